@@ -1,0 +1,51 @@
+// Publishes an application's own access units as a custom track into a room: here, an H.264 file played in a loop.
+//
+//     swift run custom-track FILE.264 [PICTURES A SECOND]
+//
+// What is written is what viewers get; nothing is encoded again. A file can't make an IDR when one is asked for, so the
+// track says so, and the host's own encoder makes one from the last picture for who joins when the file's own is too old.
+
+import CaptureLink
+import Foundation
+import MediaTypes
+import ScreenRelayKit
+
+@main
+enum CustomTrack {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 2, let file = FileManager.default.contents(atPath: arguments[1]) else {
+            print("usage: custom-track FILE.264 [PICTURES A SECOND]")
+            exit(64)
+        }
+        let picturesPerSecond = arguments.count > 2 ? Double(arguments[2]) ?? 30 : 30
+        let units = AccessUnitAssembler.accessUnits(inAnnexB: Array(file))
+        guard !units.isEmpty else {
+            print("custom-track: \(arguments[1]) has no H.264 pictures in it")
+            exit(65)
+        }
+
+        // The room, and the page that shows it.
+        var configuration = HostConfiguration()
+        configuration.room = "custom"
+        let host = try ScreenRelayHost(configuration)
+
+        // The track, and its way back.
+        let track = CustomVideoTrack(
+            canMakeIDR: false,
+            feedback: CustomVideoTrack.Feedback(
+                keyFrameWanted: { print("a viewer needs an IDR") },
+                targetBitRateChanged: { print("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },
+                watchedChanged: { print($0 ? "somebody watches" : "nobody watches") }))
+        guard host.publish(track) else { exit(70) }
+        print(host.link)
+
+        // The pictures, one after another.
+        while true {
+            for unit in units {
+                track.write(unit)
+                Thread.sleep(forTimeInterval: 1 / max(picturesPerSecond, 0.1))
+            }
+        }
+    }
+}

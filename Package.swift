@@ -1,0 +1,204 @@
+// swift-tools-version: 6.2
+// ScreenRelay. Folders follow the way of a picture; a target depends only on groups above its own.
+import PackageDescription
+
+/// Every target of ours: the Swift 6 language mode and no warnings.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Pure cores: no Foundation, Glibc, C, clock or I/O, and every unsafe construct is spelled out.
+let pureSettings = settings + [.strictMemorySafety()]
+
+func pure(_ group: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: pureSettings)
+}
+
+func shell(
+    _ group: String, _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", resources: resources,
+        swiftSettings: settings)
+}
+
+func program(_ group: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+}
+
+func system(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt(apt)])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+}
+
+let package = Package(
+    name: "ScreenRelay",
+    products: [
+        .library(name: "ScreenRelayKit", targets: ["ScreenRelayKit", "MediaTypes", "CaptureLink"]),
+        .executable(name: "screenrelay", targets: ["screenrelay"]),
+        .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
+    ],
+    targets: [
+        // System: module maps and shims only.
+        system("CLinux", apt: ["libc6-dev"]),
+        system(
+            "CXCB", pkgConfig: "xcb",
+            apt: ["libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"]),
+        system("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
+        system("CYUV", apt: ["libyuv-dev"]),
+        system(
+            "CLibAV", pkgConfig: "libavformat", apt: ["libavformat-dev", "libavcodec-dev", "libavutil-dev"]),
+        system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
+        system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
+        system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev"]),
+
+        // Media: what a picture is, and how it is written.
+        pure("Media", "MediaTypes"),
+        pure("Media", "ByteCoding"),
+        pure("Media", "H264", ["MediaTypes"]),
+
+        // Codecs: one wrapper a library.
+        shell("Codecs", "X264Encoding", ["CX264", "MediaTypes"]),
+        shell("Codecs", "VideoDecoding", ["CLibAV", "MediaTypes"]),
+        shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
+        shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+
+        // Link: from capture to host.
+        pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
+        shell("Link", "LinkTransport", ["CLinux"]),
+
+        // Capture: from the screen to the link.
+        shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
+        shell(
+            "Capture", "CaptureAgent",
+            [
+                "CLinux", "X11Capture", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
+                "MediaTypes",
+            ]),
+
+        // Host: from the link to the readers.
+        shell("Host", "Threading", ["CLinux", "MediaTypes"]),
+        pure("Host", "TrackHub", ["MediaTypes"]),
+        shell(
+            "Host", "Ingest",
+            [
+                "Threading", "CaptureLink", "LinkTransport", "TrackHub", "VideoDecoding", "X264Encoding",
+                "MediaTypes",
+            ]),
+
+        // RTC: from a reader to a peer.
+        pure("RTC", "STUN", ["ByteCoding"]),
+        pure("RTC", "RTP", ["MediaTypes", "ByteCoding"]),
+        pure("RTC", "SDP"),
+        pure("RTC", "CongestionControl", ["MediaTypes"]),
+        shell("RTC", "SecureTransport", ["COpenSSL", "CSRTP", "MediaTypes"]),
+        shell(
+            "RTC", "WebRTC",
+            [
+                "CLinux", "Threading", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "TrackHub",
+                "MediaTypes",
+
+            ]),
+
+        // Rooms: who watches.
+        pure("Rooms", "Rooms"),
+        shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
+        shell("Rooms", "Signalling", ["CGLib", "Rooms", "Viewer"]),
+
+        // Kit: all of it, as a library.
+        shell("Kit", "Processes", ["CLinux"]),
+        shell(
+            "Kit", "ScreenRelayKit",
+            [
+                "CLinux", "MediaTypes", "Threading", "LinkTransport", "TrackHub", "Ingest", "STUN", "SecureTransport",
+                "WebRTC", "Signalling", "PictureFiles", "Processes",
+            ]),
+
+        // Programs.
+        shell("Programs", "CommandLine", ["CLinux", "MediaTypes"]),
+        program(
+            "Programs", "screenrelay",
+            [
+                "CLinux", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
+                "MediaTypes",
+            ]),
+        program(
+            "Programs", "screenrelay-capture",
+            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "MediaTypes"]),
+
+        // Proving: a scene to share and a real browser to see it with.
+        shell("Proving", "TestScene", ["CXCB"]),
+        shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
+        program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
+        program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+
+        // Examples: built with the tests, so that they stay true.
+        .executableTarget(
+            name: "custom-track", dependencies: ["ScreenRelayKit", "CaptureLink", "MediaTypes"],
+            path: "Examples/CustomTrack", swiftSettings: settings),
+
+        // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
+        .target(
+            name: "TestSupport", dependencies: ["CLinux", "MediaTypes", "Processes"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        tests("MediaTypesTests", ["MediaTypes", "ByteCoding"]),
+        tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
+        tests(
+            "CodecsTests",
+            ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
+        tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
+        tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
+        tests(
+            "CaptureAgentTests",
+            [
+                "CaptureAgent", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding", "TestScene",
+                "MediaTypes",
+                "CLinux", "CXCB", "TestSupport",
+            ]),
+        tests("TrackHubTests", ["TrackHub", "MediaTypes", "TestSupport"]),
+        tests(
+            "IngestTests",
+            [
+                "Ingest", "TrackHub", "Threading", "CaptureLink", "LinkTransport", "X264Encoding", "VideoDecoding",
+                "MediaTypes", "TestSupport",
+            ]),
+        tests("STUNTests", ["STUN", "TestSupport"]),
+        tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
+        tests("SDPTests", ["SDP", "TestSupport"]),
+        tests("CongestionControlTests", ["CongestionControl", "MediaTypes"]),
+        tests("SecureTransportTests", ["SecureTransport", "MediaTypes", "Processes", "TestSupport"]),
+        tests(
+            "WebRTCTests",
+            [
+                "WebRTC", "STUN", "RTP", "SecureTransport", "TrackHub", "Threading", "MediaTypes", "ByteCoding",
+                "TestSupport",
+            ]),
+        tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
+        tests("RoomsTests", ["Rooms", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "TestSupport"]),
+        tests("CommandLineTests", ["CommandLine", "MediaTypes", "TestSupport"]),
+        tests(
+            "ScreenRelayKitTests",
+            [
+                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "LinkTransport",
+                "X264Encoding", "MediaTypes", "TestSupport",
+            ]),
+        tests(
+            "EndToEndTests",
+            [
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "H264",
+                "MediaTypes",
+                "CLinux", "TestSupport",
+            ]),
+    ]
+)

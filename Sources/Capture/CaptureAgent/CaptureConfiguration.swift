@@ -1,0 +1,38 @@
+public import LinkTransport
+public import MediaTypes
+public import X11Capture
+public import X264Encoding
+
+/// What to capture, how, and for whom.
+public struct CaptureConfiguration: Sendable {
+    /// Where the host is.
+    public var link: LinkAddress
+    /// The X display; nil for what DISPLAY names.
+    public var display: String?
+    /// Pictures a second at most, 1...120.
+    public var framesPerSecond: Int
+    /// The most bits a second; the host may ask for another.
+    public var bitRate: BitRate
+    /// Whether only NAL units are sent, with headers as the original sender's, whatever the host says.
+    public var isLegacy: Bool
+    /// How long the stream is silent at most while nothing changes on the screen.
+    ///
+    /// A browser asks for a key frame when a live track has been silent for 3 s.
+    public var keepAlive: Interval = .milliseconds(2500)
+    /// How pixels may be taken, in the order in which it is tried.
+    public var grabMethods: [GrabMethod] = GrabMethod.allCases
+    /// How much work goes into a picture.
+    public var preset: X264Preset = .ultrafast
+
+    /// Captures `display` for the host at `link`.
+    public init(
+        link: LinkAddress, display: String? = nil, framesPerSecond: Int = 30,
+        bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000), isLegacy: Bool = false
+    ) {
+        self.link = link
+        self.display = display
+        self.framesPerSecond = framesPerSecond
+        self.bitRate = bitRate
+        self.isLegacy = isLegacy
+    }
+}

@@ -1,0 +1,25 @@
+import CLinux
+import Glibc
+import MediaTypes
+
+extension MonotonicTime {
+    /// CLOCK_MONOTONIC now.
+    static func now() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}
+
+/// Bytes of memory that the process has in use now (resident), or 0 where that can't be told.
+func residentBytes() -> UInt64 {
+    let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    if file < 0 { return 0 }
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = read(file, &text, text.count)
+    if count <= 0 { return 0 }
+    let fields = text[..<count].split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, let pages = UInt64(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
+    return pages &* UInt64(max(0, sysconf(Int32(_SC_PAGESIZE))))
+}

@@ -1,0 +1,221 @@
+import CLinux
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import X264Encoding
+
+/// The way to the host: connects, again with back-off where the host is gone, says hello, and writes pictures.
+final class HostLink {
+    /// What the host asks for.
+    enum Request {
+        case requestIDR
+        case bitRate(BitRate)
+        case frameRate(FrameRate)
+        case pause
+        case resume
+    }
+
+    private enum State {
+        case waiting(until: MonotonicTime)
+        case connected(LinkConnection, since: MonotonicTime)
+        case ended
+    }
+
+    private let address: LinkAddress
+    private let isLegacy: Bool
+    private let encoder: MessageEncoder
+    private let log: (CaptureLogLevel, String) -> Void
+    private var state = State.waiting(until: .zero)
+    private var delay = HostLink.shortestDelay
+    private var decoder = MessageDecoder()
+    // Until the peer has said hello it may be one that takes every message for a NAL unit.
+    private var hasHello = false
+    private var buffer = [UInt8](repeating: 0, count: 4096)
+    private var hasToldWaiting = false
+    /// Bytes given to the connection, headers included.
+    private(set) var bytesSent: UInt64 = 0
+
+    private static let shortestDelay = Interval.milliseconds(100)
+    private static let longestDelay = Interval.seconds(2)
+    private static let startCode: [UInt8] = [0, 0, 0, 1]
+
+    init(_ address: LinkAddress, isLegacy: Bool, log: @escaping (CaptureLogLevel, String) -> Void) {
+        self.address = address
+        self.isLegacy = isLegacy
+        self.log = log
+        encoder = MessageEncoder(
+            form: isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
+    }
+
+    /// For poll(2); -1 while there is no connection.
+    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    var wantsWrite: Bool { connection?.wantsWrite ?? false }
+    /// Whether the next picture can be written: there is a host, and it has taken the last one.
+    var isReady: Bool { connection.map { !$0.isClosed && !$0.hasPending } ?? false }
+    var isConnected: Bool { connection != nil }
+    /// Whether there is no way to a host any more.
+    var hasEnded: Bool { if case .ended = state { true } else { false } }
+    /// When `connectIfDue` has something to do.
+    var nextAttempt: MonotonicTime {
+        if case .waiting(let until) = state { until } else { .distantFuture }
+    }
+
+    private var connection: LinkConnection? {
+        if case .connected(let connection, _) = state { connection } else { nil }
+    }
+
+    /// Connects where it is time to; true where that succeeded.
+    func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
+        guard now >= nextAttempt else { return false }
+        do {
+            let connection = try LinkConnection.connect(to: address)
+            state = .connected(connection, since: now)
+            decoder = MessageDecoder()
+            hasHello = false
+            hasToldWaiting = false
+            log(.info, "connected to \(address)")
+            return true
+        } catch {
+            guard error.isRetryable else { throw .link(error) }
+            if !hasToldWaiting { log(.info, "\(error); waiting for it") }
+            hasToldWaiting = true
+            backOff(now)
+            return false
+        }
+    }
+
+    /// Reads what the host has sent, and hands each request to `body`.
+    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void) {
+        guard let connection else { return }
+        do {
+            // A few reads at most: a host that floods us must not keep us from the screen.
+            reading: for _ in 0..<16 {
+                switch try connection.receive(into: &buffer) {
+                case .bytes(let count): decoder.push(buffer[..<count])
+                case .wouldBlock: break reading
+                case .closed:
+                    lose(now, "the host has closed the link")
+                    break reading
+                }
+                while let message = try decoder.next() { handle(message.body, size: size, body) }
+            }
+        } catch {
+            lose(now, "\(error)")
+        }
+    }
+
+    private func handle(_ message: LinkMessage, size: PictureSize, _ body: (Request) -> Void) {
+        switch message {
+        case .hello(let hello):
+            log(.debug, "the host is \(hello.name), process \(hello.processID)")
+            if !isLegacy && !hasHello {
+                hasHello = true
+                greet(size)
+            }
+        case .requestIDR: body(.requestIDR)
+        case .bitRate(let rate): body(.bitRate(rate))
+        case .frameRate(let rate): body(.frameRate(rate))
+        case .pause: body(.pause)
+        case .resume: body(.resume)
+        case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
+        case .nalUnit, .picture, .size, .statistics:
+            log(.debug, "the host sent a message that only capture sends: \(message.kind)")
+        }
+    }
+
+    private func greet(_ size: PictureSize) {
+        let hello = Hello(
+            role: .capture, name: "screenrelay-capture", processID: UInt32(clamping: getpid()), canMakeIDR: true)
+        send(.hello(hello))
+        send(.size(size))
+    }
+
+    /// Sends a control message, to a host that understands it.
+    func send(_ message: LinkMessage) {
+        guard hasHello, !isLegacy else { return }
+        write(encoder.encode(message), payload: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// Sends a picture; parameter sets go in front of an IDR picture, as messages of their own.
+    func send(
+        _ picture: PicturePipeline.Picture, sequenceNumber: UInt64, parameterSets: [[UInt8]]
+    ) throws(CaptureError) {
+        send(.picture(PictureNotice(sequenceNumber: sequenceNumber, damage: picture.damage)))
+        do throws(LinkError) {
+            if picture.encoded.isIDR {
+                for set in parameterSets {
+                    try set.withUnsafeBufferPointer { (bytes) throws(LinkError) in
+                        try sendNALUnit(
+                            UnsafeRawBufferPointer(bytes), captureTime: picture.captureTime, isLast: false)
+                    }
+                }
+            }
+            for (index, unit) in picture.encoded.enumerated() {
+                try sendNALUnit(
+                    UnsafeRawBufferPointer(unit.bytes), captureTime: picture.captureTime,
+                    isLast: index == picture.encoded.count - 1)
+            }
+        } catch {
+            throw .message(error)
+        }
+    }
+
+    private func sendNALUnit(
+        _ bytes: UnsafeRawBufferPointer, captureTime: MonotonicTime, isLast: Bool
+    ) throws(LinkError) {
+        let header = try encoder.nalUnitHeader(
+            payloadCount: Self.startCode.count + bytes.count, captureTime: captureTime, endsAccessUnit: isLast)
+        write(header + Self.startCode, payload: bytes)
+    }
+
+    private func write(_ header: [UInt8], payload: UnsafeRawBufferPointer) {
+        guard let connection, !header.isEmpty else { return }
+        do {
+            try connection.enqueue(header: header, payload: payload)
+            bytesSent &+= UInt64(header.count + payload.count)
+        } catch {
+            lose(.now(), "\(error)")
+        }
+    }
+
+    /// Writes what waits, as far as the host takes it.
+    func flush(_ now: MonotonicTime) {
+        do {
+            try connection?.flush()
+        } catch {
+            lose(now, "\(error)")
+        }
+    }
+
+    /// Tells the host why we end, gives it a moment to take that, and closes.
+    func end(_ reason: EndReason, _ text: String) {
+        send(.end(EndNotice(reason: reason, text: text)))
+        let deadline = MonotonicTime.now() + .milliseconds(500)
+        while wantsWrite, MonotonicTime.now() < deadline {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&waiting, 1, 50)
+            flush(.now())
+        }
+        connection?.close()
+        state = .ended
+    }
+
+    private func lose(_ now: MonotonicTime, _ reason: String) {
+        guard case .connected(let connection, let since) = state else { return }
+        connection.close()
+        log(.info, "link lost: \(reason)")
+        guard case .unix = address else {
+            state = .ended
+            return
+        }
+        // A host that takes us and ends us at once must not be asked ten times a second.
+        if now - since >= Self.longestDelay { delay = Self.shortestDelay }
+        backOff(now)
+    }
+
+    private func backOff(_ now: MonotonicTime) {
+        state = .waiting(until: now + delay)
+        delay = min(delay * 2, Self.longestDelay)
+    }
+}

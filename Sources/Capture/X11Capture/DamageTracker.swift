@@ -1,0 +1,64 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// Asks the X server's Damage extension what has been drawn on the root window and all that is on it.
+final class DamageTracker {
+    /// Whether something was drawn since the last `take`.
+    private(set) var isDamaged = true
+    private let connection: X11Connection
+    private let notifyEvent: UInt8
+    private let damage: xcb_damage_damage_t
+    private let region: xcb_xfixes_region_t
+
+    /// nil where the server has no Damage or no XFixes extension.
+    init?(_ connection: X11Connection) throws(X11CaptureError) {
+        guard let firstEvent = connection.firstEvent(of: shim_xcb_damage_id()),
+            connection.firstEvent(of: shim_xcb_xfixes_id()) != nil
+        else { return nil }
+        let cookie = xcb_damage_query_version(connection.handle, 1, 1)
+        free(
+            try connection.reply(to: "DamageQueryVersion") {
+                xcb_damage_query_version_reply(connection.handle, cookie, &$0)
+            })
+        self.connection = connection
+        notifyEvent = firstEvent + UInt8(XCB_DAMAGE_NOTIFY)
+        damage = xcb_generate_id(connection.handle)
+        region = xcb_generate_id(connection.handle)
+        // One event when the damage stops being empty, and no other until it is taken: a busy screen costs no events.
+        xcb_damage_create(
+            connection.handle, damage, connection.root, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
+        xcb_xfixes_create_region(connection.handle, region, 0, nil)
+        xcb_flush(connection.handle)
+    }
+
+    deinit {
+        xcb_damage_destroy(connection.handle, damage)
+        xcb_xfixes_destroy_region(connection.handle, region)
+        xcb_flush(connection.handle)
+    }
+
+    /// Whether the event was ours.
+    func take(event: UInt8) -> Bool {
+        if event != notifyEvent { return false }
+        isDamaged = true
+        return true
+    }
+
+    /// What was drawn since the last call. What is drawn from now on counts for the next call.
+    func takeRectangles() throws(X11CaptureError) -> [PixelRectangle] {
+        isDamaged = false
+        xcb_damage_subtract(connection.handle, damage, 0, region)
+        let cookie = xcb_xfixes_fetch_region(connection.handle, region)
+        let reply = try connection.reply(to: "XFixesFetchRegion") {
+            xcb_xfixes_fetch_region_reply(connection.handle, cookie, &$0)
+        }
+        defer { free(reply) }
+        let rectangles = UnsafeBufferPointer(
+            start: xcb_xfixes_fetch_region_rectangles(reply),
+            count: max(0, Int(xcb_xfixes_fetch_region_rectangles_length(reply))))
+        return rectangles.map {
+            PixelRectangle(x: Int($0.x), y: Int($0.y), width: Int($0.width), height: Int($0.height))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// A connection to an X server and the root window of one screen. Not thread-safe.
+final class X11Connection {
+    let handle: OpaquePointer
+    /// The display's name as the user would write it.
+    let display: String
+    let root: xcb_window_t
+    let pixels: PixelLayout
+
+    init(display name: String?) throws(X11CaptureError) {
+        let fromEnvironment = getenv("DISPLAY").map { String(cString: $0) }
+        let display = name ?? fromEnvironment ?? ""
+        if display.isEmpty { throw .noDisplayNamed }
+        var screenNumber: Int32 = 0
+        guard let handle = xcb_connect(display, &screenNumber) else { throw .cannotOpen(display: display) }
+        do throws(X11CaptureError) {
+            switch xcb_connection_has_error(handle) {
+            case 0: break
+            case XCB_CONN_CLOSED_PARSE_ERR: throw .invalidDisplayName(display)
+            case XCB_CONN_CLOSED_INVALID_SCREEN: throw .noSuchScreen(display: display)
+            default: throw .cannotOpen(display: display)
+            }
+            guard let setup = xcb_get_setup(handle) else { throw .cannotOpen(display: display) }
+            var screens = xcb_setup_roots_iterator(setup)
+            for _ in 0..<max(0, screenNumber) where screens.rem > 1 { xcb_screen_next(&screens) }
+            guard screens.rem > 0, let screen = screens.data else { throw .noSuchScreen(display: display) }
+            pixels = try PixelLayout(of: screen, setup: setup, display: display)
+            root = screen.pointee.root
+        } catch {
+            xcb_disconnect(handle)
+            throw error
+        }
+        self.handle = handle
+        self.display = display
+    }
+
+    deinit {
+        xcb_disconnect(handle)
+    }
+
+    /// Readable when the server has sent something.
+    var fileDescriptor: Int32 { xcb_get_file_descriptor(handle) }
+
+    /// Whether the server is reached through a Unix socket: only there can memory be shared safely.
+    var isLocal: Bool {
+        var name = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(fileDescriptor, $0, &length) }
+        }
+        return result == 0 && name.ss_family == sa_family_t(AF_UNIX)
+    }
+
+    /// Throws where the connection has ended.
+    func check() throws(X11CaptureError) {
+        if xcb_connection_has_error(handle) != 0 { throw .displayGone(display: display) }
+    }
+
+    /// The first event number of an extension, or nil where the server doesn't have it.
+    func firstEvent(of identifier: OpaquePointer?) -> UInt8? {
+        guard let data = xcb_get_extension_data(handle, identifier), data.pointee.present != 0 else { return nil }
+        return data.pointee.first_event
+    }
+
+    /// The root window's size now.
+    func rootSize() throws(X11CaptureError) -> PictureSize {
+        let cookie = xcb_get_geometry(handle, root)
+        let geometry = try reply(to: "GetGeometry") { xcb_get_geometry_reply(handle, cookie, &$0) }
+        defer { free(geometry) }
+        return PictureSize(width: Int(geometry.pointee.width), height: Int(geometry.pointee.height))
+    }
+
+    /// The reply that `fetch` waits for; the caller frees it.
+    func reply<Reply>(
+        to request: String, _ fetch: (inout UnsafeMutablePointer<xcb_generic_error_t>?) -> UnsafeMutablePointer<Reply>?
+    ) throws(X11CaptureError) -> UnsafeMutablePointer<Reply> {
+        var error: UnsafeMutablePointer<xcb_generic_error_t>?
+        if let reply = fetch(&error) { return reply }
+        defer { free(error) }
+        try check()
+        throw .requestRefused(request: request, code: error.map { Int($0.pointee.error_code) } ?? 0)
+    }
+
+    /// Whether a checked request succeeded.
+    func succeeds(_ cookie: xcb_void_cookie_t) -> Bool {
+        guard let error = xcb_request_check(handle, cookie) else { return xcb_connection_has_error(handle) == 0 }
+        free(error)
+        return false
+    }
+}

@@ -1,0 +1,35 @@
+public import MediaTypes
+
+/// Why an access unit gave no picture that can be trusted.
+public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// libavcodec has no H.264 decoder, or there is no memory for one.
+    case decoderUnavailable(reason: String)
+    /// An access unit without a byte, or with more than `H264Decoder.largestAccessUnit`.
+    case unusableAccessUnit(bytes: Int)
+    /// Something in the access unit, or before it, is missing or broken: ask for an IDR picture.
+    case damaged(reason: String)
+    /// The picture decodes, but its samples are not 8-bit 4:2:0; `format` is FFmpeg's name for them.
+    case unsupportedFormat(format: String, size: PictureSize)
+    /// The system has no memory left for the picture or the packet.
+    case outOfMemory
+
+    /// Whether an IDR picture may mend it.
+    public var wantsIDR: Bool {
+        switch self {
+        case .damaged, .unusableAccessUnit: true
+        case .decoderUnavailable, .unsupportedFormat, .outOfMemory: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .decoderUnavailable(let reason): "no H.264 decoder: \(reason)"
+        case .unusableAccessUnit(let bytes):
+            "an access unit of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.largestAccessUnit)"
+        case .damaged(let reason): "the picture is damaged: \(reason)"
+        case .unsupportedFormat(let format, let size):
+            "a \(size) picture of the format \(format); only 8-bit 4:2:0 (yuv420p, yuvj420p) can be used"
+        case .outOfMemory: "no memory left for a picture"
+        }
+    }
+}

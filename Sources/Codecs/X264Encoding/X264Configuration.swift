@@ -1,0 +1,114 @@
+import CX264
+public import MediaTypes
+
+/// How to encode.
+public struct X264Configuration: Sendable {
+    /// The visible size in pixels; odd sides are allowed.
+    public var size: PictureSize
+    /// Pictures a second at most, 1...240: the level follows from it, and how many bits one picture may take.
+    public var framesPerSecond: Int
+    /// How many bits, and how good.
+    public var rate: RateSettings
+    /// How much work goes into a picture.
+    public var preset: X264Preset
+    /// The matrix that the pictures' colours were made with; written into the stream.
+    public var matrix: ColorMatrix
+    /// Whether luma spans 0...255 instead of 16...235; written into the stream.
+    public var isFullRange: Bool
+
+    /// A configuration; colours are BT.601 with limited range unless told otherwise, which is what libyuv makes of a screen.
+    public init(
+        size: PictureSize, framesPerSecond: Int, rate: RateSettings, preset: X264Preset = .ultrafast,
+        matrix: ColorMatrix = .bt601, isFullRange: Bool = false
+    ) {
+        self.size = size
+        self.framesPerSecond = framesPerSecond
+        self.rate = rate
+        self.preset = preset
+        self.matrix = matrix
+        self.isFullRange = isFullRange
+    }
+
+    /// The size that is coded and shown: `size` with odd sides rounded up, because with 4:2:0 the SPS can only crop by two
+    /// samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX). The rest of the last macroblock is cropped by the SPS.
+    public var encodedSize: PictureSize {
+        PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
+    }
+
+    /// The library's parameters for this configuration.
+    func makeParameters() throws(X264Error) -> x264_param_t {
+        let limits = 2...16_384
+        guard limits.contains(encodedSize.width), limits.contains(encodedSize.height), size.width > 0, size.height > 0
+        else { throw .unusableSize(size) }
+        guard (1...240).contains(framesPerSecond) else { throw .unusableFrameRate(framesPerSecond) }
+        var parameters = x264_param_t()
+        guard x264_param_default_preset(&parameters, preset.rawValue, "zerolatency") == 0 else {
+            throw .unknownPreset(preset.rawValue)
+        }
+        parameters.i_width = Int32(clamping: encodedSize.width)
+        parameters.i_height = Int32(clamping: encodedSize.height)
+        parameters.i_csp = X264_CSP_I420
+        parameters.i_threads = 1
+        parameters.i_lookahead_threads = 1
+        parameters.b_sliced_threads = 0
+        parameters.i_frame_reference = 1
+        parameters.i_keyint_max = X264_KEYINT_MAX_INFINITE
+        parameters.i_keyint_min = 1
+        parameters.i_scenecut_threshold = 0
+        parameters.i_bframe = 0
+        // Pictures come when something changed, but telling the library so (b_vfr_input) makes it hold each one back until
+        // the next: the ceiling counts every picture as 1 / framesPerSecond long instead, which errs on the safe side.
+        parameters.b_vfr_input = 0
+        parameters.i_fps_num = UInt32(clamping: framesPerSecond)
+        parameters.i_fps_den = 1
+        parameters.i_timebase_num = 1
+        parameters.i_timebase_den = UInt32(clamping: framesPerSecond)
+        parameters.b_repeat_headers = 0
+        parameters.b_annexb = 1
+        parameters.b_aud = 0
+        parameters.vui.b_fullrange = isFullRange ? 1 : 0
+        // ITU-T H.264 tables E-3, E-4 and E-5: 6 is SMPTE 170M (BT.601, 525 lines), 1 is BT.709.
+        let colours: Int32 = matrix == .bt709 ? 1 : 6
+        parameters.vui.i_colorprim = colours
+        parameters.vui.i_transfer = colours
+        parameters.vui.i_colmatrix = colours
+        rate.apply(to: &parameters)
+        // Constrained Baseline: profile_idc 66 with constraint_set0 and constraint_set1.
+        guard x264_param_apply_profile(&parameters, "baseline") == 0 else { throw .unknownPreset("baseline") }
+        return parameters
+    }
+}
+
+/// How many bits a stream may use: constant quality up to a ceiling.
+///
+/// Everything that the encoder knows about rate is in here, so that another rate control changes this alone.
+public struct RateSettings: Sendable, Hashable {
+    /// The most bits a second, averaged over `buffer`.
+    public var bitRate: BitRate
+    /// The library's rate factor where the ceiling isn't reached: 0 lossless ... 51 worst.
+    public var rateFactor: Float
+    /// Over how long the ceiling is averaged.
+    public var buffer: Interval
+
+    /// Constant quality up to `bitRate`.
+    public init(bitRate: BitRate, rateFactor: Float = 22, buffer: Interval = .seconds(1)) {
+        self.bitRate = bitRate
+        self.rateFactor = rateFactor
+        self.buffer = buffer
+    }
+
+    func apply(to parameters: inout x264_param_t) {
+        let kilobits = max(1, min(bitRate.bitsPerSecond / 1000, 2_000_000))
+        parameters.rc.i_rc_method = X264_RC_CRF
+        parameters.rc.f_rf_constant = rateFactor
+        parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
+        parameters.rc.i_vbv_buffer_size = Int32(clamping: max(1, Int(Double(kilobits) * buffer.seconds)))
+    }
+}
+
+/// How much work goes into a picture, as the library names it.
+public enum X264Preset: String, Sendable {
+    case ultrafast
+    case superfast
+    case veryfast
+}

@@ -1,0 +1,159 @@
+import CX264
+public import MediaTypes
+
+/// Encodes 4:2:0 pictures to H.264 Constrained Baseline with libx264: no B-frames, no delay, one slice a picture, and an
+/// IDR picture only as the first one and on request.
+///
+/// Owns the library's encoder. Not thread-safe: one thread at a time; the library starts no thread of its own here.
+public final class X264Encoder {
+    /// What it was made with; `rate` follows `reconfigure(rate:)`.
+    public private(set) var configuration: X264Configuration
+    /// The sequence parameter set, without a start code.
+    public let sequenceParameterSet: [UInt8]
+    /// The picture parameter set, without a start code.
+    public let pictureParameterSet: [UInt8]
+
+    private let handle: OpaquePointer
+    // The library keeps a pointer to it for as long as the encoder lives.
+    private let log: X264Log
+    private var lastTicks = Int64.min
+    // Only for pictures whose width or height is odd: their last column and row repeated.
+    private var padded: [UInt8] = []
+
+    /// Opens an encoder.
+    ///
+    /// `onWarning` gets the library's warnings and errors, one line each, on the calling thread.
+    public init(
+        _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
+    ) throws(X264Error) {
+        let log = X264Log(onWarning: onWarning)
+        var parameters = try configuration.makeParameters()
+        log.attach(to: &parameters)
+        guard let handle = shim_x264_encoder_open(&parameters) else {
+            throw .cannotOpen(size: configuration.encodedSize, reason: log.lastLine)
+        }
+        var sets: ParameterSetBytes?
+        var units: UnsafeMutablePointer<x264_nal_t>?
+        var count: Int32 = 0
+        if x264_encoder_headers(handle, &units, &count) >= 0 {
+            sets = ParameterSetBytes(EncodedPicture(units: units, count: count, isIDR: true, quantizer: 0))
+        }
+        guard let sets else {
+            x264_encoder_close(handle)
+            throw .noParameterSets
+        }
+        self.configuration = configuration
+        self.handle = handle
+        self.log = log
+        sequenceParameterSet = sets.sequence
+        pictureParameterSet = sets.picture
+    }
+
+    deinit {
+        x264_encoder_close(handle)
+    }
+
+    /// Changes the rate from the next picture on; no IDR picture comes of it.
+    public func reconfigure(rate: RateSettings) throws(X264Error) {
+        var changed = configuration
+        changed.rate = rate
+        var parameters = x264_param_t()
+        x264_encoder_parameters(handle, &parameters)
+        rate.apply(to: &parameters)
+        guard x264_encoder_reconfig(handle, &parameters) == 0 else {
+            throw .cannotReconfigure(rate.bitRate, reason: log.lastLine)
+        }
+        configuration = changed
+    }
+
+    /// Encodes one picture; the planes must cover `configuration.encodedSize` and are only read during the call.
+    ///
+    /// What comes back points into the library's memory and is valid until the next call of this encoder. `time` only
+    /// orders the pictures; one that doesn't advance is counted as one tick later.
+    public func encode(
+        _ planes: SourcePlanes, forceIDR: Bool, time: MediaTime
+    ) throws(X264Error) -> EncodedPicture {
+        let size = configuration.encodedSize
+        var input = x264_picture_t()
+        x264_picture_init(&input)
+        input.i_type = forceIDR ? X264_TYPE_IDR : X264_TYPE_AUTO
+        lastTicks = max(lastTicks &+ 1, time.ticks)
+        input.i_pts = lastTicks
+        input.img.i_csp = X264_CSP_I420
+        input.img.i_plane = 3
+        // The library takes pointers to mutable memory, but only reads it.
+        input.img.plane.0 = UnsafeMutablePointer(mutating: planes.luma)
+        input.img.plane.1 = UnsafeMutablePointer(mutating: planes.blueDifference)
+        input.img.plane.2 = UnsafeMutablePointer(mutating: planes.redDifference)
+        input.img.i_stride.0 = Int32(clamping: planes.lumaStride)
+        input.img.i_stride.1 = Int32(clamping: planes.chromaStride)
+        input.img.i_stride.2 = Int32(clamping: planes.chromaStride)
+        guard planes.lumaStride >= size.width, planes.chromaStride >= size.width / 2 else {
+            throw .rowsTooShort(stride: planes.lumaStride, width: size.width)
+        }
+        var output = x264_picture_t()
+        var units: UnsafeMutablePointer<x264_nal_t>?
+        var count: Int32 = 0
+        let written = x264_encoder_encode(handle, &units, &count, &input, &output)
+        guard written > 0, count > 0 else { throw .notEncoded(reason: log.lastLine) }
+        return EncodedPicture(
+            units: units, count: count, isIDR: output.b_keyframe != 0, quantizer: Int(output.i_qpplus1) - 1)
+    }
+
+    /// Encodes `picture`, whose size must be `configuration.size`, to an access unit of its own memory, with SPS and PPS in
+    /// front of an IDR picture.
+    public func accessUnit(
+        of picture: I420Picture, forceIDR: Bool, time: MediaTime
+    ) throws(X264Error) -> AccessUnit {
+        guard picture.size == configuration.size,
+            picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
+        else { throw .wrongPictureSize(picture.size, expected: configuration.size) }
+        let size = configuration.encodedSize
+        if size != picture.size {
+            pad(picture)
+        }
+        let encoded = Result { () throws(X264Error) in
+            try (size == picture.size ? picture.bytes : padded).withUnsafeBufferPointer { bytes throws(X264Error) in
+                guard let base = bytes.baseAddress else { throw .wrongPictureSize(picture.size, expected: size) }
+                let luma = size.width * size.height
+                let planes = SourcePlanes(
+                    luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
+                    lumaStride: size.width, chromaStride: size.width / 2)
+                return try encode(planes, forceIDR: forceIDR, time: time)
+            }
+        }
+        return try copy(encoded.get(), captureTime: picture.captureTime)
+    }
+
+    /// `picture` in memory of its own, with SPS and PPS in front of an IDR picture.
+    public func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> AccessUnit {
+        var bytes: [UInt8] = []
+        var ranges: [Range<Int>] = []
+        func append(_ unit: some Collection<UInt8>) {
+            bytes.append(contentsOf: [0, 0, 0, 1])
+            ranges.append(bytes.count..<bytes.count + unit.count)
+            bytes.append(contentsOf: unit)
+        }
+        if picture.isIDR {
+            append(sequenceParameterSet)
+            append(pictureParameterSet)
+        }
+        for unit in picture { append(unit.bytes) }
+        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: picture.isIDR, captureTime: captureTime)
+    }
+
+    /// Repeats the last column and row of `picture` so that both sides are even.
+    private func pad(_ picture: I420Picture) {
+        let size = configuration.encodedSize
+        let width = picture.size.width
+        padded.removeAll(keepingCapacity: true)
+        padded.reserveCapacity(size.width * size.height * 3 / 2)
+        for row in 0..<size.height {
+            let start = min(row, picture.size.height - 1) * width
+            padded.append(contentsOf: picture.bytes[start..<start + width])
+            if size.width > width { padded.append(picture.bytes[start + width - 1]) }
+        }
+        // The chroma planes of an odd size are rounded up already.
+        padded.append(contentsOf: picture.bytes[picture.lumaCount...])
+    }
+}

@@ -1,0 +1,23 @@
+import MediaTypes
+import Threading
+import X264Encoding
+
+/// The host's own encoder: carries a track on whose source makes no IDR. Made at the first need, and anew for each size.
+struct HostEncoder {
+    /// Room for crisp text on local networks; this encoder only bridges the time to the source's next IDR.
+    private static let bitRate = BitRate(bitsPerSecond: 8_000_000)
+
+    private var encoder: X264Encoder?
+
+    /// Encodes `picture`; the first of a size, and one that is forced, is an IDR with SPS and PPS in front.
+    mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> AccessUnit {
+        let configuration = X264Configuration(
+            size: picture.size, framesPerSecond: 30, rate: RateSettings(bitRate: Self.bitRate),
+            matrix: picture.matrix, isFullRange: picture.isFullRange)
+        let isNew = encoder?.configuration.size != picture.size
+        let encoder = try isNew ? X264Encoder(configuration) : self.encoder ?? X264Encoder(configuration)
+        self.encoder = encoder
+        let time = MediaTime(ticks: MediaTime.ticks(in: monotonicNow() - .zero))
+        return try encoder.accessUnit(of: picture, forceIDR: forceIDR || isNew, time: time)
+    }
+}

@@ -1,0 +1,114 @@
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import Threading
+
+/// The link's thread: waits for captures, their bytes, and what the host wants of them.
+final class LinkLoop {
+    /// How many connections may be open before they have shown what they are.
+    private static let strangersLimit = 32
+    /// Bytes read at once: an IDR of common size takes a few reads.
+    private static let readSize = 256 << 10
+
+    private let listener: LinkListener?
+    private let ingest: TrackIngest
+    private let name: String
+    private let inbox: LinkInbox
+    private let log: EventLog
+    private var peers: [LinkPeer] = []
+    private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
+    private var isStopped = false
+
+    init(
+        listener: LinkListener?, connection: LinkConnection?, ingest: TrackIngest, name: String, inbox: LinkInbox,
+        log: EventLog
+    ) {
+        self.listener = listener
+        self.ingest = ingest
+        self.name = name
+        self.inbox = inbox
+        self.log = log
+        if let connection { take(connection) }
+    }
+
+    func run() {
+        while !isStopped {
+            let ready = wait()
+            let now = monotonicNow()
+            for command in inbox.take() { perform(command) }
+            if ready.listener { accept() }
+            for peer in peers {
+                if ready.peers.contains(ObjectIdentifier(peer)) { peer.read(into: &buffer, now: now) }
+                peer.advance(now: now)
+            }
+            peers.removeAll { $0.isOver }
+        }
+        for peer in peers {
+            peer.end(.stopped, "the host is ending")
+            peer.finish()
+        }
+        listener?.close()
+    }
+
+    private func perform(_ command: LinkServer.Command) {
+        switch command {
+        case .stop:
+            isStopped = true
+        case .adopt(let descriptor):
+            do {
+                try take(LinkConnection.connect(to: .descriptor(descriptor)))
+            } catch {
+                log.error("link: \(error)")
+            }
+        }
+    }
+
+    private func take(_ connection: LinkConnection) {
+        peers.append(LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log))
+    }
+
+    private func accept() {
+        guard let listener else { return }
+        while true {
+            do {
+                guard let connection = try listener.accept() else { return }
+                // The oldest makes room: connections that only stay silent must not keep a capture out.
+                let strangers = peers.filter { $0.isStranger && !$0.isOver }
+                if strangers.count >= Self.strangersLimit, let oldest = strangers.first {
+                    log.warning(
+                        "link: \(strangers.count) connections have not said what they are; the oldest is closed")
+                    oldest.finish()
+                }
+                take(connection)
+            } catch {
+                log.warning("link: \(error)")
+                return
+            }
+        }
+    }
+
+    /// Which descriptors have something.
+    private struct Ready {
+        var listener = false
+        var peers: Set<ObjectIdentifier> = []
+    }
+
+    private func wait() -> Ready {
+        var entries = [pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0)]
+        entries.append(pollfd(fd: listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
+        for peer in peers { entries.append(pollfd(fd: peer.descriptor, events: peer.interest, revents: 0)) }
+        let deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let base = entries.baseAddress else { return }
+            waitForEvents(base, count: entries.count, until: deadline)
+        }
+        inbox.wake.consume()
+        var ready = Ready()
+        ready.listener = entries[1].revents != 0
+        for (peer, entry) in zip(peers, entries.dropFirst(2)) where entry.revents != 0 {
+            ready.peers.insert(ObjectIdentifier(peer))
+        }
+        return ready
+    }
+}

@@ -1,0 +1,190 @@
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import Threading
+
+/// One connection of the link: a stranger until its first message, then the track's source.
+///
+/// Belongs to the link's thread.
+final class LinkPeer {
+    private let connection: LinkConnection
+    private let ingest: TrackIngest
+    private let log: EventLog
+    private let source: LinkSource
+    private var decoder = MessageDecoder()
+    private var assembler = AccessUnitAssembler()
+    private let encoder = MessageEncoder(epoch: 0)
+    private var isAttached = false
+    private var reason = "capture closed the connection"
+    private var loggedFaults: UInt64 = 0
+    /// Set once the peer was told the end: until then it may take to hear of it.
+    private var closesBy: MonotonicTime?
+    /// A peer that is still writing when we close never reads why: its next write fails first.
+    private static let lastWords = Interval.seconds(1)
+
+    /// Whether it has not yet shown what it is.
+    private(set) var isStranger = true
+    /// Whether the connection has ended.
+    private(set) var isOver = false
+
+    init(_ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, log: EventLog) {
+        self.connection = connection
+        self.ingest = ingest
+        self.log = log
+        source = LinkSource(wake: wake)
+        // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
+        send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
+    }
+
+    var descriptor: Int32 { connection.descriptor }
+
+    var interest: Int16 { Int16(POLLIN) | (connection.wantsWrite ? Int16(POLLOUT) : 0) }
+
+    var deadline: MonotonicTime? { closesBy ?? assembler.nextDeadline }
+
+    /// Reads what has come and hands on what it completes.
+    func read(into buffer: inout [UInt8], now: MonotonicTime) {
+        if closesBy != nil { return discard(into: &buffer) }
+        do {
+            // Where that fails the peer is gone; what it sent before is still to be read.
+            if connection.wantsWrite { _ = try? connection.flush() }
+            switch try connection.receive(into: &buffer) {
+            case .wouldBlock:
+                return
+            case .closed:
+                assembler.finish()
+                deliver(now: now)
+                try decoder.finish()
+                finish()
+            case .bytes(let count):
+                decoder.push(buffer[..<count])
+                assembler.bytesArrived(at: now)
+                while let message = try decoder.next() {
+                    guard take(message, now: now) else { return }
+                }
+                deliver(now: now)
+            }
+        } catch let error as LinkError {
+            deliver(now: now)
+            if case .endedInsideMessage = error {
+                // Reported and nothing more: the peer may just have died.
+                log.warning("link: \(error)")
+                reason = "\(error)"
+                finish()
+            } else {
+                log.error("link: \(error); the connection is ended")
+                end(.protocolError, "\(error)")
+            }
+        } catch {
+            log.warning("link: \(error)")
+            reason = "\(error)"
+            finish()
+        }
+    }
+
+    /// Does what the time and the host ask for.
+    func advance(now: MonotonicTime) {
+        guard !isOver else { return }
+        if let closesBy {
+            if closesBy <= now { finish() }
+            return
+        }
+        if let deadline = assembler.nextDeadline, deadline <= now {
+            assembler.timeout(now)
+            deliver(now: now)
+        }
+        for message in source.takeMessages() where decoder.form == .extended { send(message) }
+    }
+
+    /// Tells the peer why, and ends the connection as soon as the peer has heard it, or in a second.
+    func end(_ endReason: EndReason, _ text: String) {
+        guard !isOver, closesBy == nil else { return }
+        if decoder.form != .legacy40, decoder.form != .legacy16 {
+            send(.end(EndNotice(reason: endReason, text: text)))
+        }
+        reason = text
+        closesBy = monotonicNow() + Self.lastWords
+        detach()
+        endWriting()
+    }
+
+    /// Closes at once.
+    func finish() {
+        isOver = true
+        connection.close()
+        detach()
+    }
+
+    /// What a peer still writes that was told the end.
+    private func discard(into buffer: inout [UInt8]) {
+        do {
+            if connection.wantsWrite {
+                try connection.flush()
+                endWriting()
+            }
+            if try connection.receive(into: &buffer) == .closed { finish() }
+        } catch {
+            finish()
+        }
+    }
+
+    private func endWriting() {
+        if !connection.wantsWrite { shutdown(connection.descriptor, Int32(SHUT_WR)) }
+    }
+
+    /// False where the connection has ended over the message.
+    private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
+        switch message.body {
+        case .hello(let hello):
+            source.makesIDRs.store(hello.canMakeIDR)
+            if isAttached { ingest.abilitiesChanged(of: source) }
+            log.info("link: \(hello.role) \(hello.name) (process \(hello.processID)) has connected")
+        case .end(let notice):
+            reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
+        case .size(let size):
+            log.info("link: pictures of \(size)")
+        default:
+            break
+        }
+        if isStranger {
+            isStranger = false
+            isAttached = ingest.attach(source)
+            guard isAttached else {
+                log.warning("link: a second capture is turned away: one is connected already")
+                end(.refused, "another capture is connected to this host")
+                return false
+            }
+            if message.form != .extended { log.info("link: a legacy sender (\(message.form)) has connected") }
+        }
+        assembler.add(message, at: now)
+        deliver(now: now)
+        return true
+    }
+
+    private func deliver(now: MonotonicTime) {
+        while let assembled = assembler.next() {
+            ingest.deliver(assembled.accessUnit, epoch: assembled.epoch, arrival: now)
+        }
+        let faults = assembler.counters.faults
+        if faults != loggedFaults {
+            log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
+            loggedFaults = faults
+        }
+    }
+
+    private func send(_ message: LinkMessage) {
+        do {
+            try connection.enqueue(header: encoder.encode(message))
+        } catch {
+            log.debug("link: \(error)")
+        }
+    }
+
+    private func detach() {
+        guard isAttached else { return }
+        isAttached = false
+        log.info("link: capture is gone: \(reason)")
+        ingest.detach(source, reason: reason)
+    }
+}

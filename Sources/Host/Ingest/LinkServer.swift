@@ -1,0 +1,126 @@
+import CaptureLink
+import Glibc
+public import LinkTransport
+import MediaTypes
+import Synchronization
+public import Threading
+
+/// Takes captures in over the link: listens on a Unix socket or holds the end of a socket pair, on a thread of its own.
+///
+/// One capture at a time is a track's source; another one that comes meanwhile is told so and turned away.
+public final class LinkServer: Sendable {
+    private let thread: Mutex<NamedThread?>
+    private let inbox: LinkInbox
+    private let ingest: TrackIngest
+
+    /// What other threads want of the link's thread.
+    enum Command: Sendable {
+        case adopt(descriptor: Int32)
+        case stop
+    }
+
+    /// Begins to take captures in for `ingest`.
+    ///
+    /// - Parameters:
+    ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
+    ///   - name: this host, as it introduces itself to a capture.
+    public init(
+        at address: LinkAddress?, ingest: TrackIngest, name: String, log: EventLog
+    ) throws(LinkTransportError) {
+        guard let inbox = LinkInbox() else {
+            throw .system(call: "eventfd", subject: "the link's thread", code: errno)
+        }
+        self.inbox = inbox
+        self.ingest = ingest
+        thread = Mutex(nil)
+        let openings = Mutex(Openings())
+        switch address {
+        case .unix(let path):
+            let listener = try LinkListener(path: path)
+            log.info("waiting for capture on unix:\(path)")
+            openings.withLock { $0.listener = LinkListenerBox(listener) }
+        case .descriptor:
+            guard let address else { break }
+            let connection = try LinkConnection.connect(to: address)
+            openings.withLock { $0.connection = LinkConnectionBox(connection) }
+        case nil:
+            break
+        }
+        let opened = openings.withLock { $0 }
+        let started = NamedThread("link") {
+            let loop = LinkLoop(
+                listener: opened.listener?.value, connection: opened.connection?.value, ingest: ingest, name: name,
+                inbox: inbox, log: log)
+            loop.run()
+        }
+        guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
+        thread.withLock { $0 = started }
+    }
+
+    /// Whether any capture has ever come this way and was taken.
+    public var hasHadCapture: Bool { ingest.state != .waiting }
+
+    /// Takes a connected socket over, as one end of the pair whose other end a capture process was handed.
+    public func adopt(descriptor: Int32) {
+        inbox.post(.adopt(descriptor: descriptor))
+    }
+
+    /// Ends the thread, its connections and the socket file. Idempotent.
+    public func stop() {
+        inbox.post(.stop)
+        let running = thread.withLock { thread in
+            let running = thread
+            thread = nil
+            return running
+        }
+        running?.join()
+    }
+
+    /// What is made before the thread starts and belongs to it from then on.
+    private struct Openings: Sendable {
+        var listener: LinkListenerBox?
+        var connection: LinkConnectionBox?
+    }
+}
+
+/// Carries a listener into the link's thread: handed over once, before the thread runs.
+struct LinkListenerBox: @unchecked Sendable {
+    let value: LinkListener
+
+    init(_ value: LinkListener) {
+        self.value = value
+    }
+}
+
+/// Carries a connection into the link's thread: handed over once, before the thread runs.
+struct LinkConnectionBox: @unchecked Sendable {
+    let value: LinkConnection
+
+    init(_ value: LinkConnection) {
+        self.value = value
+    }
+}
+
+/// The link thread's letter box: any thread posts, the link's thread is woken and takes all.
+final class LinkInbox: Sendable {
+    let wake: WakeUp
+    private let commands = Mutex<[LinkServer.Command]>([])
+
+    init?() {
+        guard let wake = WakeUp() else { return nil }
+        self.wake = wake
+    }
+
+    func post(_ command: LinkServer.Command) {
+        commands.withLock { $0.append(command) }
+        wake.signal()
+    }
+
+    func take() -> [LinkServer.Command] {
+        commands.withLock { commands in
+            let taken = commands
+            commands.removeAll()
+            return taken
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CaptureLink
+import MediaTypes
+import Synchronization
+import Threading
+
+/// A capture as the rest of the host sees it: any thread asks, the link's thread sends.
+final class LinkSource: PictureSource {
+    /// A truth that one thread tells and others read.
+    final class Flag: Sendable {
+        private let value = Mutex(false)
+
+        func store(_ newValue: Bool) { value.withLock { $0 = newValue } }
+        var isSet: Bool { value.withLock { $0 } }
+    }
+
+    let makesIDRs = Flag()
+    var canMakeIDR: Bool { makesIDRs.isSet }
+    private let messages = Mutex<[LinkMessage]>([])
+    private let wake: WakeUp
+
+    init(wake: WakeUp) {
+        self.wake = wake
+    }
+
+    func requestIDR() { post(.requestIDR) }
+
+    func setRunning(_ isRunning: Bool) { post(isRunning ? .resume : .pause) }
+
+    func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
+
+    func takeMessages() -> [LinkMessage] {
+        messages.withLock { messages in
+            let taken = messages
+            messages.removeAll()
+            return taken
+        }
+    }
+
+    private func post(_ message: LinkMessage) {
+        // A legacy sender takes none: what it is asked must not pile up.
+        messages.withLock { messages in
+            messages.removeAll { $0.kind == message.kind }
+            messages.append(message)
+        }
+        wake.signal()
+    }
+}

@@ -1,0 +1,144 @@
+import MediaTypes
+import Threading
+import VideoDecoding
+
+/// What the decode tap's thread does with what it finds: decode, report, keep the last picture, encode it anew.
+///
+/// Belongs to that thread alone.
+final class TapWork {
+    /// After so many failures in a row the decoder itself is in doubt.
+    private static let failuresBeforeNewDecoder = 3
+
+    private let log: EventLog
+    private let onFailure: @Sendable () -> Void
+    private let onPicture: @Sendable (AccessUnit, UInt64) -> Void
+
+    private var decoder: H264Decoder?
+    /// The last picture of a decoder that is no more.
+    private var keptPicture: I420Picture?
+    private var parameterSets: [UInt8] = []
+    private var needsIDR = true
+    private var canSourceMakeIDR = false
+    private var failures = 0
+    private var lastPictureArrival: MonotonicTime?
+    private var lastEpoch: UInt64 = 0
+    private var encoder = HostEncoder()
+    private var snapshots: [DecodeTap.SnapshotRequest] = []
+    private var makeIDRAt: MonotonicTime?
+
+    init(
+        log: EventLog, onFailure: @escaping @Sendable () -> Void,
+        onPicture: @escaping @Sendable (AccessUnit, UInt64) -> Void
+    ) {
+        self.log = log
+        self.onFailure = onFailure
+        self.onPicture = onPicture
+    }
+
+    /// When the thread must look again though nothing came.
+    var nextDeadline: MonotonicTime {
+        let snapshot = snapshots.map(\.deadline).min() ?? .distantFuture
+        return min(snapshot, makeIDRAt ?? .distantFuture)
+    }
+
+    func perform(_ inbox: DecodeTap.Inbox) {
+        if let canMakeIDR = inbox.canMakeIDR { canSourceMakeIDR = canMakeIDR }
+        for (unit, epoch) in inbox.units { decode(unit, epoch: epoch, isCarrying: inbox.isCarrying) }
+        snapshots += inbox.snapshots
+        answerSnapshots()
+        makeIDRAt = inbox.makeIDRAt
+        if let due = inbox.makeIDRAt, due <= monotonicNow() {
+            makeIDRAt = nil
+            makeIDR()
+        }
+    }
+
+    /// Nobody will get a picture any more.
+    func abandon(_ more: [DecodeTap.SnapshotRequest]) {
+        for request in snapshots + more { request.completion(nil) }
+        snapshots = []
+    }
+
+    private func decode(_ unit: AccessUnit, epoch: UInt64, isCarrying: Bool) {
+        if unit.isIDR {
+            needsIDR = false
+            let sets = leadingParameterSets(of: unit)
+            if sets != parameterSets || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
+            parameterSets = sets
+        }
+        // A source that makes IDRs is asked for one; until it comes, every picture would only fail again.
+        if needsIDR, canSourceMakeIDR { return }
+        do throws(VideoDecodingError) {
+            let decoder = try currentDecoder()
+            let before = decoder.pictureCount
+            try decoder.decode(unit, copying: false)
+            guard decoder.pictureCount > before else { return }
+            failures = 0
+            lastPictureArrival = monotonicNow()
+            lastEpoch = epoch
+            if isCarrying, !unit.isIDR, let picture = lastPicture() { encode(picture, forceIDR: false) }
+        } catch {
+            failures += 1
+            needsIDR = true
+            if failures == 1 { log.warning("a picture can't be decoded (\(error)); an IDR is wanted") }
+            if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
+            if error.wantsIDR { onFailure() }
+        }
+    }
+
+    private func currentDecoder() throws(VideoDecodingError) -> H264Decoder {
+        if let decoder { return decoder }
+        let new = try H264Decoder()
+        decoder = new
+        return new
+    }
+
+    private func dropDecoder() {
+        keptPicture = lastPicture()
+        decoder = nil
+    }
+
+    private func lastPicture() -> I420Picture? {
+        do {
+            return try decoder?.lastPicture() ?? keptPicture
+        } catch {
+            log.warning("the last picture can't be copied: \(error)")
+            return keptPicture
+        }
+    }
+
+    private func leadingParameterSets(of unit: AccessUnit) -> [UInt8] {
+        unit.nalUnits.prefix { range in [7, 8].contains(unit.bytes[range.lowerBound] & 0x1F) }
+            .flatMap { unit.bytes[$0] }
+    }
+
+    private func makeIDR() {
+        guard let picture = lastPicture() else { return }
+        encode(picture, forceIDR: true)
+    }
+
+    private func encode(_ picture: I420Picture, forceIDR: Bool) {
+        do {
+            let unit = try encoder.encode(picture, forceIDR: forceIDR)
+            onPicture(unit, lastEpoch)
+        } catch {
+            log.error("the host's own encoder failed: \(error)")
+        }
+    }
+
+    private func answerSnapshots() {
+        let now = monotonicNow()
+        var waiting: [DecodeTap.SnapshotRequest] = []
+        var picture: I420Picture?
+        for request in snapshots {
+            let isNewEnough = lastPictureArrival.map { arrival in request.from.map { arrival >= $0 } ?? true } ?? false
+            if isNewEnough || now >= request.deadline {
+                if picture == nil { picture = lastPicture() }
+                request.completion(picture)
+            } else {
+                waiting.append(request)
+            }
+        }
+        snapshots = waiting
+    }
+}

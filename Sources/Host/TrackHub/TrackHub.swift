@@ -1,0 +1,180 @@
+public import MediaTypes
+import Synchronization
+
+/// Where a track's pictures meet their readers.
+///
+/// One thread publishes; each reader has a bounded queue of its own, so that a slow one hurts only itself. All methods may be
+/// called on any thread; the lock is held for a few appends and never while a reader's `wake` or the source runs.
+public final class TrackHub: Sendable {
+    private let state: Mutex<State>
+    private let limits: CacheLimits
+
+    private struct State {
+        var timeline: Timeline
+        var nextNumber: UInt64 = 0
+        var cache: UnitCache<TrackUnit>
+        var policy = KeyFramePolicy()
+        var readers: [UInt64: Reader] = [:]
+        var nextReader: UInt64 = 0
+        var viewers = 0
+        weak var source: (any TrackSource)?
+    }
+
+    private struct Reader {
+        var queue: ReaderQueue
+        let wake: @Sendable () -> Void
+    }
+
+    /// A hub whose track begins at `origin`, this machine's clock now.
+    public init(origin: MonotonicTime, limits: CacheLimits = CacheLimits()) {
+        self.limits = limits
+        state = Mutex(State(timeline: Timeline(origin: origin), cache: UnitCache(limits: limits)))
+    }
+
+    /// Sets who is asked for IDRs and told about demand; at once told how many viewers there are. Not kept alive.
+    public func connect(source: any TrackSource) {
+        let viewers = state.withLock { state in
+            state.source = source
+            return state.viewers
+        }
+        source.viewersChanged(to: viewers)
+    }
+
+    /// Puts the next picture on the track and wakes its readers.
+    ///
+    /// - Parameters:
+    ///   - unit: the access unit; an IDR must begin with SPS and PPS.
+    ///   - epoch: changes when the source's clock may have changed.
+    ///   - arrival: now.
+    @discardableResult
+    public func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) -> TrackUnit {
+        var wakes: [@Sendable () -> Void] = []
+        var source: (any TrackSource)?
+        let published = state.withLock { state in
+            let (time, captureTime) = state.timeline.place(
+                captureTime: unit.captureTime, epoch: epoch, arrival: arrival)
+            let placed = AccessUnit(
+                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime)
+            let published = TrackUnit(number: state.nextNumber, unit: placed, time: time)
+            state.nextNumber += 1
+            state.cache.append(published, byteCount: unit.bytes.count, isIDR: unit.isIDR)
+            if unit.isIDR { state.policy.idrArrived() }
+            if state.policy.isDue(now: arrival) { source = state.source }
+            for key in state.readers.keys where state.readers[key]?.queue.append(published) == true {
+                if let wake = state.readers[key]?.wake { wakes.append(wake) }
+            }
+            return published
+        }
+        for wake in wakes { wake() }
+        source?.keyFrameWanted()
+        return published
+    }
+
+    /// Adds a reader; its first ``TrackReader/take()`` gives the units since the last IDR.
+    ///
+    /// - Parameters:
+    ///   - limits: what may wait for this reader before it loses units.
+    ///   - wake: called on the publishing thread when there is something to take; it must not block.
+    public func subscribe(limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void) -> TrackReader {
+        let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, units: self.limits.units * 2)
+        let key = state.withLock { state in
+            let key = state.nextReader
+            state.nextReader += 1
+            state.readers[key] = Reader(queue: ReaderQueue(startingWith: state.cache.units, limits: limits), wake: wake)
+            return key
+        }
+        return TrackReader(hub: self, key: key)
+    }
+
+    /// Asks the source for an IDR, at most once in 500 ms for all who ask.
+    public func requestKeyFrame(now: MonotonicTime) {
+        let source = state.withLock { state in state.policy.want(now: now) ? state.source : nil }
+        source?.keyFrameWanted()
+    }
+
+    /// Whether who joins now can begin without a new IDR.
+    public var canStart: Bool { state.withLock { $0.cache.canStart } }
+
+    /// The units since the last IDR.
+    public var cachedUnits: [TrackUnit] { state.withLock { $0.cache.units } }
+
+    /// Lets go of the cached units: who joins from now on waits for an IDR. For a source that paused, whose next picture
+    /// has little to do with its last.
+    public func forgetCache() {
+        state.withLock { $0.cache.clear() }
+    }
+
+    /// How many watch.
+    public var viewers: Int { state.withLock { $0.viewers } }
+
+    /// How many units were published so far.
+    public var publishedUnits: UInt64 { state.withLock { $0.nextNumber } }
+
+    /// The media time of `moment`, for sender reports.
+    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
+        state.withLock { $0.timeline.mediaTime(at: moment) }
+    }
+
+    /// One more (or, with -1, one fewer) watches; the source is told.
+    public func changeViewers(by change: Int) {
+        let (viewers, source) = state.withLock { state in
+            state.viewers = max(0, state.viewers + change)
+            return (state.viewers, state.source)
+        }
+        source?.viewersChanged(to: viewers)
+    }
+
+    /// Tells the source what the viewers' paths carry.
+    public func changeTargetBitRate(to rate: BitRate) {
+        let source = state.withLock { $0.source }
+        source?.targetBitRateChanged(to: rate)
+    }
+
+    fileprivate func take(_ key: UInt64) -> [TrackUnit] {
+        state.withLock { state in
+            let cache = state.cache.units
+            state.readers[key]?.queue.recover(with: cache)
+            return state.readers[key]?.queue.take() ?? []
+        }
+    }
+
+    fileprivate func lostUnits(_ key: UInt64) -> UInt64 {
+        state.withLock { $0.readers[key]?.queue.lostUnits ?? 0 }
+    }
+
+    fileprivate func remove(_ key: UInt64) {
+        state.withLock { state in state.readers[key] = nil }
+    }
+}
+
+/// What a hub tells the source of its track. Called on any thread; must not block.
+public protocol TrackSource: AnyObject, Sendable {
+    /// An IDR is wanted, at most once in 500 ms.
+    func keyFrameWanted()
+    /// So many watch now; with 0 the source may pause.
+    func viewersChanged(to count: Int)
+    /// What the viewers' paths carry: the source is to stay under it.
+    func targetBitRateChanged(to rate: BitRate)
+}
+
+/// One reader of a hub; cancelled when it is let go of.
+public final class TrackReader: Sendable {
+    private let hub: TrackHub
+    private let key: UInt64
+
+    fileprivate init(hub: TrackHub, key: UInt64) {
+        self.hub = hub
+        self.key = key
+    }
+
+    deinit {
+        hub.remove(key)
+    }
+
+    /// All that has come since the last call, oldest first. A gap in the numbers means that units were lost; what follows
+    /// a gap begins with an IDR. Any thread.
+    public func take() -> [TrackUnit] { hub.take(key) }
+
+    /// Units that this reader lost so far because it was too slow.
+    public var lostUnits: UInt64 { hub.lostUnits(key) }
+}

@@ -1,0 +1,129 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// What a child writes, read by a thread of its own until the end, so that the child never blocks on a full pipe.
+///
+/// Any thread may call any method.
+public final class CollectedOutput: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var line: [UInt8] = []
+        var dropped = 0
+        var hasEnded = false
+    }
+
+    /// A line longer than this is handed over in pieces.
+    private static let longestLine = 64 * 1024
+
+    private let state = Mutex(State())
+    private let limit: Int
+    private let receive: (@Sendable (String) -> Void)?
+    private let descriptor: Int32
+    private let wake: Int32
+
+    /// Reads `descriptor` to its end and closes it then; it is ours from here on, also when this throws.
+    init(_ descriptor: Int32, limit: Int, receive: (@Sendable (String) -> Void)?) throws(ProcessError) {
+        self.descriptor = descriptor
+        self.limit = max(0, limit)
+        self.receive = receive
+        wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard wake >= 0 else {
+            let code = errno
+            close(descriptor)
+            throw .noResources(what: "event descriptor", errno: code)
+        }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<CollectedOutput>.fromOpaque(context).takeRetainedValue().read() }
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            close(descriptor)
+            throw .noResources(what: "reader thread", errno: code)
+        }
+        pthread_detach(thread)
+    }
+
+    deinit {
+        if wake >= 0 { close(wake) }
+    }
+
+    /// What came so far, up to the limit; bytes that are not UTF-8 are replaced.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// What came so far, up to the limit.
+    public var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+    /// How many bytes came after the limit and were dropped.
+    public var droppedBytes: Int { state.withLock { $0.dropped } }
+
+    /// Whether the other end is closed and all of it was read.
+    public var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Waits at most `limit` until the other end is closed and all of it was read; false when it wasn't by then.
+    @discardableResult
+    public func waitForEnd(within limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while !hasEnded {
+            if ContinuousClock.now >= deadline { return false }
+            poll(nil, 0, 2)
+        }
+        return true
+    }
+
+    /// Stops reading, although the other end may still be open somewhere (in a grandchild).
+    func stop() {
+        eventfd_write(wake, 1)
+    }
+
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            ]
+            if poll(&waiting, 2, -1) < 0, errno != EINTR { break }
+            // What is there is still read after a stop; only then does the stop count.
+            if waiting[0].revents == 0 {
+                if waiting[1].revents != 0 { break }
+                continue
+            }
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            if count <= 0 { break }
+            take(buffer[..<count])
+        }
+        close(descriptor)
+        let rest = state.withLock { state in
+            defer { state.line = [] }
+            return state.line
+        }
+        if !rest.isEmpty { receive?(String(decoding: rest, as: UTF8.self)) }
+        state.withLock { $0.hasEnded = true }
+    }
+
+    private func take(_ chunk: ArraySlice<UInt8>) {
+        var lines: [String] = []
+        state.withLock { state in
+            let kept = min(chunk.count, limit - state.bytes.count)
+            state.bytes += chunk.prefix(kept)
+            state.dropped += chunk.count - kept
+            guard receive != nil else { return }
+            for byte in chunk {
+                if byte == UInt8(ascii: "\n") || state.line.count >= Self.longestLine {
+                    lines.append(String(decoding: state.line, as: UTF8.self))
+                    state.line.removeAll(keepingCapacity: true)
+                }
+                if byte != UInt8(ascii: "\n") { state.line.append(byte) }
+            }
+        }
+        // Outside the lock, so that the receiver may ask for the text.
+        for line in lines { receive?(line) }
+    }
+}

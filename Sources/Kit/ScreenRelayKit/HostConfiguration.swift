@@ -1,0 +1,25 @@
+public import STUN
+public import Signalling
+
+/// How a host is reached, and by whom.
+public struct HostConfiguration: Sendable {
+    /// The room that the track is published in: letters, digits, `-`, `_`, `.`.
+    public var room = "screen"
+    /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
+    public var token: String? = HostConfiguration.randomToken()
+    /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
+    public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]
+    /// Where the UDP port of all viewers is bound; port 0 takes any.
+    public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 8189)
+    /// Whether other machines may reach the host: its names then include this machine's own addresses.
+    public var isOpenToNetwork = false
+    /// Addresses that viewers are told beside this machine's own, as behind a port forwarding; port 0 is the UDP port.
+    public var advertised: [TransportAddress] = []
+    /// Names that a browser may call this host by beside its addresses.
+    public var hostNames: [String] = []
+    /// Pages of these origins may use the host as its own page does.
+    public var allowedOrigins: [String] = []
+
+    /// Reached on loopback alone, with a new token.
+    public init() {}
+}

@@ -1,0 +1,36 @@
+public import LinkTransport
+public import STUN
+public import Signalling
+import WebRTC
+
+/// Why a host could not begin; one line that names what was asked for.
+public enum HostError: Error, Sendable, CustomStringConvertible {
+    /// HTTP can't listen.
+    case signalling(SignallingError)
+    /// The UDP port can't be used.
+    case media(address: TransportAddress, reason: String, isTaken: Bool)
+    /// The link can't be opened.
+    case link(LinkTransportError)
+    /// The system refused a thread, a descriptor or a key.
+    case system(String)
+
+    init(_ error: WebRTCError) {
+        switch error {
+        case .cannotBind(let address, _, let reason):
+            self = .media(address: address, reason: reason, isTaken: error.isAddressTaken)
+        case .system(let what): self = .system(what)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .signalling(let error): "--listen: \(error)"
+        case .media(let address, let reason, let isTaken):
+            isTaken
+                ? "--udp-port \(address.port): the port is taken by another program; choose another one, or 0 for any"
+                : "--udp-port \(address.port): can't be used on \(address.host): \(reason)"
+        case .link(let error): "--link: \(error)"
+        case .system(let what): what
+        }
+    }
+}

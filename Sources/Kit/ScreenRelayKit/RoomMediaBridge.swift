@@ -1,0 +1,59 @@
+import Ingest
+import MediaTypes
+import PictureFiles
+import Signalling
+import Threading
+import TrackHub
+import WebRTC
+
+/// What a room's signalling needs, from the track and the media server.
+struct RoomMediaBridge: RoomMedia {
+    /// How long a snapshot waits for a paused source to show its screen.
+    private static let snapshotPatience = Interval.seconds(3)
+
+    let ingest: TrackIngest
+    let media: MediaServer
+    let log: EventLog
+
+    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+        do throws(OfferRefusal) {
+            let opened = try media.open(offer: sdp, watching: ingest.hub, onEnd: onEnd)
+            return OpenedSession(
+                id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
+        } catch {
+            log.info("an offer is refused: \(error)")
+            switch error {
+            case .malformed(let why): throw .badOffer(why)
+            case .unusable(let why): throw .unsupported(why)
+            case .full, .stopped: throw .full("\(error)")
+            }
+        }
+    }
+
+    func close(_ session: MediaSessionID) {
+        media.close(PeerSessionID(session.rawValue))
+    }
+
+    func remoteCandidates(_ session: MediaSessionID, fragment: String) {
+        // ICE-lite: the peer comes to us, whatever its candidates are.
+    }
+
+    func snapshot(
+        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+    ) {
+        ingest.snapshot(patience: Self.snapshotPatience) { picture in
+            guard let picture else {
+                completion(.failure(.noPicture))
+                return
+            }
+            do {
+                switch format {
+                case .png: completion(.success(try PictureFile.png(picture)))
+                case .jpeg: completion(.success(try PictureFile.jpeg(picture)))
+                }
+            } catch {
+                completion(.failure(.failed("\(error)")))
+            }
+        }
+    }
+}

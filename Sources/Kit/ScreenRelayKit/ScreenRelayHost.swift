@@ -1,0 +1,120 @@
+public import Ingest
+public import LinkTransport
+import MediaTypes
+import STUN
+public import Signalling
+public import Threading
+import TrackHub
+public import WebRTC
+
+/// A host: one room with one track, its viewers by WebRTC, its page and signalling by HTTP, its source by the link or by an
+/// application of its own.
+///
+/// Everything runs on threads of its own; methods may be called on any thread but those.
+public final class ScreenRelayHost: Sendable {
+    /// The room that viewers find the track in.
+    public let room: String
+    /// Where HTTP really listens.
+    public let addresses: [ListenAddress]
+    /// The UDP port that all viewers use.
+    public let mediaPort: UInt16
+
+    private let configuration: HostConfiguration
+    private let ingest: TrackIngest
+    private let media: MediaServer
+    private let signalling: SignallingServer
+    private let log: EventLog
+
+    /// Starts a host without a source. `onSourceChange` is told when one comes or goes, on the source's thread; it must
+    /// not block.
+    public init(
+        _ configuration: HostConfiguration, log: EventLog = .silent,
+        onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in }
+    ) throws(HostError) {
+        self.configuration = configuration
+        self.log = log
+        room = configuration.room
+        let hub = TrackHub(origin: monotonicNow())
+        let announcer = StateAnnouncer(room: configuration.room)
+        do throws(IngestError) {
+            ingest = try TrackIngest(hub: hub, log: log) { state in
+                announcer.announce(state)
+                onSourceChange(state)
+            }
+        } catch {
+            throw .system("\(error)")
+        }
+        do throws(WebRTCError) {
+            media = try MediaServer(
+                MediaServerConfiguration(bind: configuration.mediaAddress, advertised: configuration.advertised),
+                log: log)
+        } catch {
+            throw HostError(error)
+        }
+        mediaPort = media.port
+        var signallingConfiguration = SignallingConfiguration(
+            listen: configuration.listen,
+            rooms: [
+                RoomConfiguration(
+                    name: configuration.room, token: configuration.token,
+                    media: RoomMediaBridge(ingest: ingest, media: media, log: log))
+            ])
+        signallingConfiguration.allowedOrigins = configuration.allowedOrigins
+        signallingConfiguration.lan = configuration.isOpenToNetwork
+        signallingConfiguration.hostNames = configuration.hostNames
+        signallingConfiguration.log = { log.info($0) }
+        signalling = SignallingServer(signallingConfiguration)
+        do throws(SignallingError) {
+            try signalling.start()
+        } catch {
+            media.stop()
+            throw .signalling(error)
+        }
+        addresses = signalling.addresses
+        announcer.connect(signalling)
+    }
+
+    /// Takes captures in over the link; the returned server ends it.
+    ///
+    /// - Parameter address: where captures connect; nil where connected sockets are handed over by `adopt`.
+    public func openLink(at address: LinkAddress?) throws(HostError) -> LinkServer {
+        do throws(LinkTransportError) {
+            return try LinkServer(at: address, ingest: ingest, name: "screenrelay \(screenRelayVersion)", log: log)
+        } catch {
+            throw .link(error)
+        }
+    }
+
+    /// Makes `track` the room's track; false where the room has a source already.
+    public func publish(_ track: CustomVideoTrack) -> Bool {
+        track.attach(to: ingest)
+    }
+
+    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`. For the machine itself where the host is on
+    /// loopback, else for others in its network.
+    public var link: String {
+        let address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
+        let isWildcard = address.address == "::" || address.address == "0.0.0.0"
+        var host = address.address
+        if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        let key = configuration.token.map { "\(room),\($0)" } ?? room
+        return "http://\(ListenAddress(address: host, port: address.port))/#\(key)"
+    }
+
+    /// How many watch now.
+    public var viewers: Int { ingest.hub.viewers }
+
+    /// Hands what every viewer's session has done to `completion`, on the media thread.
+    public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
+        media.statistics(completion)
+    }
+
+    /// Ends everything: viewers are told, threads joined. Idempotent.
+    public func stop() {
+        signalling.stop()
+        media.stop()
+    }
+}
+
+/// The version of the library and of the programs that are made of it.
+public let screenRelayVersion = "0.1.0"

@@ -1,0 +1,41 @@
+/// Why bytes are not a stream of messages. Every one ends the connection; offsets count from its first byte.
+public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where a header should start stands another byte than `&`.
+    case notAMessage(offset: UInt64, found: UInt8)
+    /// A NAL unit longer than the limit.
+    case nalUnitTooLong(length: UInt64, limit: Int, offset: UInt64)
+    /// A NAL unit too short for a start code and a NAL unit header.
+    case nalUnitTooShort(length: UInt64, offset: UInt64)
+    /// A NAL unit that does not begin with `00 00 00 01`.
+    case startCodeMissing(offset: UInt64)
+    /// A message of another kind that is longer than the limit.
+    case controlMessageTooLong(kindCode: UInt8, length: UInt64, limit: Int, offset: UInt64)
+    /// A control message whose payload can't be read.
+    case malformed(kind: MessageKind, problem: String, offset: UInt64)
+    /// The connection ended inside the message that begins at `offset`.
+    case endedInsideMessage(offset: UInt64, missing: Int)
+
+    public var description: String {
+        switch self {
+        case .notAMessage(let offset, let found):
+            "not a capture link: byte \(offset) is 0x\(hex(found)) where a message should begin with 0x26 ('&')"
+        case .nalUnitTooLong(let length, let limit, let offset):
+            "the message at byte \(offset) announces a NAL unit of \(length) bytes; the limit is \(limit)"
+        case .nalUnitTooShort(let length, let offset):
+            "the message at byte \(offset) announces a NAL unit of \(length) bytes; 5 is the least"
+        case .startCodeMissing(let offset):
+            "the NAL unit of the message at byte \(offset) does not begin with 00 00 00 01"
+        case .controlMessageTooLong(let kindCode, let length, let limit, let offset):
+            "the message of kind \(kindCode) at byte \(offset) announces \(length) bytes; the limit is \(limit)"
+        case .malformed(let kind, let problem, let offset):
+            "the \(kind) message at byte \(offset) can't be read: \(problem)"
+        case .endedInsideMessage(let offset, let missing):
+            "the connection ended inside the message at byte \(offset), at least \(missing) bytes before its end"
+        }
+    }
+}
+
+private func hex(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16)
+    return byte < 16 ? "0" + text : text
+}

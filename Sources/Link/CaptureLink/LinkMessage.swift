@@ -1,0 +1,192 @@
+public import MediaTypes
+
+/// A message of the capture link, its payload already read (Protocol/capture-link.md).
+public enum LinkMessage: Hashable, Sendable {
+    /// One NAL unit behind the start code `00 00 00 01`.
+    case nalUnit([UInt8])
+    /// Who the sender is.
+    case hello(Hello)
+    /// Number and damaged area of the picture whose NAL units follow.
+    case picture(PictureNotice)
+    /// The size that the pictures have from here on.
+    case size(PictureSize)
+    /// What capture has done and spent so far.
+    case statistics(CaptureStatistics)
+    /// Why the sender ends; nothing follows.
+    case end(EndNotice)
+    /// Make the next picture an IDR picture.
+    case requestIDR
+    /// The bit rate to stay under.
+    case bitRate(BitRate)
+    /// The frame rate to stay under.
+    case frameRate(FrameRate)
+    /// Stop taking pictures.
+    case pause
+    /// Take pictures again.
+    case resume
+
+    /// The kind that its header carries.
+    public var kind: MessageKind {
+        switch self {
+        case .nalUnit: .nalUnit
+        case .hello: .hello
+        case .picture: .picture
+        case .size: .size
+        case .statistics: .statistics
+        case .end: .end
+        case .requestIDR: .requestIDR
+        case .bitRate: .bitRate
+        case .frameRate: .frameRate
+        case .pause: .pause
+        case .resume: .resume
+        }
+    }
+}
+
+/// A message as it came off the link.
+public struct ReceivedMessage: Hashable, Sendable {
+    /// Its header: flags, stream, capture time and epoch.
+    public let header: MessageHeader
+    /// The form of the connection.
+    public let form: LinkForm
+    /// Its payload.
+    public let body: LinkMessage
+
+    /// A message with these parts.
+    public init(header: MessageHeader, form: LinkForm, body: LinkMessage) {
+        self.header = header
+        self.form = form
+        self.body = body
+    }
+}
+
+/// Who a peer is.
+public struct Hello: Hashable, Sendable {
+    /// The version of the protocol that this code speaks.
+    public static let currentVersion: UInt16 = 1
+
+    /// Which end of the link a peer is.
+    public enum Role: UInt8, Sendable, CaseIterable {
+        /// Takes live pictures.
+        case capture = 1
+        /// Receives them.
+        case host = 2
+        /// Plays a recording: its capture times are not this machine's clock.
+        case replay = 3
+    }
+
+    /// Which end of the link the peer is.
+    public var role: Role
+    /// The version of the protocol that the peer speaks.
+    public var version: UInt16
+    /// The peer's program and version, for people; at most 256 bytes of UTF-8 are sent.
+    public var name: String
+    /// The peer's process, or 0.
+    public var processID: UInt32
+    /// Whether the peer makes an IDR picture when asked.
+    public var canMakeIDR: Bool
+
+    /// A hello of these fields.
+    public init(
+        role: Role, name: String, processID: UInt32, canMakeIDR: Bool, version: UInt16 = Hello.currentVersion
+    ) {
+        self.role = role
+        self.version = version
+        self.name = name
+        self.processID = processID
+        self.canMakeIDR = canMakeIDR
+    }
+}
+
+/// What stands before a picture's first NAL unit.
+public struct PictureNotice: Hashable, Sendable {
+    /// Counts the pictures of an epoch, from 0.
+    public var sequenceNumber: UInt64
+    /// The part of the picture that changed since the one before; coordinates and sizes of 0...65 535 pixels.
+    public var damage: PixelRectangle
+
+    /// The notice of picture `sequenceNumber`.
+    public init(sequenceNumber: UInt64, damage: PixelRectangle) {
+        self.sequenceNumber = sequenceNumber
+        self.damage = damage
+    }
+}
+
+/// What capture has done and spent since its epoch began. All counts only grow.
+public struct CaptureStatistics: Hashable, Sendable {
+    /// Pictures encoded.
+    public var pictures: UInt64 = 0
+    /// IDR pictures among them.
+    public var idrPictures: UInt64 = 0
+    /// Bytes written to the link, headers included.
+    public var bytes: UInt64 = 0
+    /// Damage events of the X server.
+    public var damageEvents: UInt64 = 0
+    /// How often a picture waited because the last one was not yet written.
+    public var heldBack: UInt64 = 0
+    /// Nanoseconds spent in grabbing.
+    public var grabNanoseconds: UInt64 = 0
+    /// Nanoseconds spent in converting colours.
+    public var convertNanoseconds: UInt64 = 0
+    /// Nanoseconds spent in encoding.
+    public var encodeNanoseconds: UInt64 = 0
+    /// Memory in use now (resident), in bytes.
+    public var residentBytes: UInt64 = 0
+
+    /// Nothing done yet.
+    public init() {}
+}
+
+/// Why a peer ends.
+public struct EndNotice: Hashable, Sendable {
+    /// The reason, for programs.
+    public var reason: EndReason
+    /// The reason in words, for people; at most 1024 bytes of UTF-8 are sent.
+    public var text: String
+
+    /// An end for `reason`.
+    public init(reason: EndReason, text: String) {
+        self.reason = reason
+        self.text = text
+    }
+}
+
+/// Why a peer ends, for programs.
+public enum EndReason: UInt8, Sendable, CaseIterable {
+    /// It was asked to.
+    case stopped = 0
+    /// The X server went away.
+    case displayLost = 1
+    /// The window that was shared is gone.
+    case windowClosed = 2
+    /// The encoder failed.
+    case encoderFailed = 3
+    /// The host takes no more captures, or not this one.
+    case refused = 4
+    /// The peers have no version of the protocol in common.
+    case versionMismatch = 5
+    /// What the peer sent could not be understood.
+    case protocolError = 6
+    /// The recording is at its end.
+    case endOfRecording = 7
+    /// Something else: see the text. Also what a code that we don't know is read as.
+    case other = 255
+}
+
+/// A number of pictures in a unit of time.
+public struct FrameRate: Hashable, Comparable, Sendable {
+    /// Pictures in 1000 seconds.
+    public var millihertz: UInt32
+
+    /// A rate in pictures in 1000 seconds.
+    public init(millihertz: UInt32) {
+        self.millihertz = millihertz
+    }
+
+    /// A rate in pictures a second; clamped to 0...1000.
+    public init(framesPerSecond: Int) {
+        millihertz = UInt32(max(0, min(1000, framesPerSecond))) * 1000
+    }
+
+    public static func < (left: FrameRate, right: FrameRate) -> Bool { left.millihertz < right.millihertz }
+}

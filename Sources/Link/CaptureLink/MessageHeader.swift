@@ -1,0 +1,156 @@
+public import ByteCoding
+public import MediaTypes
+
+/// The 40 bytes in front of every message of the capture link ('&' messages, Protocol/capture-link.md).
+///
+///      0        1      2       3        4 .. 7     8 .. 15        16 .. 23   24 .. 27    28 .. 31    32 .. 39
+///     +--------+------+-------+--------+----------+--------------+----------+-----------+-----------+---------+
+///     | 0x26 & | kind | flags | stream | reserved | length u64le | pts i64le| scale i32 | ptsflags  | epoch   |
+///     +--------+------+-------+--------+----------+--------------+----------+-----------+-----------+---------+
+///
+/// All integers have their least significant byte first. In the legacy forms bytes 1-7 and the whole time are zero, and
+/// the 16-byte form ends after `length`.
+public struct MessageHeader: Hashable, Sendable {
+    /// What the payload is; a kind that this version doesn't know is kept as it is.
+    public var kindCode: UInt8
+    /// Flags of this message.
+    public var flags: MessageFlags
+    /// Which stream of this connection the message belongs to; 0 for the only one.
+    public var stream: UInt8
+    /// How many bytes of payload follow, the header not counted.
+    public var length: UInt64
+    /// When the picture was taken, on the sender's CLOCK_MONOTONIC; nil where the sender did not fill it.
+    public var captureTime: MonotonicTime?
+    /// The random non-zero number of this start of capture; 0 where there is none (legacy forms, host to capture).
+    public var epoch: UInt64
+
+    /// The first byte of every message: `&`.
+    public static let marker: UInt8 = 0x26
+    /// What `scale` holds beside a valid time: ticks in a second.
+    static let timeScale: UInt32 = 1_000_000_000
+    /// Bit 0 of `ptsflags`: the time is valid.
+    static let timeIsValid: UInt32 = 1
+
+    /// A header with these fields.
+    public init(
+        kindCode: UInt8, flags: MessageFlags = [], stream: UInt8 = 0, length: UInt64,
+        captureTime: MonotonicTime? = nil, epoch: UInt64 = 0
+    ) {
+        self.kindCode = kindCode
+        self.flags = flags
+        self.stream = stream
+        self.length = length
+        self.captureTime = captureTime
+        self.epoch = epoch
+    }
+
+    /// What the payload is; nil for a kind that this version doesn't know.
+    public var kind: MessageKind? { MessageKind(rawValue: kindCode) }
+
+    /// The header that stands at the front of `bytes`; nil where they are too few or don't begin with `&`.
+    ///
+    /// In a legacy form everything but the length is ignored, since the original sender leaves it undefined.
+    public init?(decoding bytes: ArraySlice<UInt8>, form: LinkForm) {
+        var reader = ByteReader(bytes)
+        guard bytes.count >= form.headerCount, reader.uint8() == Self.marker,
+            let kindCode = reader.uint8(), let flags = reader.uint8(), let stream = reader.uint8(),
+            reader.bytes(4) != nil, let length = reader.uint64LittleEndian()
+        else { return nil }
+        guard form == .extended else {
+            self.init(kindCode: MessageKind.nalUnit.rawValue, length: length)
+            return
+        }
+        guard let pts = reader.uint64LittleEndian(), let scale = reader.uint32LittleEndian(),
+            let timeFlags = reader.uint32LittleEndian(), let epoch = reader.uint64LittleEndian()
+        else { return nil }
+        let hasTime = timeFlags & Self.timeIsValid != 0 && scale == Self.timeScale
+        self.init(
+            kindCode: kindCode, flags: MessageFlags(rawValue: flags), stream: stream, length: length,
+            captureTime: hasTime ? MonotonicTime(nanoseconds: Int64(bitPattern: pts)) : nil, epoch: epoch)
+    }
+
+    /// Appends the header to `writer` in the given form.
+    public func encode(into writer: inout ByteWriter, form: LinkForm) {
+        let isExtended = form == .extended
+        writer.uint8(Self.marker)
+        writer.uint8(isExtended ? kindCode : 0)
+        writer.uint8(isExtended ? flags.rawValue : 0)
+        writer.uint8(isExtended ? stream : 0)
+        writer.uint32(0)
+        writer.uint64LittleEndian(length)
+        guard form != .legacy16 else { return }
+        let time = isExtended ? captureTime.map(Self.unmistakable) : nil
+        writer.uint64LittleEndian(UInt64(bitPattern: time?.nanoseconds ?? 0))
+        writer.uint32LittleEndian(time == nil ? 0 : Self.timeScale)
+        writer.uint32LittleEndian(time == nil ? 0 : Self.timeIsValid)
+        writer.uint64LittleEndian(isExtended ? epoch : 0)
+    }
+
+    /// `time`, or one nanosecond later where its first four bytes would look like the start code behind a 16-byte header.
+    private static func unmistakable(_ time: MonotonicTime) -> MonotonicTime {
+        let looksLikeStartCode = UInt32(truncatingIfNeeded: time.nanoseconds) == 0x0100_0000
+        return looksLikeStartCode ? time + Interval(nanoseconds: 1) : time
+    }
+}
+
+/// What a message's payload is: byte 1 of its header.
+public enum MessageKind: UInt8, Sendable, CaseIterable {
+    /// One NAL unit behind `00 00 00 01`.
+    case nalUnit = 0
+    /// Who the sender is; the first message of ours from each side.
+    case hello = 1
+    /// Number and damaged area of the picture whose NAL units follow. Capture to host.
+    case picture = 2
+    /// The size that the pictures have from here on. Capture to host.
+    case size = 3
+    /// What capture has done and spent so far. Capture to host.
+    case statistics = 4
+    /// Why the sender ends. Both ways.
+    case end = 5
+    /// Make the next picture an IDR picture. Host to capture.
+    case requestIDR = 32
+    /// The bit rate to stay under. Host to capture.
+    case bitRate = 33
+    /// The frame rate to stay under. Host to capture.
+    case frameRate = 34
+    /// Stop taking pictures. Host to capture.
+    case pause = 35
+    /// Take pictures again. Host to capture.
+    case resume = 36
+}
+
+/// Byte 2 of a message's header. Bits without a name are zero when sent and ignored when received.
+public struct MessageFlags: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The last NAL unit of its access unit.
+    public static let endOfAccessUnit = MessageFlags(rawValue: 1)
+}
+
+/// The three forms in which messages are written; a connection keeps the one that it began with.
+public enum LinkForm: Sendable, CaseIterable {
+    /// Ours: 40 bytes with kind, flags, time and epoch.
+    case extended
+    /// The original sender's: 40 bytes, all zero but the marker and the length.
+    case legacy40
+    /// 16 bytes: marker, seven zeros and the length.
+    case legacy16
+
+    /// How many bytes a header has.
+    public var headerCount: Int { self == .legacy16 ? 16 : 40 }
+}
+
+/// What a peer may send at most. Checked before a byte is reserved.
+public struct LinkLimits: Hashable, Sendable {
+    /// Payload of a NAL unit, start code included, in bytes.
+    public var nalUnit = 8 << 20
+    /// Payload of every other message, in bytes.
+    public var controlMessage = 64 << 10
+
+    /// The limits of Protocol/capture-link.md: 8 MiB and 64 KiB.
+    public init() {}
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+extension LinkConnection {
+    /// Connects to `address`: a host's socket, or the socket that the parent process handed down.
+    ///
+    /// - Throws: `notListening` where nobody is there now (try again), `permissionDenied` and `foreignPeer` where the host
+    ///   is not of our user nor root's.
+    public static func connect(
+        to address: LinkAddress, limit: Int = LinkConnection.standardLimit
+    ) throws(LinkTransportError) -> LinkConnection {
+        switch address {
+        case .unix(let path): try connect(toPath: path, limit: limit)
+        case .descriptor(let number): try adopt(descriptor: number, limit: limit)
+        }
+    }
+
+    private static func connect(toPath path: String, limit: Int) throws(LinkTransportError) -> LinkConnection {
+        let address = try SocketAddress(path: path)
+        let socket = try SocketAddress.makeSocket()
+        let number = socket.rawValue
+        let (_, code) = retryingInterrupted { address.withSockaddr { Glibc.connect(number, $0, $1) } }
+        switch code {
+        case 0: break
+        // EAGAIN: the host is there and too many wait for it; a Unix socket never answers EINPROGRESS.
+        case ENOENT, ENOTDIR, EAGAIN: throw .notListening(path: path)
+        case ECONNREFUSED:
+            // The kernel's answer for a dead host's socket and for a file that was never a socket alike.
+            if let status = FileStatus(path: path), !status.isSocket, !status.isLink { throw .notASocket(path: path) }
+            throw .notListening(path: path)
+        case EPROTOTYPE: throw .notASocket(path: path)
+        case EACCES, EPERM: throw .permissionDenied(path: path)
+        default: throw .system(call: "connect", subject: path, code: code)
+        }
+        // Whoever was first to put a socket there gets our screen: make sure that it was us.
+        try PeerCredentials(of: socket).check()
+        return LinkConnection(adopting: socket, limit: limit)
+    }
+
+    private static func adopt(descriptor number: Int32, limit: Int) throws(LinkTransportError) -> LinkConnection {
+        var status = stat()
+        if retryingInterrupted({ fstat(number, &status) }).code != 0 {
+            throw .unusableDescriptor(number: number, reason: "it is not open; who starts us has to hand it down")
+        }
+        if status.st_mode & S_IFMT != S_IFSOCK { throw .unusableDescriptor(number: number, reason: "it is no socket") }
+        var name = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let peer = retryingInterrupted {
+            withUnsafeMutablePointer(to: &name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &length) }
+            }
+        }
+        // A socket whose peer is already gone counts as connected: reading will find its end.
+        if peer.code != 0 && peer.code != EINVAL {
+            throw .unusableDescriptor(number: number, reason: "it is a socket that isn't connected")
+        }
+        let socket = FileDescriptor(owning: number)
+        try makeNonBlocking(socket)
+        return LinkConnection(adopting: socket, limit: limit)
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+
+/// Why a link could not be made, or why it ended.
+public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// An address that can't be read; `reason` says what would be right.
+    case invalidAddress(text: String, reason: String)
+    /// A socket's path that doesn't fit into `sockaddr_un` (unix(7)): at most 107 bytes.
+    case pathTooLong(path: String, bytes: Int)
+    /// The folder that the socket should be in isn't there.
+    case folderMissing(folder: String)
+    /// A folder that we would use is not ours, or others may write in it.
+    case folderNotSafe(folder: String, reason: String)
+    /// A live process already accepts connections on this path.
+    case alreadyListening(path: String)
+    /// Nobody accepts connections on this path now; worth another try later.
+    case notListening(path: String)
+    /// Something else than a socket is at this path.
+    case notASocket(path: String)
+    /// The system doesn't let us use this path.
+    case permissionDenied(path: String)
+    /// The process on the other end belongs neither to our user nor to root.
+    case foreignPeer(peerUser: UInt32, ourUser: UInt32)
+    /// A descriptor that we were handed is not open, or is no connected socket.
+    case unusableDescriptor(number: Int32, reason: String)
+    /// The peer reads too slowly: `pending` bytes wait already and `limit` is the most that may.
+    case queueFull(pending: Int, limit: Int)
+    /// The connection has ended; nothing more can be written.
+    case closed
+    /// A system call failed; `code` is its errno.
+    case system(call: String, subject: String, code: Int32)
+
+    /// What a program should do about it.
+    public enum Kind: Sendable {
+        /// The user wrote something that can't work (exit 64).
+        case usage
+        /// The other side isn't there, or went away; try again later (exit 69 where trying again makes no sense).
+        case unavailable
+        /// Access is refused (exit 77).
+        case permission
+        /// The system failed (exit 71).
+        case system
+    }
+
+    /// What a program should do about it.
+    public var kind: Kind {
+        switch self {
+        case .invalidAddress, .pathTooLong, .unusableDescriptor: .usage
+        case .folderMissing, .alreadyListening, .notListening, .notASocket, .queueFull, .closed: .unavailable
+        case .folderNotSafe, .permissionDenied, .foreignPeer: .permission
+        case .system: .system
+        }
+    }
+
+    /// Whether the same attempt may well succeed a little later.
+    public var isRetryable: Bool {
+        switch self {
+        case .notListening, .closed, .queueFull: true
+        case .system(_, _, let code): [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
+        default: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .invalidAddress(let text, let reason): "'\(text)' is not a link address: \(reason)"
+        case .pathTooLong(let path, let bytes):
+            "socket path '\(path)' has \(bytes) bytes; the system allows \(SocketAddress.longestPath): choose a shorter one"
+        case .folderMissing(let folder): "folder '\(folder)' for the socket does not exist; make it first"
+        case .folderNotSafe(let folder, let reason): "folder '\(folder)' can't be used for the socket: \(reason)"
+        case .alreadyListening(let path): "another host already listens on '\(path)'"
+        case .notListening(let path): "no host listens on '\(path)'"
+        case .notASocket(let path): "'\(path)' exists and is not a socket"
+        case .permissionDenied(let path): "no permission to use the socket '\(path)'"
+        case .foreignPeer(let peerUser, let ourUser):
+            "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this link"
+        case .unusableDescriptor(let number, let reason): "descriptor \(number) can't be used as a link: \(reason)"
+        case .queueFull(let pending, let limit):
+            "the other end reads too slowly: \(pending) bytes wait to be written, at most \(limit) may"
+        case .closed: "the link is closed"
+        case .system(let call, let subject, let code):
+            "\(call)\(subject.isEmpty ? "" : " '\(subject)'") failed: \(String(cString: strerror(code)))"
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// Why a NAL unit can't be read.
+public enum H264Error: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It ends before its last syntax element.
+    case truncated
+    /// It is not of the type that was looked for.
+    case unexpectedType(NALUnitType?)
+    /// A syntax element has a value that the specification, or a limit of ours, rules out.
+    case outOfRange(element: String, value: Int64)
+    /// It refers to a parameter set that was never sent.
+    case missingParameterSet(kind: NALUnitType, id: UInt8)
+    /// It is longer than a parameter set, or makes all of them longer together, than they may be.
+    case tooLong(count: Int, limit: Int)
+
+    public var description: String {
+        switch self {
+        case .truncated: "the NAL unit ends too early"
+        case .unexpectedType(let type): "the NAL unit is of another type (\(type?.description ?? "forbidden bit set"))"
+        case .outOfRange(let element, let value): "\(element) is \(value), which is out of range"
+        case .missingParameterSet(let kind, let id): "it refers to \(kind) \(id), which was never sent"
+        case .tooLong(let count, let limit): "parameter sets of \(count) bytes; the limit is \(limit)"
+        }
+    }
+}

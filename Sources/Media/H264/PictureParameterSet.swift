@@ -1,0 +1,57 @@
+/// What we need of a picture parameter set (ITU-T H.264 section 7.3.2.2).
+public struct PictureParameterSet: Hashable, Sendable {
+    /// pic_parameter_set_id.
+    public let id: UInt8
+    /// seq_parameter_set_id, 0...31.
+    public let sequenceParameterSetID: UInt8
+    /// entropy_coding_mode_flag: CABAC instead of CAVLC.
+    public let usesCABAC: Bool
+    /// bottom_field_pic_order_in_frame_present_flag.
+    public let hasBottomFieldPictureOrder: Bool
+    /// num_slice_groups_minus1 + 1, 1...8; above 1 the order of macroblocks is flexible (Baseline, not Constrained Baseline).
+    public let sliceGroups: Int
+    /// redundant_pic_cnt_present_flag.
+    public let hasRedundantPictures: Bool
+
+    /// Reads a PPS NAL unit, given without start code.
+    public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
+        guard let first = nalUnit.first else { throw .truncated }
+        guard let header = NALUnitHeader(first), header.type == .pictureParameterSet else {
+            throw .unexpectedType(NALUnitHeader(first)?.type)
+        }
+        var reader = BitReader(EmulationPrevention.removed(from: nalUnit.dropFirst()))
+        id = UInt8(truncatingIfNeeded: try reader.unsignedExpGolomb("pic_parameter_set_id", atMost: 255))
+        sequenceParameterSetID = UInt8(
+            truncatingIfNeeded: try reader.unsignedExpGolomb("seq_parameter_set_id", atMost: 31))
+        usesCABAC = try reader.flag()
+        hasBottomFieldPictureOrder = try reader.flag()
+        sliceGroups = 1 + (try reader.unsignedExpGolomb("num_slice_groups_minus1", atMost: 7))
+        if sliceGroups > 1 { try Self.skipSliceGroups(count: sliceGroups, &reader) }
+        _ = try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31)
+        _ = try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31)
+        try reader.skip(3)
+        for _ in 0..<3 { _ = try reader.signedExpGolomb() }
+        try reader.skip(2)
+        hasRedundantPictures = try reader.flag()
+    }
+
+    private static func skipSliceGroups(count: Int, _ reader: inout BitReader) throws(H264Error) {
+        let mapUnitLimit = (SequenceParameterSet.sizeLimit / 16) * (SequenceParameterSet.sizeLimit / 16)
+        switch try reader.unsignedExpGolomb("slice_group_map_type", atMost: 6) {
+        case 0:
+            for _ in 0..<count { _ = try reader.unsignedExpGolomb() }
+        case 2:
+            for _ in 0..<(count - 1) * 2 { _ = try reader.unsignedExpGolomb() }
+        case 3, 4, 5:
+            try reader.skip(1)
+            _ = try reader.unsignedExpGolomb()
+        case 6:
+            let units = 1 + (try reader.unsignedExpGolomb("pic_size_in_map_units_minus1", atMost: mapUnitLimit - 1))
+            // Ceil(Log2(num_slice_groups)) bits each; bounded by what the NAL unit holds.
+            let bits = count > 4 ? 3 : count > 2 ? 2 : 1
+            try reader.skip(units * bits)
+        default:
+            break
+        }
+    }
+}

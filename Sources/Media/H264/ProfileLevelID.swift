@@ -1,0 +1,112 @@
+/// profile_idc, constraint flags and level_idc: the three bytes behind an SPS's NAL unit header, and the
+/// `profile-level-id` of RFC 6184 section 8.1.
+public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
+    /// 66 Baseline, 77 Main, 88 Extended, 100 High.
+    public var profileIDC: UInt8
+    /// constraint_set0_flag in bit 7 to constraint_set5_flag in bit 2.
+    public var constraintFlags: UInt8
+    /// Ten times the level's number; 9 and, with constraint_set3_flag, 11 are level 1b.
+    public var levelIDC: UInt8
+
+    /// An id of these bytes.
+    public init(profileIDC: UInt8, constraintFlags: UInt8, levelIDC: UInt8) {
+        self.profileIDC = profileIDC
+        self.constraintFlags = constraintFlags
+        self.levelIDC = levelIDC
+    }
+
+    /// The id that six hexadecimal digits spell; nil where they are not six.
+    public init?(hexText: some StringProtocol) {
+        guard hexText.utf8.count == 6, hexText.allSatisfy(\.isHexDigit), let value = UInt32(hexText, radix: 16) else {
+            return nil
+        }
+        self.init(
+            profileIDC: UInt8(truncatingIfNeeded: value >> 16), constraintFlags: UInt8(truncatingIfNeeded: value >> 8),
+            levelIDC: UInt8(truncatingIfNeeded: value))
+    }
+
+    /// Six hexadecimal digits, as in SDP: `42c01f`.
+    public var hexText: String {
+        let value = UInt32(profileIDC) << 16 | UInt32(constraintFlags) << 8 | UInt32(levelIDC)
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    public var description: String { hexText }
+
+    /// The profile that the first two bytes name (RFC 6184 table 5); nil for one without a name there.
+    public var profile: Profile? {
+        Profile.patterns.first { $0.matches(profileIDC, constraintFlags) }?.profile
+    }
+
+    /// Whether the level is 1b.
+    public var isLevel1b: Bool {
+        levelIDC == 9 || (levelIDC == 11 && [66, 77, 88].contains(profileIDC) && constraintFlags & 0x10 != 0)
+    }
+
+    /// The level as a number that grows with what it allows: 1b stands between 1 (10) and 1.1 (11).
+    private var levelRank: Int { isLevel1b ? 21 : Int(levelIDC) * 2 }
+
+    /// Whether a decoder of this id decodes a stream of `stream`: the profile is one it knows, the level no higher.
+    public func decodes(_ stream: ProfileLevelID) -> Bool {
+        decodesProfile(of: stream) && stream.levelRank <= levelRank
+    }
+
+    /// Whether a decoder of this id decodes the profile of `stream`, whatever its level.
+    public func decodesProfile(of stream: ProfileLevelID) -> Bool {
+        guard let own = profile, let other = stream.profile else { return profileIDC == stream.profileIDC }
+        return own.includes(other)
+    }
+
+    /// Whether both name the same profile, so that one payload type may carry either (RFC 6184 section 8.2.2).
+    public func isSameProfile(as other: ProfileLevelID) -> Bool {
+        guard let own = profile, let others = other.profile else {
+            return profileIDC == other.profileIDC && constraintFlags == other.constraintFlags
+        }
+        return own == others
+    }
+}
+
+/// A profile of H.264, as far as real-time senders use it (ITU-T H.264 Annex A).
+public enum Profile: Hashable, Sendable, CaseIterable {
+    case constrainedBaseline
+    case baseline
+    case main
+    case extended
+    case constrainedHigh
+    case high
+
+    /// Whether a decoder of this profile decodes streams of `other`.
+    public func includes(_ other: Profile) -> Bool {
+        switch self {
+        case .constrainedBaseline: other == .constrainedBaseline
+        case .baseline: other == .baseline || other == .constrainedBaseline
+        case .main: other == .main || other == .constrainedBaseline
+        case .extended: other == .extended || other == .baseline || other == .constrainedBaseline
+        case .constrainedHigh: other == .constrainedHigh || other == .constrainedBaseline
+        case .high: other == .high || other == .constrainedHigh || other == .main || other == .constrainedBaseline
+        }
+    }
+
+    fileprivate struct Pattern: Sendable {
+        let idc: UInt8
+        let mask: UInt8
+        let flags: UInt8
+        let profile: Profile
+
+        func matches(_ idc: UInt8, _ flags: UInt8) -> Bool { idc == self.idc && flags & mask == self.flags }
+    }
+
+    /// RFC 6184 table 5, the narrower profile first; constrained High by constraint_set4 and 5 (section A.2.4.2).
+    fileprivate static let patterns: [Pattern] = [
+        Pattern(idc: 66, mask: 0x40, flags: 0x40, profile: .constrainedBaseline),
+        Pattern(idc: 77, mask: 0x80, flags: 0x80, profile: .constrainedBaseline),
+        Pattern(idc: 88, mask: 0xC0, flags: 0xC0, profile: .constrainedBaseline),
+        Pattern(idc: 66, mask: 0x40, flags: 0x00, profile: .baseline),
+        Pattern(idc: 88, mask: 0xC0, flags: 0x80, profile: .baseline),
+        Pattern(idc: 77, mask: 0x80, flags: 0x00, profile: .main),
+        Pattern(idc: 88, mask: 0x80, flags: 0x00, profile: .extended),
+        Pattern(idc: 100, mask: 0x0C, flags: 0x0C, profile: .constrainedHigh),
+        Pattern(idc: 100, mask: 0x00, flags: 0x00, profile: .high),
+    ]
+}

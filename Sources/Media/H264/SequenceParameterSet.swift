@@ -1,0 +1,144 @@
+public import MediaTypes
+
+/// What we need of a sequence parameter set (ITU-T H.264 section 7.3.2.1.1).
+public struct SequenceParameterSet: Hashable, Sendable {
+    /// profile_idc, constraint flags and level_idc.
+    public let profileLevelID: ProfileLevelID
+    /// seq_parameter_set_id, 0...31.
+    public let id: UInt8
+    /// 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
+    public let chromaFormatIDC: Int
+    public let hasSeparateColourPlanes: Bool
+    /// Bits of luma samples.
+    public let lumaBitDepth: Int
+    /// How many bits `frame_num` has: 4...16.
+    public let frameNumberBits: Int
+    /// pic_order_cnt_type: 0, 1 or 2.
+    public let pictureOrderCountType: Int
+    /// How many bits `pic_order_cnt_lsb` has, 4...16; 0 unless `pictureOrderCountType` is 0.
+    public let pictureOrderCountBits: Int
+    public let deltaPictureOrderAlwaysZero: Bool
+    /// max_num_ref_frames.
+    public let maximumReferenceFrames: Int
+    /// Whether all pictures are frames (no fields, no macroblock-adaptive field coding).
+    public let isFrameOnly: Bool
+    /// The size of the coded picture, without cropping; a multiple of 16 both ways.
+    public let codedSize: PictureSize
+    /// The visible size.
+    public let size: PictureSize
+    /// The video usability information, where the stream has it.
+    public let usability: VideoUsability?
+
+    /// Neither side of a picture may be longer, in pixels.
+    public static let sizeLimit = 16_384
+
+    /// How many pictures may stand before another one in decoding order and after it in output order: 0 where output needs no
+    /// waiting. Nil where the stream doesn't say.
+    public var maximumReorderedPictures: Int? {
+        // With POC type 2 output order is decoding order (section 8.2.1.3).
+        pictureOrderCountType == 2 ? 0 : usability?.maximumReorderedPictures
+    }
+
+    /// Reads an SPS NAL unit, given without start code.
+    public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
+        guard let first = nalUnit.first else { throw .truncated }
+        guard let header = NALUnitHeader(first), header.type == .sequenceParameterSet else {
+            throw .unexpectedType(NALUnitHeader(first)?.type)
+        }
+        var reader = BitReader(EmulationPrevention.removed(from: nalUnit.dropFirst()))
+        let profile = UInt8(truncatingIfNeeded: try reader.bits(8))
+        let constraints = UInt8(truncatingIfNeeded: try reader.bits(8))
+        let level = UInt8(truncatingIfNeeded: try reader.bits(8))
+        profileLevelID = ProfileLevelID(profileIDC: profile, constraintFlags: constraints, levelIDC: level)
+        id = UInt8(truncatingIfNeeded: try reader.unsignedExpGolomb("seq_parameter_set_id", atMost: 31))
+
+        var chroma = 1
+        var separate = false
+        var depth = 8
+        if Self.profilesWithChromaFormat.contains(profile) {
+            chroma = try reader.unsignedExpGolomb("chroma_format_idc", atMost: 3)
+            if chroma == 3 { separate = try reader.flag() }
+            depth = 8 + (try reader.unsignedExpGolomb("bit_depth_luma_minus8", atMost: 6))
+            _ = try reader.unsignedExpGolomb("bit_depth_chroma_minus8", atMost: 6)
+            try reader.skip(1)
+            if try reader.flag() {
+                for index in 0..<(chroma == 3 ? 12 : 8) where try reader.flag() {
+                    try Self.skipScalingList(count: index < 6 ? 16 : 64, &reader)
+                }
+            }
+        }
+        chromaFormatIDC = chroma
+        hasSeparateColourPlanes = separate
+        lumaBitDepth = depth
+
+        frameNumberBits = 4 + (try reader.unsignedExpGolomb("log2_max_frame_num_minus4", atMost: 12))
+        pictureOrderCountType = try reader.unsignedExpGolomb("pic_order_cnt_type", atMost: 2)
+        var orderBits = 0
+        var alwaysZero = false
+        if pictureOrderCountType == 0 {
+            orderBits = 4 + (try reader.unsignedExpGolomb("log2_max_pic_order_cnt_lsb_minus4", atMost: 12))
+        } else if pictureOrderCountType == 1 {
+            alwaysZero = try reader.flag()
+            _ = try reader.signedExpGolomb()
+            _ = try reader.signedExpGolomb()
+            let cycle = try reader.unsignedExpGolomb("num_ref_frames_in_pic_order_cnt_cycle", atMost: 255)
+            for _ in 0..<cycle { _ = try reader.signedExpGolomb() }
+        }
+        pictureOrderCountBits = orderBits
+        deltaPictureOrderAlwaysZero = alwaysZero
+        maximumReferenceFrames = try reader.unsignedExpGolomb("max_num_ref_frames", atMost: 16)
+        try reader.skip(1)
+
+        let sideLimit = Self.sizeLimit / 16
+        let columns = 1 + (try reader.unsignedExpGolomb("pic_width_in_mbs_minus1", atMost: sideLimit - 1))
+        let mapUnitRows = 1 + (try reader.unsignedExpGolomb("pic_height_in_map_units_minus1", atMost: sideLimit - 1))
+        isFrameOnly = try reader.flag()
+        if !isFrameOnly { try reader.skip(1) }
+        try reader.skip(1)
+        let rows = isFrameOnly ? mapUnitRows : mapUnitRows * 2
+        guard rows <= sideLimit else {
+            throw .outOfRange(element: "pic_height_in_map_units_minus1", value: Int64(mapUnitRows - 1))
+        }
+        codedSize = PictureSize(width: columns * 16, height: rows * 16)
+        size = try Self.croppedSize(
+            codedSize, unitX: chroma == 1 || chroma == 2 ? 2 : 1,
+            unitY: (chroma == 1 ? 2 : 1) * (isFrameOnly ? 1 : 2), &reader)
+        usability = try reader.flag() ? try VideoUsability(&reader) : nil
+    }
+
+    /// The profiles whose SPS tells chroma format, bit depth and scaling (section 7.3.2.1.1).
+    private static let profilesWithChromaFormat: Set<UInt8> = [
+        100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
+    ]
+
+    private static func croppedSize(
+        _ coded: PictureSize, unitX: Int, unitY: Int, _ reader: inout BitReader
+    ) throws(H264Error) -> PictureSize {
+        guard try reader.flag() else { return coded }
+        let left = try reader.unsignedExpGolomb("frame_crop_left_offset", atMost: sizeLimit)
+        let right = try reader.unsignedExpGolomb("frame_crop_right_offset", atMost: sizeLimit)
+        let top = try reader.unsignedExpGolomb("frame_crop_top_offset", atMost: sizeLimit)
+        let bottom = try reader.unsignedExpGolomb("frame_crop_bottom_offset", atMost: sizeLimit)
+        let width = coded.width - unitX * (left + right)
+        let height = coded.height - unitY * (top + bottom)
+        guard width > 0 else { throw .outOfRange(element: "frame_crop_right_offset", value: Int64(right)) }
+        guard height > 0 else { throw .outOfRange(element: "frame_crop_bottom_offset", value: Int64(bottom)) }
+        return PictureSize(width: width, height: height)
+    }
+
+    /// scaling_list() of section 7.3.2.1.1.1; its values don't matter here.
+    static func skipScalingList(count: Int, _ reader: inout BitReader) throws(H264Error) {
+        var last = 8
+        var next = 8
+        for _ in 0..<count {
+            if next != 0 {
+                let delta = try reader.signedExpGolomb()
+                guard (-128...127).contains(delta) else {
+                    throw .outOfRange(element: "delta_scale", value: Int64(delta))
+                }
+                next = (last + Int(delta) + 256) & 0xFF
+            }
+            if next != 0 { last = next }
+        }
+    }
+}

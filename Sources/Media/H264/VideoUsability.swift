@@ -1,0 +1,74 @@
+/// What we need of the video usability information (ITU-T H.264 section E.1.1).
+public struct VideoUsability: Hashable, Sendable {
+    /// Whether luma spans 0...255 instead of 16...235; nil where not said (then 16...235).
+    public private(set) var isFullRange: Bool?
+    /// How the colours are meant, where said.
+    public private(set) var colour: ColourDescription?
+    /// Ticks of the stream's own clock in a second, as num_units_in_tick and time_scale, where said.
+    public private(set) var timing: Timing?
+    /// max_num_reorder_frames, where said.
+    public private(set) var maximumReorderedPictures: Int?
+    /// max_dec_frame_buffering, where said.
+    public private(set) var maximumBufferedPictures: Int?
+
+    /// Codes of tables E-3, E-4 and E-5.
+    public struct ColourDescription: Hashable, Sendable {
+        public let primaries: UInt8
+        public let transferCharacteristics: UInt8
+        public let matrixCoefficients: UInt8
+    }
+
+    /// A frame lasts 2 x `unitsInTick` / `timeScale` seconds.
+    public struct Timing: Hashable, Sendable {
+        public let unitsInTick: UInt32
+        public let timeScale: UInt32
+        public let isFixedFrameRate: Bool
+    }
+
+    init(_ reader: inout BitReader) throws(H264Error) {
+        if try reader.flag(), try reader.bits(8) == 255 { try reader.skip(32) }
+        if try reader.flag() { try reader.skip(1) }
+        if try reader.flag() {
+            try reader.skip(3)
+            isFullRange = try reader.flag()
+            if try reader.flag() {
+                colour = ColourDescription(
+                    primaries: UInt8(truncatingIfNeeded: try reader.bits(8)),
+                    transferCharacteristics: UInt8(truncatingIfNeeded: try reader.bits(8)),
+                    matrixCoefficients: UInt8(truncatingIfNeeded: try reader.bits(8)))
+            }
+        }
+        if try reader.flag() {
+            _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_top_field", atMost: 5)
+            _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_bottom_field", atMost: 5)
+        }
+        if try reader.flag() {
+            timing = Timing(
+                unitsInTick: try reader.bits(32), timeScale: try reader.bits(32), isFixedFrameRate: try reader.flag())
+        }
+        let hasNAL = try reader.flag()
+        if hasNAL { try Self.skipHypotheticalDecoder(&reader) }
+        let hasVCL = try reader.flag()
+        if hasVCL { try Self.skipHypotheticalDecoder(&reader) }
+        if hasNAL || hasVCL { try reader.skip(1) }
+        try reader.skip(1)
+        if try reader.flag() {
+            try reader.skip(1)
+            for _ in 0..<4 { _ = try reader.unsignedExpGolomb() }
+            maximumReorderedPictures = try reader.unsignedExpGolomb("max_num_reorder_frames", atMost: 16)
+            maximumBufferedPictures = try reader.unsignedExpGolomb("max_dec_frame_buffering", atMost: 16)
+        }
+    }
+
+    /// hrd_parameters() of section E.1.2.
+    private static func skipHypotheticalDecoder(_ reader: inout BitReader) throws(H264Error) {
+        let count = 1 + (try reader.unsignedExpGolomb("cpb_cnt_minus1", atMost: 31))
+        try reader.skip(8)
+        for _ in 0..<count {
+            _ = try reader.unsignedExpGolomb()
+            _ = try reader.unsignedExpGolomb()
+            try reader.skip(1)
+        }
+        try reader.skip(20)
+    }
+}

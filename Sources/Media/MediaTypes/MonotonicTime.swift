@@ -1,0 +1,104 @@
+/// A point on the machine's CLOCK_MONOTONIC, in nanoseconds since its origin (boot).
+///
+/// A type of its own, so that it can't be mixed up with a media time stamp or with wall-clock time.
+public struct MonotonicTime: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the clock's origin.
+    public var nanoseconds: Int64
+
+    /// A point `nanoseconds` after the clock's origin.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The clock's origin.
+    public static let zero = MonotonicTime(nanoseconds: 0)
+    /// Later than every time the clock will show: "never" for a deadline.
+    public static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The time `interval` later; saturates at the ends of the range.
+    public static func + (time: MonotonicTime, interval: Interval) -> MonotonicTime {
+        let (sum, overflow) = time.nanoseconds.addingReportingOverflow(interval.nanoseconds)
+        if overflow { return MonotonicTime(nanoseconds: interval.nanoseconds > 0 ? .max : .min) }
+        return MonotonicTime(nanoseconds: sum)
+    }
+
+    /// The time `interval` earlier; saturates at the ends of the range.
+    public static func - (time: MonotonicTime, interval: Interval) -> MonotonicTime {
+        let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(interval.nanoseconds)
+        if overflow { return MonotonicTime(nanoseconds: interval.nanoseconds > 0 ? .min : .max) }
+        return MonotonicTime(nanoseconds: difference)
+    }
+
+    /// How much later `left` is than `right`; saturates at the ends of the range.
+    public static func - (left: MonotonicTime, right: MonotonicTime) -> Interval {
+        let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+        if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .min : .max) }
+        return Interval(nanoseconds: difference)
+    }
+}
+
+/// A length of time in nanoseconds; may be negative.
+///
+/// 64 bits are enough for 292 years and, unlike the standard library's 128-bit `Duration`, cost one register.
+public struct Interval: Hashable, Comparable, Sendable {
+    /// The length in nanoseconds.
+    public var nanoseconds: Int64
+
+    /// A length of `nanoseconds`.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// No time at all.
+    public static let zero = Interval(nanoseconds: 0)
+
+    /// A length of `count` microseconds; saturates.
+    public static func microseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000) }
+    /// A length of `count` milliseconds; saturates.
+    public static func milliseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000) }
+    /// A length of `count` seconds; saturates.
+    public static func seconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000_000) }
+
+    private static func scaled(_ count: Int64, by factor: Int64) -> Interval {
+        let (product, overflow) = count.multipliedReportingOverflow(by: factor)
+        if overflow { return Interval(nanoseconds: count > 0 ? .max : .min) }
+        return Interval(nanoseconds: product)
+    }
+
+    /// The length in whole milliseconds, rounded toward zero.
+    public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+    /// The length in seconds.
+    public var seconds: Double { Double(nanoseconds) / 1e9 }
+
+    public static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// The sum; saturates.
+    public static func + (left: Interval, right: Interval) -> Interval {
+        let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
+        if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .max : .min) }
+        return Interval(nanoseconds: sum)
+    }
+
+    /// The difference; saturates.
+    public static func - (left: Interval, right: Interval) -> Interval {
+        let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+        if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .min : .max) }
+        return Interval(nanoseconds: difference)
+    }
+
+    /// The length times `factor`; saturates.
+    public static func * (interval: Interval, factor: Int64) -> Interval {
+        let (product, overflow) = interval.nanoseconds.multipliedReportingOverflow(by: factor)
+        if overflow { return Interval(nanoseconds: (interval.nanoseconds > 0) == (factor > 0) ? .max : .min) }
+        return Interval(nanoseconds: product)
+    }
+
+    /// The length divided by `divisor`, rounded toward zero; `divisor` is a constant of ours, never zero or -1.
+    public static func / (interval: Interval, divisor: Int64) -> Interval {
+        Interval(nanoseconds: interval.nanoseconds / divisor)
+    }
+}

@@ -1,0 +1,67 @@
+/// A rate of bits, per second.
+public struct BitRate: Hashable, Comparable, Sendable {
+    /// Bits (not bytes) a second.
+    public var bitsPerSecond: Int
+
+    /// A rate of `bitsPerSecond`.
+    public init(bitsPerSecond: Int) {
+        self.bitsPerSecond = bitsPerSecond
+    }
+
+    public static func < (left: BitRate, right: BitRate) -> Bool { left.bitsPerSecond < right.bitsPerSecond }
+}
+
+/// The visible size of a picture, in pixels.
+public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
+    /// Columns.
+    public var width: Int
+    /// Rows.
+    public var height: Int
+
+    /// A size of `width` columns and `height` rows.
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    public var description: String { "\(width)x\(height)" }
+}
+
+/// A rectangle of pixels; `x` and `y` count from the top left corner.
+public struct PixelRectangle: Hashable, Sendable {
+    public var x: Int
+    public var y: Int
+    public var width: Int
+    public var height: Int
+
+    /// The rectangle whose top left corner is (`x`, `y`).
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    /// Whether it covers no pixel.
+    public var isEmpty: Bool { width <= 0 || height <= 0 }
+
+    /// The smallest rectangle that covers both.
+    public func union(_ other: PixelRectangle) -> PixelRectangle {
+        if isEmpty { return other }
+        if other.isEmpty { return self }
+        let left = min(x, other.x)
+        let top = min(y, other.y)
+        let right = max(x + width, other.x + other.width)
+        let bottom = max(y + height, other.y + other.height)
+        return PixelRectangle(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
+    /// What both cover; empty where they don't meet.
+    public func intersection(_ other: PixelRectangle) -> PixelRectangle {
+        let left = max(x, other.x)
+        let top = max(y, other.y)
+        let right = min(x + width, other.x + other.width)
+        let bottom = min(y + height, other.y + other.height)
+        return PixelRectangle(x: left, y: top, width: max(0, right - left), height: max(0, bottom - top))
+    }
+}

@@ -1,0 +1,29 @@
+/// How a program ends, as in sysexits.h.
+public enum ExitCode: Int32, CaseIterable, Sendable {
+    case success = 0
+    /// What the user typed is wrong (EX_USAGE).
+    case usage = 64
+    /// What was read is damaged or of an unknown kind (EX_DATAERR).
+    case badData = 65
+    /// Something that is needed isn't there: a host, a display, a port that is taken (EX_UNAVAILABLE).
+    case unavailable = 69
+    /// A fault of the program's own (EX_SOFTWARE).
+    case software = 70
+    /// The system refused something that it usually grants (EX_OSERR).
+    case system = 71
+    /// Access is denied (EX_NOPERM).
+    case permission = 77
+
+    /// One line for `--help`.
+    public var meaning: String {
+        switch self {
+        case .success: "all went well"
+        case .usage: "something in the command line is wrong"
+        case .badData: "what was read is damaged or of an unknown kind"
+        case .unavailable: "something that is needed is not there (host, display, port)"
+        case .software: "a fault in the program itself"
+        case .system: "the operating system refused something"
+        case .permission: "permission denied"
+        }
+    }
+}

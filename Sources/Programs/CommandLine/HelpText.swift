@@ -1,0 +1,62 @@
+extension Command {
+    /// The text of `--help`, at most 80 columns wide; `program` is what the user typed (`screenrelay share`).
+    public func helpText(program: String) -> String {
+        var usage = "Usage: \(program) [OPTION]..."
+        if operands.count.upperBound > 0 {
+            let one = operands.count.lowerBound > 0 ? operands.name : "[\(operands.name)]"
+            usage += " \(one)\(operands.count.upperBound > 1 ? "..." : "")"
+        }
+        var lines = [usage, ""] + wrapped(summary, width: 80)
+        if !operands.help.isEmpty { lines += [""] + entry("  \(operands.name)", operands.help) }
+        lines += ["", "Options:"]
+        for option in allOptions { lines += help(for: option) }
+        if !examples.isEmpty {
+            lines += ["", "Examples:"]
+            for example in examples {
+                lines.append("  \(example.line)")
+                lines += wrapped(example.meaning, indent: 6)
+            }
+        }
+        lines += exitStatusLines()
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+/// `  -b, --bitrate=RATE  text`, the text on the next line where the option is long.
+private func help(for option: Option) -> [String] {
+    entry(
+        "  " + (option.short.map { "-\($0), " } ?? "    ") + option.usage,
+        option.help + (option.default.map { " (default: \($0))" } ?? ""))
+}
+
+/// A name and what it means, in two columns.
+private func entry(_ head: String, _ text: String) -> [String] {
+    let column = 26
+    var lines = wrapped(text, indent: column)
+    if head.count > column - 2 { return [head] + lines }
+    if let first = lines.first {
+        lines[0] = head + String(repeating: " ", count: column - head.count) + first.dropFirst(column)
+    }
+    return lines
+}
+
+func exitStatusLines() -> [String] {
+    ["", "Exit status:"]
+        + ExitCode.allCases.map { code in "  \(code.rawValue < 10 ? " " : "")\(code.rawValue)  \(code.meaning)" }
+}
+
+/// The text in lines of at most `width` columns, broken at spaces, each behind `indent` spaces.
+func wrapped(_ text: String, indent: Int = 0, width: Int = 80) -> [String] {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+        if !line.isEmpty && indent + line.count + 1 + word.count > width {
+            lines.append(margin + line)
+            line = ""
+        }
+        line += (line.isEmpty ? "" : " ") + word
+    }
+    if !line.isEmpty { lines.append(margin + line) }
+    return lines
+}

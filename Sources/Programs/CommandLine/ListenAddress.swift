@@ -1,0 +1,59 @@
+import Glibc
+
+/// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a port alone.
+public struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
+    /// The numeric address, without brackets; nil where the user gave a port alone: the program's own choice.
+    public var host: String?
+    /// The port; 0 for any that is free.
+    public var port: UInt16
+
+    /// An address made of its parts.
+    public init(host: String?, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Whether it is an IPv6 address.
+    public var isIPv6: Bool { host?.contains(":") ?? false }
+    /// Whether only processes of this machine can reach it (127.0.0.0/8, ::1); false for a port alone.
+    public var isLoopback: Bool { host.map { $0.hasPrefix("127.") || $0 == "::1" } ?? false }
+
+    public var description: String {
+        guard let host else { return ":\(port)" }
+        return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
+extension ValueFormat where Value == ListenAddress {
+    /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
+    public static var listenAddress: ValueFormat<ListenAddress> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let problem = ValueProblem("not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or 8080")
+            let host: String
+            let portText: String
+            if let colon = text.lastIndex(of: ":") {
+                host = String(text[..<colon])
+                portText = String(text[text.index(after: colon)...])
+            } else {
+                host = ""
+                portText = text
+            }
+            guard let number = decimalInteger(portText), let port = UInt16(exactly: number) else { throw problem }
+            if host.isEmpty { return ListenAddress(host: nil, port: port) }
+            if host == "localhost" { return ListenAddress(host: "127.0.0.1", port: port) }
+            if host.hasPrefix("["), host.hasSuffix("]") {
+                let inner = String(host.dropFirst().dropLast())
+                guard isNumericAddress(inner, family: AF_INET6) else { throw problem }
+                return ListenAddress(host: inner, port: port)
+            }
+            guard isNumericAddress(host, family: AF_INET) else { throw problem }
+            return ListenAddress(host: host, port: port)
+        }
+    }
+}
+
+/// Whether inet_pton(3) takes it.
+private func isNumericAddress(_ text: String, family: Int32) -> Bool {
+    var address = in6_addr()
+    return inet_pton(family, text, &address) == 1
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// Writes what happens to standard error, one line each: `screenrelay[12.345678] warning: ...`.
+///
+/// The time is CLOCK_MONOTONIC in seconds, the clock of every time stamp in the program. Any thread may write; a line is
+/// one write(2), so lines don't mix. The caller keeps secrets out (what stands after a room name's comma).
+public struct Log: Sendable {
+    /// How much a line matters.
+    public enum Level: String, CaseIterable, Comparable, Sendable {
+        case error, warning, info, debug
+
+        public static func < (left: Level, right: Level) -> Bool { left.rank < right.rank }
+
+        private var rank: Int {
+            switch self {
+            case .error: 0
+            case .warning: 1
+            case .info: 2
+            case .debug: 3
+            }
+        }
+    }
+
+    /// The program's name, at the beginning of each line.
+    public let program: String
+    /// Lines that matter less are not written.
+    public let level: Level
+    private let descriptor: Int32
+
+    /// A log to standard error (or to another open descriptor, which stays the caller's).
+    public init(program: String, level: Level = .info, descriptor: Int32 = 2) {
+        self.program = program
+        self.level = level
+        self.descriptor = descriptor
+    }
+
+    /// What ends something.
+    public func error(_ message: @autoclosure () -> String) { write(.error, message) }
+    /// What a user may have to act on.
+    public func warning(_ message: @autoclosure () -> String) { write(.warning, message) }
+    /// What a user may want to know.
+    public func info(_ message: @autoclosure () -> String) { write(.info, message) }
+    /// What a developer wants to know; not built where it isn't wanted.
+    public func debug(_ message: @autoclosure () -> String) { write(.debug, message) }
+
+    private func write(_ lineLevel: Level, _ message: () -> String) {
+        if lineLevel > level { return }
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let fraction = String(1_000_000 + time.tv_nsec / 1_000).dropFirst()
+        StandardStreams.writeLine(
+            "\(program)[\(time.tv_sec).\(fraction)] \(lineLevel.rawValue): \(message())", to: descriptor)
+    }
+}

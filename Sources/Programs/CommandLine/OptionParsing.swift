@@ -1,0 +1,142 @@
+@preconcurrency import CLinux
+@preconcurrency import Glibc
+import Synchronization
+
+extension Command {
+    /// What every command takes besides its own options.
+    static let standardOptions = [
+        Option(long: "help", short: "h", help: "show this help and end"),
+        Option(long: "version", help: "show the version and end"),
+    ]
+
+    var allOptions: [Option] {
+        options + Self.standardOptions.filter { own in !options.contains { $0.long == own.long } }
+    }
+
+    /// Parses what follows the command's name, by getopt_long(3); options may stand behind operands, `--` ends them.
+    ///
+    /// `program` is what the user typed to get here (`screenrelay share`), for the errors. Where `--help` or `--version`
+    /// is given, operands are not counted.
+    public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
+        let all = allOptions
+        let scan = scanLock.withLock { _ in scanOptions(arguments, all) }
+        if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
+        let parsed = ParsedOptions(command: self, given: scan.given, operands: scan.operands)
+        if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
+        return parsed
+    }
+
+    private func checkCount(of found: [String], program: String) throws(UsageError) {
+        let hint = "'\(program) --help' tells more"
+        if found.count > operands.count.upperBound {
+            throw UsageError("unexpected argument '\(printable(found[operands.count.upperBound]))'; \(hint)")
+        }
+        if found.count < operands.count.lowerBound { throw UsageError("\(operands.name) is missing; \(hint)") }
+    }
+
+    private func words(for fault: OptionFault, program: String) -> String {
+        let list = "'\(program) --help' lists them"
+        switch fault {
+        case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"
+        case .missingValue(let option): return "\(option.spelling) needs a value: \(option.usage)"
+        case .unexpectedValue(let option): return "\(option.spelling) takes no value"
+        case .unknownLong(let name):
+            let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }
+            if matches.count > 1 { return "--\(name) could be \(matches.joined(separator: " or ")); write it out" }
+            guard let near = nearest(to: name, among: allOptions.map(\.long)) else {
+                return "unknown option --\(printable(name)); \(list)"
+            }
+            return "unknown option --\(printable(name)); did you mean --\(near)? \(list)"
+        }
+    }
+}
+
+/// What getopt_long(3) found wrong.
+private enum OptionFault: Sendable {
+    case unknownShort(String)
+    case unknownLong(String)
+    case missingValue(Option)
+    case unexpectedValue(Option)
+}
+
+private struct OptionScan: Sendable {
+    var given: [String: [String]] = [:]
+    var operands: [String] = []
+    var fault: OptionFault?
+}
+
+/// getopt keeps its place in global variables: one scan at a time.
+private let scanLock = Mutex(())
+
+/// Values of long options for getopt: their index from here on, out of the way of letters.
+private let longBase: Int32 = 0x1000
+
+private func scanOptions(_ arguments: [String], _ all: [Option]) -> OptionScan {
+    // getopt moves the pointers about, hence a copy of which it frees nothing.
+    let words: [UnsafeMutablePointer<CChar>?] = (["program"] + arguments).map { strdup($0) }
+    let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.long) }
+    defer { for text in words + names { free(text) } }
+    var argv = words + [nil]
+    var table: [option] = []
+    var letters = ":"
+    for (index, entry) in all.enumerated() {
+        let kind: Int32 =
+            switch entry.value {
+            case .none: 0
+            case .required: 1
+            case .optional: 2
+            }
+        table.append(option(name: names[index], has_arg: kind, flag: nil, val: longBase + Int32(index)))
+        if let short = entry.short { letters += "\(short)" + String(repeating: ":", count: Int(kind)) }
+    }
+    table.append(option())
+    opterr = 0
+    // 0, not 1: glibc then forgets where in a cluster of letters an earlier scan stopped.
+    optind = 0
+    var scan = OptionScan()
+    while true {
+        let found = getopt_long(Int32(words.count), &argv, letters, table, nil)
+        if found == -1 { break }
+        if found == Int32(UInt8(ascii: "?")) || found == Int32(UInt8(ascii: ":")) {
+            scan.fault = fault(isMissingValue: found == Int32(UInt8(ascii: ":")), all: all, argv: argv)
+            return scan
+        }
+        guard let entry = entry(for: found, all) else { continue }
+        scan.given[entry.long, default: []].append(optarg.map { String(cString: $0) } ?? "")
+    }
+    for index in Int(optind)..<max(Int(optind), words.count) {
+        if let word = argv[index] { scan.operands.append(String(cString: word)) }
+    }
+    return scan
+}
+
+private func entry(for value: Int32, _ all: [Option]) -> Option? {
+    let index = Int(value) - Int(longBase)
+    if all.indices.contains(index) { return all[index] }
+    return all.first { $0.short?.asciiValue.map(Int32.init) == value }
+}
+
+private func fault(isMissingValue: Bool, all: [Option], argv: [UnsafeMutablePointer<CChar>?]) -> OptionFault {
+    if let known = entry(for: optopt, all) { return isMissingValue ? .missingValue(known) : .unexpectedValue(known) }
+    let index = Int(optind) - 1
+    let word = argv.indices.contains(index) ? argv[index].map { String(cString: $0) } ?? "" : ""
+    if optopt == 0 || word.hasPrefix("--") {
+        let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+        return .unknownLong(String(name))
+    }
+    return .unknownShort(String(decoding: [UInt8(truncatingIfNeeded: optopt)], as: UTF8.self))
+}
+
+extension Option {
+    /// `--bitrate`
+    var spelling: String { "--\(long)" }
+
+    /// `--bitrate=RATE`
+    var usage: String {
+        switch value {
+        case .none: spelling
+        case .required(let name): "\(spelling)=\(name)"
+        case .optional(let name): "\(spelling)[=\(name)]"
+        }
+    }
+}

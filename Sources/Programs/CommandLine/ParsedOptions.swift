@@ -1,0 +1,51 @@
+/// What the user wrote, checked against the command's table; values are still text.
+public struct ParsedOptions: Sendable {
+    private let command: Command
+    private let given: [String: [String]]
+    /// What stands behind the options, in order.
+    public let operands: [String]
+
+    init(command: Command, given: [String: [String]], operands: [String]) {
+        self.command = command
+        self.given = given
+        self.operands = operands
+    }
+
+    /// Whether `--help` was given; the program then prints `HelpText` and does nothing else.
+    public var wantsHelp: Bool { has("help") }
+    /// Whether `--version` was given.
+    public var wantsVersion: Bool { has("version") }
+
+    /// Whether the user gave the option, with or without a value.
+    public func has(_ long: String) -> Bool { given[long] != nil }
+
+    /// The option's text: the last that was given, else its default, else nil.
+    public func value(_ long: String) -> String? {
+        given[long]?.last ?? command.options.first { $0.long == long }?.default
+    }
+
+    /// Every text that was given for the option, in order; a default doesn't count.
+    public func values(_ long: String) -> [String] { given[long] ?? [] }
+
+    /// The option's value as `format` reads it; nil where it was not given and has no default.
+    public func value<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {
+        guard let text = value(long) else { return nil }
+        return try format.read(text, option: "--\(long)")
+    }
+
+    /// The value of an option that the user has to give (or that has a default).
+    public func required<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value {
+        guard let found = try value(long, as: format) else {
+            let option = command.options.first { $0.long == long }
+            throw UsageError("--\(long) is needed: \(option?.usage ?? "--\(long)")")
+        }
+        return found
+    }
+
+    /// Every value that was given for an option that may stand more than once.
+    public func values<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> [Value] {
+        var result: [Value] = []
+        for text in values(long) { result.append(try format.read(text, option: "--\(long)")) }
+        return result
+    }
+}

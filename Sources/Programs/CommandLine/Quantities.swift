@@ -1,0 +1,63 @@
+public import MediaTypes
+
+extension ValueFormat where Value == BitRate {
+    /// Bits a second: `4M`, `600k`, `2.5M`, `2500000`; from 10k to 1G.
+    public static var bitRate: ValueFormat<BitRate> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let units: [(String, Int)] = [("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("", 1)]
+            guard let bits = scaledDecimal(text, units: units) else {
+                throw ValueProblem("not a bit rate; write it like 4M, 600k or 2500000")
+            }
+            guard (10_000...1_000_000_000).contains(bits) else {
+                throw ValueProblem("bit rate out of range; it may be from 10k to 1G")
+            }
+            return BitRate(bitsPerSecond: bits)
+        }
+    }
+}
+
+extension ValueFormat where Value == Interval {
+    /// A length of time: `500ms`, `2s`, `1.5s`, `3m`, `1h`, or seconds alone; at most 24 h.
+    public static var duration: ValueFormat<Interval> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let units: [(String, Int)] = [
+                ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
+                ("", 1_000_000_000),
+            ]
+            guard let nanoseconds = scaledDecimal(text, units: units) else {
+                throw ValueProblem("not a length of time; write it like 500ms, 2s, 1.5s, 3m or 1h")
+            }
+            guard nanoseconds <= 24 * 3_600_000_000_000 else {
+                throw ValueProblem("too long; at most 24h")
+            }
+            return Interval(nanoseconds: Int64(nanoseconds))
+        }
+    }
+}
+
+/// Reads digits, perhaps a point and up to nine digits more, and one of the units; exact, nil where it isn't that.
+private func scaledDecimal(_ text: String, units: [(suffix: String, factor: Int)]) -> Int? {
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+    let parts = text.dropLast(unit.suffix.count).split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let whole = decimalInteger(String(parts[0])) else { return nil }
+    let (high, overflow) = whole.multipliedReportingOverflow(by: unit.factor)
+    if overflow { return nil }
+    guard parts.count == 2 else { return high }
+    guard parts[1].count <= 9, let fraction = decimalInteger(String(parts[1])) else { return nil }
+    var low = fraction
+    var place = 1
+    for _ in parts[1] { place *= 10 }
+    // Below 10^9 times at most 3.6 * 10^12: within 64 bits only after the common factor is gone.
+    let common = greatestCommonDivisor(unit.factor, place)
+    let (product, lowOverflow) = low.multipliedReportingOverflow(by: unit.factor / common)
+    if lowOverflow { return nil }
+    low = product / (place / common)
+    let (sum, sumOverflow) = high.addingReportingOverflow(low)
+    return sumOverflow ? nil : sum
+}
+
+private func greatestCommonDivisor(_ first: Int, _ second: Int) -> Int {
+    var (larger, smaller) = (first, second)
+    while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
+    return larger
+}

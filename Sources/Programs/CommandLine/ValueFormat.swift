@@ -1,0 +1,119 @@
+/// How an option's text is read into a value, and what to tell a user whose text can't be read.
+public struct ValueFormat<Value>: Sendable {
+    private let convert: @Sendable (String) throws(ValueProblem) -> Value
+
+    /// A format that `convert` reads.
+    public init(_ convert: @escaping @Sendable (String) throws(ValueProblem) -> Value) {
+        self.convert = convert
+    }
+
+    /// Reads `text`; the error's line begins with `option` and `text`.
+    public func read(_ text: String, option: String) throws(UsageError) -> Value {
+        do {
+            return try convert(text)
+        } catch {
+            throw UsageError("\(option) \(text.isEmpty ? "''" : printable(text)): \(error.description)")
+        }
+    }
+}
+
+/// Why a text is no value, and what would be one.
+public struct ValueProblem: Error, Sendable, CustomStringConvertible {
+    /// As "not a bit rate; write it like 4M, 600k or 2500000".
+    public let description: String
+
+    /// A problem in words.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// Any text that isn't empty.
+    public static var text: ValueFormat<String> {
+        ValueFormat { (text) throws(ValueProblem) in
+            if text.isEmpty { throw ValueProblem("must not be empty") }
+            return text
+        }
+    }
+
+    /// A room's name: letters, digits, `-`, `_` and `.`, at most 64, as it stands in links and file names.
+    public static var roomName: ValueFormat<String> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let allowed = text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+            if text.isEmpty || text.utf8.count > 64 || !allowed || text.hasPrefix(".") {
+                throw ValueProblem(
+                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', not '.' first")
+            }
+            return text
+        }
+    }
+}
+
+extension ValueFormat where Value == Int {
+    /// A whole number in `range`; `what` names it in the error, as "frame rate".
+    public static func integer(_ range: ClosedRange<Int>, what: String = "number") -> ValueFormat<Int> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let number = decimalInteger(text), range.contains(number) else {
+                throw ValueProblem(
+                    "not a \(what); write a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+    }
+
+    /// Pictures a second, 1 to 120.
+    public static var frameRate: ValueFormat<Int> { integer(1...120, what: "frame rate") }
+}
+
+extension ValueFormat where Value == UInt16 {
+    /// A port, 0 (any that is free) to 65535.
+    public static var port: ValueFormat<UInt16> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let number = decimalInteger(text), let port = UInt16(exactly: number) else {
+                throw ValueProblem("not a port; write a number from 1 to 65535, or 0 for any that is free")
+            }
+            return port
+        }
+    }
+}
+
+/// One word out of a few: the enum's raw values are what the user writes.
+extension ValueFormat where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
+    public static var choice: ValueFormat<Value> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let value = Value(rawValue: text) else {
+                throw ValueProblem("choose one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            return value
+        }
+    }
+}
+
+/// Digits alone: no sign, no spaces.
+func decimalInteger(_ text: String) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text)
+}
+
+/// The text with control characters made visible, so that it can't move the cursor or start a line.
+func printable(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\n": result += "\\n"
+        case "\t": result += "\\t"
+        case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value):
+            result += "\\u{\(String(scalar.value, radix: 16))}"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
+}

@@ -1,0 +1,70 @@
+import CLinux
+import CaptureAgent
+import CommandLine
+import Glibc
+import LinkTransport
+
+/// The program that `screenrelay share` and `screenrelay capture` start: one thread, little memory, and it may die.
+@main
+enum CaptureProgram {
+    static func main() {
+        exit(run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    private static func run(_ arguments: [String]) -> ExitCode {
+        do throws(UsageError) {
+            let invocation = try CaptureCommand.command.select(
+                arguments, program: CaptureCommand.program,
+                version: "\(CaptureCommand.program) \(CaptureCommand.version)")
+            switch invocation {
+            case .print(let text):
+                return StandardStreams.print(text) ? .success : .system
+            case .run(_, let options):
+                let level: Log.Level = try options.required("log", as: .choice)
+                let configuration = try CaptureCommand.configuration(options)
+                return capture(configuration, log: Log(program: CaptureCommand.program, level: level))
+            }
+        } catch {
+            StandardStreams.printError(error.description, program: CaptureCommand.program)
+            return error.exitCode
+        }
+    }
+
+    private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
+        do throws(CaptureError) {
+            let signals = try TerminationSignals()
+            let agent = try CaptureAgent(configuration, stopDescriptor: signals.descriptor) { level, line in
+                switch level {
+                case .warning: log.warning(line)
+                case .info: log.info(line)
+                case .debug: log.debug(line)
+                }
+            }
+            let end = try agent.run()
+            log.info(end == .stopped ? "stopped" : "the host is gone")
+            return .success
+        } catch {
+            StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
+            return exitCode(for: error)
+        }
+    }
+
+    /// The error with the option in front that it came of.
+    private static func line(for error: CaptureError, _ configuration: CaptureConfiguration) -> String {
+        switch error {
+        case .screen where configuration.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
+        case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
+        case .link: "--link \(configuration.link): \(error)"
+        case .encoder, .message, .system: error.description
+        }
+    }
+
+    private static func exitCode(for error: CaptureError) -> ExitCode {
+        switch error.kind {
+        case .usage: .usage
+        case .unavailable: .unavailable
+        case .permission: .permission
+        case .system: .system
+        }
+    }
+}

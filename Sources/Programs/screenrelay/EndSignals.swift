@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+import MediaTypes
+import Synchronization
+import Threading
+
+/// Waits for what ends a program: SIGINT, SIGTERM, or a stage that can't go on.
+final class EndSignals: Sendable {
+    private let wake: WakeUp
+    private let signals: Int32
+    private let code = Mutex<Int32?>(nil)
+    private let isReady = Mutex(false)
+
+    /// Blocks the signals in this thread and all that start after it; nil where no descriptor is left.
+    init?() {
+        signal(SIGPIPE, SIG_IGN)
+        blockSignals([SIGINT, SIGTERM])
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGINT)
+        sigaddset(&set, SIGTERM)
+        guard let wake = WakeUp() else { return nil }
+        self.wake = wake
+        signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        if signals < 0 { return nil }
+    }
+
+    /// Ends the wait with an exit code; the first one counts. Any thread.
+    func end(with newCode: Int32) {
+        code.withLock { code in if code == nil { code = newCode } }
+        wake.signal()
+    }
+
+    /// What ``waitUntilReady(within:)`` waits for has come. Any thread.
+    func becameReady() {
+        isReady.withLock { $0 = true }
+        wake.signal()
+    }
+
+    /// Waits until ``becameReady()``, at most so long; gives the exit code where the end came first.
+    func waitUntilReady(within limit: Interval) -> Int32? {
+        wait(until: monotonicNow() + limit) { self.isReady.withLock { $0 } }
+    }
+
+    /// Waits; gives the exit code that was asked for, or 0 at a signal.
+    func wait() -> Int32 {
+        wait(until: .distantFuture) { false } ?? 0
+    }
+
+    private func wait(until deadline: MonotonicTime, orUntil condition: () -> Bool) -> Int32? {
+        while true {
+            if let code = code.withLock({ $0 }) { return code }
+            if condition() || monotonicNow() >= deadline { return nil }
+            var entries = [
+                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            entries.withUnsafeMutableBufferPointer { entries in
+                guard let base = entries.baseAddress else { return }
+                waitForEvents(base, count: entries.count, until: deadline)
+            }
+            if entries[0].revents != 0 {
+                // A second signal ends the program at once, whatever still hangs.
+                var set = sigset_t()
+                sigemptyset(&set)
+                sigaddset(&set, SIGINT)
+                sigaddset(&set, SIGTERM)
+                var information = signalfd_siginfo()
+                _ = read(signals, &information, MemoryLayout<signalfd_siginfo>.size)
+                pthread_sigmask(SIG_UNBLOCK, &set, nil)
+                return 0
+            }
+            wake.consume()
+        }
+    }
+}

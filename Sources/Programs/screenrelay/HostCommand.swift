@@ -1,0 +1,61 @@
+import CommandLine
+import Ingest
+import LinkTransport
+import ScreenRelayKit
+
+/// `screenrelay host`: a host whose capture is started by somebody else.
+enum HostCommand {
+    static let command = Command(
+        name: "host",
+        summary: "Takes a capture in over a link, serves its room, and prints the link that opens it in a browser.",
+        options: [
+            Option(
+                long: "link", short: "l", value: .required("LINK"),
+                help: "where captures connect: unix:PATH, or fd:NUMBER for a connected socket that was handed down; "
+                    + "without it, a socket of this user's own, where 'screenrelay capture' looks by itself")
+        ] + HostOptions.options,
+        examples: [
+            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'.")
+        ])
+
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let configuration = try HostOptions.configuration(options)
+        let log = try HostOptions.log(options)
+        let address = try options.value("link", as: .link)
+        guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
+        do throws(HostError) {
+            if address == nil { try prepareOwnFolder() }
+            let host = try ScreenRelayHost(configuration, log: log)
+            defer { host.stop() }
+            let link = try host.openLink(at: address ?? .standard())
+            defer { link.stop() }
+            StandardStreams.print(
+                "Waiting for capture on \(address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
+                    + "\(host.link)\n")
+            return end.wait()
+        } catch {
+            return Program.fail(error.description, error.exitCode)
+        }
+    }
+
+    private static func prepareOwnFolder() throws(HostError) {
+        do throws(LinkTransportError) {
+            try SocketFolder().prepare()
+        } catch {
+            throw .link(error)
+        }
+    }
+}
+
+extension ValueFormat where Value == LinkAddress {
+    /// `unix:PATH` or `fd:N`.
+    static var link: ValueFormat<LinkAddress> {
+        ValueFormat { (text) throws(ValueProblem) in
+            do throws(LinkTransportError) {
+                return try LinkAddress(parsing: text)
+            } catch {
+                throw ValueProblem(error.description)
+            }
+        }
+    }
+}

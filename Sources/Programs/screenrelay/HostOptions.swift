@@ -1,0 +1,141 @@
+import CommandLine
+import Glibc
+import LinkTransport
+import STUN
+import ScreenRelayKit
+import Signalling
+import Threading
+
+/// The options that `share` and `host` have in common, and what they make of a host.
+enum HostOptions {
+    static let options = [
+        Option(
+            long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
+        Option(
+            long: "listen", value: .required("ADDR:PORT"),
+            help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
+        Option(
+            long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
+            default: "8189"),
+        Option(
+            long: "lan",
+            help: "let other machines in: listen on all addresses instead of loopback alone"),
+        Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
+        Option(
+            long: "advertise", value: .required("ADDRESS"),
+            help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
+                + "may be repeated"),
+        Option(
+            long: "allow-origin", value: .required("ORIGIN"),
+            help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
+        Option(
+            long: "log", value: .required("LEVEL"),
+            help: "how much to tell on standard error: error, warning, info or debug", default: "warning"),
+    ]
+
+    static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
+        var configuration = HostConfiguration()
+        configuration.room = try options.required("room", as: .roomName)
+        if options.has("open") { configuration.token = nil }
+        configuration.isOpenToNetwork = options.has("lan")
+        configuration.listen = try listenAddresses(options)
+        configuration.mediaAddress = try mediaAddress(options)
+        configuration.advertised = try options.values("advertise", as: .ipAddress)
+        configuration.hostNames = configuration.advertised.map(\.host)
+        configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        return configuration
+    }
+
+    private static func listenAddresses(
+        _ options: ParsedOptions
+    ) throws(UsageError) -> [Signalling.ListenAddress] {
+        let wanted = try options.required("listen", as: .listenAddress)
+        let wasGiven = !options.values("listen").isEmpty
+        guard options.has("lan") else {
+            guard wanted.host == nil || wanted.isLoopback else {
+                throw UsageError("--listen \(wanted): other machines can reach that address; add --lan if they may")
+            }
+            return [Signalling.ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
+        }
+        if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
+        // One socket for both families, where the kernel has IPv6.
+        let all = hasIPv6 ? "::" : "0.0.0.0"
+        return [Signalling.ListenAddress(address: all, port: wanted.port)]
+    }
+
+    private static func mediaAddress(_ options: ParsedOptions) throws(UsageError) -> TransportAddress {
+        let port = try options.required("udp-port", as: .port)
+        guard options.has("lan") else { return TransportAddress(ipv4: 127, 0, 0, 1, port: port) }
+        let wildcard = hasIPv6 ? TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: port) : nil
+        return wildcard ?? TransportAddress(ipv4: 0, 0, 0, 0, port: port)
+    }
+
+    private static var hasIPv6: Bool { access("/proc/net/if_inet6", F_OK) == 0 }
+
+    /// A log at the level that was asked for.
+    static func log(_ options: ParsedOptions) throws(UsageError) -> EventLog {
+        let level: Log.Level = try options.required("log", as: .choice)
+        let log = Log(program: Program.name, level: level)
+        return EventLog { level, line in
+            switch level {
+            case .error: log.error(line)
+            case .warning: log.warning(line)
+            case .info: log.info(line)
+            case .debug: log.debug(line)
+            }
+        }
+    }
+}
+
+extension HostError {
+    /// The exit code for a host that could not begin.
+    var exitCode: ExitCode {
+        switch self {
+        case .signalling(.notAnAddress), .signalling(.notOurs): .usage
+        case .signalling(.notPermitted): .permission
+        case .signalling: .unavailable
+        case .media: .unavailable
+        case .link(let error):
+            switch error.kind {
+            case .usage: .usage
+            case .unavailable: .unavailable
+            case .permission: .permission
+            case .system: .system
+            }
+        case .system: .system
+        }
+    }
+}
+
+extension ValueFormat where Value == TransportAddress {
+    /// A numeric IPv4 or IPv6 address without a port.
+    static var ipAddress: ValueFormat<TransportAddress> {
+        ValueFormat { (text) throws(ValueProblem) in
+            var four = in_addr()
+            var six = in6_addr()
+            var bytes: [UInt8] = []
+            if inet_pton(AF_INET, text, &four) == 1 {
+                bytes = withUnsafeBytes(of: four) { Array($0) }
+            } else if inet_pton(AF_INET6, text, &six) == 1 {
+                bytes = withUnsafeBytes(of: six) { Array($0) }
+            }
+            guard let address = TransportAddress(bytes: bytes, port: 0) else {
+                throw ValueProblem("not an IP address; write it like 203.0.113.7 or 2001:db8::7")
+            }
+            return address
+        }
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// `https://example.org` or `http://example.org:8000`: a scheme and a host, without a path.
+    static var origin: ValueFormat<String> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
+            guard let rest, !rest.isEmpty, !rest.contains("/"), !rest.contains(" ") else {
+                throw ValueProblem("not an origin; write it like https://example.org, without a path")
+            }
+            return text
+        }
+    }
+}

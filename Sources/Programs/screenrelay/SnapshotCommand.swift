@@ -1,0 +1,91 @@
+import CommandLine
+import Glibc
+import Signalling
+
+/// `screenrelay snapshot`: the last picture of a room, as a file.
+enum SnapshotCommand {
+    static let command = Command(
+        name: "snapshot",
+        summary: "Saves the last picture of a room as a PNG or JPEG file.",
+        options: [
+            Option(
+                long: "output", short: "o", value: .required("FILE"),
+                help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output")
+        ],
+        operands: Operands(name: "LINK", count: 1...1, help: "the room's link, as share or host printed it"),
+        examples: [
+            Example(
+                "screenrelay snapshot 'http://127.0.0.1:8080/#screen,TOKEN' -o screen.png",
+                "Saves what the room shows now.")
+        ])
+
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let file = try options.required("output", as: .text)
+        let lowercased = file.lowercased()
+        let isJPEG = lowercased.hasSuffix(".jpg") || lowercased.hasSuffix(".jpeg")
+        guard isJPEG || lowercased.hasSuffix(".png") || file == "-" else {
+            throw UsageError("--output \(file): the name must end in .png or .jpg")
+        }
+        // Said before anybody waits for a picture that could not be kept.
+        if let folder = missingFolder(of: file) {
+            return Program.fail("--output \(file): folder '\(folder)' does not exist; make it first", .unavailable)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try SnapshotClient().fetchSnapshot(link: options.operands[0], format: isJPEG ? .jpeg : .png)
+        } catch {
+            return Program.fail(error.description, error.exitCode)
+        }
+        guard save(bytes, to: file) else {
+            let code: ExitCode = [EACCES, EPERM, EROFS].contains(errno) ? .permission : .system
+            return Program.fail("--output \(file): \(String(cString: strerror(errno)))", code)
+        }
+        return ExitCode.success.rawValue
+    }
+
+    private static func missingFolder(of file: String) -> String? {
+        guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return nil }
+        let folder = String(file[..<slash])
+        var status = stat()
+        let isThere = stat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return isThere || errno == EACCES ? nil : folder
+    }
+
+    /// Writes beside the file and renames, so that a full disk leaves the old file as it was.
+    private static func save(_ bytes: [UInt8], to file: String) -> Bool {
+        if file == "-" { return writeAll(bytes, to: 1) }
+        let part = "\(file).\(getpid()).part"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { return false }
+        var isSaved = writeAll(bytes, to: descriptor)
+        if close(descriptor) != 0 { isSaved = false }
+        if isSaved, rename(part, file) == 0 { return true }
+        let reason = errno
+        unlink(part)
+        errno = reason
+        return false
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
+
+extension SnapshotClientError {
+    /// The exit code for a snapshot that was not made.
+    var exitCode: ExitCode {
+        switch self {
+        case .notALink: .usage
+        case .refused: .permission
+        case .unreachable, .noPicture: .unavailable
+        case .tooLarge, .unexpected: .badData
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Why the browser could not be used.
+public enum BrowserError: Error, Equatable, CustomStringConvertible {
+    /// None of these programs is installed.
+    case notInstalled(tried: [String])
+    /// The browser could not be started, in words.
+    case notStarted(String)
+    /// The browser went away; this is the end of what it said.
+    case gone(String)
+    /// The browser did not do this in time.
+    case deadlineMissed(String)
+    /// The browser refused a DevTools command.
+    case refused(method: String, reason: String)
+    /// A page could not be loaded.
+    case notLoaded(url: String, reason: String)
+    /// JavaScript threw this.
+    case thrown(String)
+    /// The browser answered with something that the protocol doesn't have.
+    case unexpectedAnswer(String)
+
+    public var description: String {
+        switch self {
+        case .notInstalled(let tried):
+            "no Chromium found (tried \(tried.joined(separator: ", "))); install chromium or set CHROMIUM to its path"
+        case .notStarted(let reason): "the browser did not start: \(reason)"
+        case .gone(let text): "the browser has ended\(text.isEmpty ? "" : ": \(text)")"
+        case .deadlineMissed(let what): "the browser took too long: \(what)"
+        case .refused(let method, let reason): "the browser refused \(method): \(reason)"
+        case .notLoaded(let url, let reason): "\(url) could not be loaded: \(reason)"
+        case .thrown(let text): "the page's JavaScript threw: \(text)"
+        case .unexpectedAnswer(let what): "the browser gave an answer that makes no sense: \(what)"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import CXCB
+
+/// Fills rectangles by PolyFillRectangle requests: those of one colour in a row share a request.
+struct RequestPainter: ScenePainter {
+    let connection: OpaquePointer
+    let drawable: xcb_drawable_t
+    let context: xcb_gcontext_t
+    let colors: PixelLayout
+
+    /// Well below the smallest request length that a server may have (16 KiB).
+    private static let mostRectangles = 1000
+
+    private var color: SceneColor?
+    private var rectangles: [xcb_rectangle_t] = []
+
+    init(connection: OpaquePointer, drawable: xcb_drawable_t, context: xcb_gcontext_t, colors: PixelLayout) {
+        self.connection = connection
+        self.drawable = drawable
+        self.context = context
+        self.colors = colors
+    }
+
+    mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor) {
+        guard rectangle.width > 0, rectangle.height > 0 else { return }
+        if color != self.color || rectangles.count == Self.mostRectangles { flush() }
+        self.color = color
+        rectangles.append(
+            xcb_rectangle_t(
+                x: Int16(clamping: rectangle.x), y: Int16(clamping: rectangle.y),
+                width: UInt16(clamping: rectangle.width), height: UInt16(clamping: rectangle.height)))
+    }
+
+    /// Sends what is gathered.
+    mutating func flush() {
+        guard let color, !rectangles.isEmpty else { return }
+        xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [colors.pixel(color)])
+        xcb_poly_fill_rectangle(connection, drawable, context, UInt32(rectangles.count), rectangles)
+        rectangles.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Where a TrueColor visual has its red, green and blue bits.
+struct PixelLayout {
+    private let masks: (red: UInt32, green: UInt32, blue: UInt32)
+
+    /// The layout of the screen's root visual; nil if that is no TrueColor visual.
+    init?(_ screen: UnsafeMutablePointer<xcb_screen_t>) {
+        var depths = xcb_screen_allowed_depths_iterator(screen)
+        while depths.rem > 0 {
+            var visuals = xcb_depth_visuals_iterator(depths.data)
+            while visuals.rem > 0, let visual = visuals.data {
+                if visual.pointee.visual_id == screen.pointee.root_visual {
+                    guard visual.pointee._class == UInt8(XCB_VISUAL_CLASS_TRUE_COLOR.rawValue) else { return nil }
+                    masks = (visual.pointee.red_mask, visual.pointee.green_mask, visual.pointee.blue_mask)
+                    return
+                }
+                xcb_visualtype_next(&visuals)
+            }
+            xcb_depth_next(&depths)
+        }
+        return nil
+    }
+
+    /// A colour's pixel value.
+    func pixel(_ color: SceneColor) -> UInt32 {
+        Self.bits(color.red, masks.red) | Self.bits(color.green, masks.green) | Self.bits(color.blue, masks.blue)
+    }
+
+    private static func bits(_ part: UInt8, _ mask: UInt32) -> UInt32 {
+        guard mask != 0 else { return 0 }
+        let width = mask.nonzeroBitCount
+        // Eight bits stretched or cut to the mask's number of them, so that 255 stays full.
+        let value = (UInt64(part) * ((1 << UInt64(width)) - 1) + 127) / 255
+        return UInt32(truncatingIfNeeded: value) << UInt32(mask.trailingZeroBitCount) & mask
+    }
+}

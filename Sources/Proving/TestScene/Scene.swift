@@ -1,0 +1,94 @@
+/// A picture that moves: what it shows depends on its size and the tick alone, so that a test knows what to expect.
+public protocol Scene: Sendable {
+    /// Columns of the whole picture.
+    var width: Int { get }
+    /// Rows of the whole picture.
+    var height: Int { get }
+
+    /// Paints the picture of `tick` (0 or more) over that of tick `previous`, or all of it when `previous` is nil, and
+    /// gives the rectangles outside of which nothing has changed.
+    func paint<Painter: ScenePainter>(tick: Int, after previous: Int?, with painter: inout Painter) -> [SceneRectangle]
+}
+
+/// The scenes there are.
+public enum SceneKind: String, CaseIterable, Sendable {
+    /// Patches of known colours and a counter that a program can read back: `PatchScene`.
+    case patches
+    /// Something like a desktop at work: `DesktopScene`.
+    case desktop
+
+    /// The scene for a screen of this size, whose ticks come `ticksPerSecond` times a second.
+    public func scene(width: Int, height: Int, ticksPerSecond: Int) -> any Scene {
+        switch self {
+        case .patches: PatchScene(width: width, height: height)
+        case .desktop: DesktopScene(width: width, height: height, ticksPerSecond: ticksPerSecond)
+        }
+    }
+}
+
+/// Something that fills rectangles; what lies outside the picture is cut off.
+public protocol ScenePainter {
+    /// Fills `rectangle` with `color`.
+    mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor)
+}
+
+/// A rectangle of pixels; `x` and `y` count from the top left corner.
+public struct SceneRectangle: Hashable, Sendable {
+    public var x: Int
+    public var y: Int
+    public var width: Int
+    public var height: Int
+
+    /// The rectangle whose top left corner is (`x`, `y`).
+    public init(_ x: Int, _ y: Int, _ width: Int, _ height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    /// The column right of the last one.
+    public var right: Int { x + width }
+    /// The row below the last one.
+    public var bottom: Int { y + height }
+    /// The middle.
+    public var center: (x: Int, y: Int) { (x + width / 2, y + height / 2) }
+
+    /// This rectangle without a border of these many pixels.
+    public func inset(_ horizontal: Int, _ vertical: Int) -> SceneRectangle {
+        SceneRectangle(x + horizontal, y + vertical, max(0, width - 2 * horizontal), max(0, height - 2 * vertical))
+    }
+
+    /// What this and the other one share; empty (width or height 0) when that is nothing.
+    public func intersection(_ other: SceneRectangle) -> SceneRectangle {
+        let left = max(x, other.x)
+        let top = max(y, other.y)
+        return SceneRectangle(
+            left, top, max(0, min(right, other.right) - left), max(0, min(bottom, other.bottom) - top))
+    }
+}
+
+/// A colour by its red, green and blue parts, 0 to 255.
+public struct SceneColor: Hashable, Sendable {
+    public var red: UInt8
+    public var green: UInt8
+    public var blue: UInt8
+
+    /// The colour with these parts.
+    public init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+    }
+
+    public static let white = SceneColor(255, 255, 255)
+    public static let black = SceneColor(0, 0, 0)
+
+    /// The colour `part` of `whole` on the way from this one to `other`.
+    func mixed(with other: SceneColor, _ part: Int, of whole: Int) -> SceneColor {
+        func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
+            UInt8(clamping: Int(from) + (Int(to) - Int(from)) * part / max(1, whole))
+        }
+        return SceneColor(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
+    }
+}

@@ -1,0 +1,74 @@
+/// A picture in memory: what a scene paints without an X server, and what a test reads back from a decoded one.
+public struct ScenePicture: ScenePainter, Sendable {
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    /// Bytes from one pixel to the next: 1 (grey), 3 (RGB) or 4 (RGBA).
+    public let bytesPerPixel: Int
+    /// Bytes from one row to the next.
+    public let rowBytes: Int
+    /// The pixels, row by row from the top.
+    public private(set) var bytes: [UInt8]
+
+    /// A black picture of three bytes a pixel, to paint on.
+    public init(width: Int, height: Int) {
+        self.width = max(0, width)
+        self.height = max(0, height)
+        bytesPerPixel = 3
+        rowBytes = self.width * 3
+        bytes = [UInt8](repeating: 0, count: rowBytes * self.height)
+    }
+
+    /// A picture out of somebody else's bytes; nil if there are too few of them for the size.
+    /// `rowBytes` is the width's worth of pixels if it isn't given.
+    public init?(bytes: [UInt8], width: Int, height: Int, bytesPerPixel: Int = 3, rowBytes: Int? = nil) {
+        let (row, rowOverflows) = width.multipliedReportingOverflow(by: bytesPerPixel)
+        let stride = rowBytes ?? row
+        let (total, overflows) = stride.multipliedReportingOverflow(by: height)
+        guard width > 0, height > 0, [1, 3, 4].contains(bytesPerPixel), !rowOverflows, stride >= row, !overflows,
+            bytes.count >= total - (stride - row)
+        else { return nil }
+        self.width = width
+        self.height = height
+        self.bytesPerPixel = bytesPerPixel
+        self.rowBytes = stride
+        self.bytes = bytes
+    }
+
+    /// The whole picture of `scene` at `tick`.
+    public init(_ scene: any Scene, tick: Int) {
+        self.init(width: scene.width, height: scene.height)
+        _ = scene.paint(tick: tick, after: nil, with: &self)
+    }
+
+    public mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor) {
+        let inside = rectangle.intersection(SceneRectangle(0, 0, width, height))
+        guard inside.width > 0, inside.height > 0, bytesPerPixel >= 3 else { return }
+        for y in inside.y..<inside.bottom {
+            var index = y * rowBytes + inside.x * bytesPerPixel
+            for _ in 0..<inside.width {
+                bytes[index] = color.red
+                bytes[index + 1] = color.green
+                bytes[index + 2] = color.blue
+                index += bytesPerPixel
+            }
+        }
+    }
+
+    /// The mean colour of `rectangle`, or nil if none of it lies in the picture. Grey gives three equal parts.
+    public func meanColor(of rectangle: SceneRectangle) -> SceneColor? {
+        let inside = rectangle.intersection(SceneRectangle(0, 0, width, height))
+        guard inside.width > 0, inside.height > 0 else { return nil }
+        var sums = [0, 0, 0]
+        for y in inside.y..<inside.bottom {
+            for x in inside.x..<inside.right {
+                let index = y * rowBytes + x * bytesPerPixel
+                for part in 0..<3 { sums[part] += Int(bytes[index + (bytesPerPixel == 1 ? 0 : part)]) }
+            }
+        }
+        let count = inside.width * inside.height
+        return SceneColor(
+            UInt8(clamping: sums[0] / count), UInt8(clamping: sums[1] / count), UInt8(clamping: sums[2] / count))
+    }
+}

@@ -1,0 +1,114 @@
+import CXCB
+
+/// A scene on an X display, in a window over the whole of the first screen that no window manager touches.
+///
+/// Each tick is painted into a pixmap and copied by one request for each changed rectangle, so that whoever grabs the screen never
+/// sees half of a change. One thread at a time; letting go of it takes the window away.
+public final class SceneWindow {
+    /// What is shown.
+    public let scene: any Scene
+    /// The tick shown at the moment; nil before the first.
+    public private(set) var tick: Int?
+
+    private let connection: OpaquePointer
+    private let window: xcb_window_t
+    private let pixmap: xcb_pixmap_t
+    private let context: xcb_gcontext_t
+    private let colors: PixelLayout
+
+    /// Opens the window on `display` (nil is DISPLAY's) and shows the scene's tick 0.
+    public init(display: String?, kind: SceneKind, ticksPerSecond: Int = 30) throws(SceneError) {
+        var number: Int32 = 0
+        guard let connection = xcb_connect(display, &number) else { throw .noDisplay(display) }
+        guard xcb_connection_has_error(connection) == 0, let setup = xcb_get_setup(connection) else {
+            xcb_disconnect(connection)
+            throw .noDisplay(display)
+        }
+        var screens = xcb_setup_roots_iterator(setup)
+        while number > 0, screens.rem > 1 {
+            xcb_screen_next(&screens)
+            number -= 1
+        }
+        guard screens.rem > 0, let screen = screens.data, let colors = PixelLayout(screen) else {
+            xcb_disconnect(connection)
+            throw .noTrueColor(display)
+        }
+        self.connection = connection
+        self.colors = colors
+        let (width, height) = (screen.pointee.width_in_pixels, screen.pointee.height_in_pixels)
+        window = xcb_generate_id(connection)
+        pixmap = xcb_generate_id(connection)
+        context = xcb_generate_id(connection)
+        scene = kind.scene(width: Int(width), height: Int(height), ticksPerSecond: ticksPerSecond)
+        // In the order of the mask's bits: override-redirect, then the events wanted.
+        let mask = XCB_CW_OVERRIDE_REDIRECT.rawValue | XCB_CW_EVENT_MASK.rawValue
+        let values: [UInt32] = [1, XCB_EVENT_MASK_EXPOSURE.rawValue]
+        xcb_create_window(
+            connection, screen.pointee.root_depth, window, screen.pointee.root, 0, 0, width, height, 0,
+            UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), screen.pointee.root_visual, mask, values)
+        xcb_create_pixmap(connection, screen.pointee.root_depth, pixmap, window, width, height)
+        xcb_create_gc(connection, context, pixmap, XCB_GC_GRAPHICS_EXPOSURES.rawValue, [UInt32(0)])
+        xcb_map_window(connection, window)
+        try show(tick: 0)
+    }
+
+    deinit {
+        xcb_disconnect(connection)
+    }
+
+    /// Shows the picture of `tick`, and returns when the X server has drawn it.
+    public func show(tick: Int) throws(SceneError) {
+        var painter = RequestPainter(connection: connection, drawable: pixmap, context: context, colors: colors)
+        let changed = scene.paint(tick: tick, after: self.tick, with: &painter)
+        painter.flush()
+        for rectangle in changed { copy(rectangle) }
+        self.tick = tick
+        try settle()
+    }
+
+    /// Repaints what was uncovered since; call it now and then while nothing moves.
+    public func settle() throws(SceneError) {
+        // The answer comes after everything sent before it was done.
+        let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)
+        guard let reply else { throw .connectionLost }
+        free(reply)
+        var wasExposed = false
+        while let event = xcb_poll_for_event(connection) {
+            if event.pointee.response_type & 0x7F == UInt8(XCB_EXPOSE) { wasExposed = true }
+            free(event)
+        }
+        if wasExposed {
+            copy(SceneRectangle(0, 0, scene.width, scene.height))
+            xcb_flush(connection)
+        }
+        guard xcb_connection_has_error(connection) == 0 else { throw .connectionLost }
+    }
+
+    private func copy(_ rectangle: SceneRectangle) {
+        let inside = rectangle.intersection(SceneRectangle(0, 0, scene.width, scene.height))
+        guard inside.width > 0, inside.height > 0 else { return }
+        let (x, y) = (Int16(clamping: inside.x), Int16(clamping: inside.y))
+        xcb_copy_area(
+            connection, pixmap, window, context, x, y, x, y, UInt16(clamping: inside.width),
+            UInt16(clamping: inside.height))
+    }
+}
+
+/// Why a scene can't be shown.
+public enum SceneError: Error, Equatable, CustomStringConvertible {
+    /// No X server answers under this name (nil: DISPLAY's).
+    case noDisplay(String?)
+    /// The display's pixels are not made of red, green and blue bits.
+    case noTrueColor(String?)
+    /// The X server went away.
+    case connectionLost
+
+    public var description: String {
+        switch self {
+        case .noDisplay(nil): "no X server at DISPLAY; name one with --display"
+        case .noDisplay(let name?): "no X server at display \"\(name)\""
+        case .noTrueColor(let name): "display \"\(name ?? "")\" has no TrueColor visual"
+        case .connectionLost: "the X server went away"
+        }
+    }
+}

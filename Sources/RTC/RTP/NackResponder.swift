@@ -1,0 +1,99 @@
+public import MediaTypes
+
+/// Decides which of the packets that a peer says it lost are sent again, so that a peer can't make us flood its address:
+/// each packet at most once in a round trip, and all together within a budget.
+public struct NackResponder: Sendable {
+    /// What may be sent again in a second on top of as many bytes as media was sent in that second.
+    public static let allowance = 256 << 10
+    /// The least time between two sendings again of one packet.
+    public static let minimumSpacing = Interval.milliseconds(10)
+
+    /// Packets sent again so far.
+    public private(set) var resentPackets = 0
+    /// Requests turned down since the packet was sent again less than a round trip ago.
+    public private(set) var tooSoonRequests = 0
+    /// Requests turned down by the budget.
+    public private(set) var overBudgetRequests = 0
+    /// Requests for packets that aren't remembered.
+    public private(set) var unknownRequests = 0
+
+    private var media = LastSecond()
+    private var resent = LastSecond()
+
+    /// A responder that has answered nothing.
+    public init() {}
+
+    /// Counts `byteCount` bytes of media sent for the first time: they raise the budget for a second.
+    public mutating func noteMediaSent(byteCount: Int, at now: MonotonicTime) {
+        media.add(byteCount, at: now)
+    }
+
+    /// Counts `byteCount` bytes sent again unasked (a probe): they lower the budget for a second.
+    public mutating func noteProbeSent(byteCount: Int, at now: MonotonicTime) {
+        resent.add(byteCount, at: now)
+    }
+
+    /// The packets to send again now, in the order asked for; they are marked as sent again in `sent`.
+    ///
+    /// - Parameter roundTripTime: the last measured; nil before the first measurement (then 100 ms).
+    public mutating func answer(
+        _ sequenceNumbers: [SequenceNumber], from sent: inout SentMap, roundTripTime: Interval?, at now: MonotonicTime
+    ) -> [SentPacket] {
+        let spacing = max(roundTripTime ?? .milliseconds(100), Self.minimumSpacing)
+        var room = media.sum(at: now) + Self.allowance - resent.sum(at: now)
+        var packets: [SentPacket] = []
+        for number in sequenceNumbers {
+            guard let packet = sent.packet(number) else {
+                unknownRequests += 1
+                continue
+            }
+            if let last = packet.resentAt, now - last < spacing {
+                tooSoonRequests += 1
+                continue
+            }
+            guard packet.byteCount <= room else {
+                overBudgetRequests += 1
+                continue
+            }
+            room -= packet.byteCount
+            resent.add(packet.byteCount, at: now)
+            sent.markResent(number, at: now)
+            resentPackets += 1
+            packets.append(packet)
+        }
+        return packets
+    }
+}
+
+extension RTPStream {
+    /// The packets of this stream to send again for `nack`, decided by `responder`; empty where the stream isn't meant.
+    public mutating func answer(
+        _ nack: GenericNack, by responder: inout NackResponder, roundTripTime: Interval?, at now: MonotonicTime
+    ) -> [SentPacket] {
+        guard nack.media == configuration.ssrc else { return [] }
+        return responder.answer(nack.sequenceNumbers, from: &sent, roundTripTime: roundTripTime, at: now)
+    }
+}
+
+/// A sum over the last second, in ten steps of 100 ms.
+struct LastSecond: Sendable {
+    private var steps = Array(repeating: 0, count: 10)
+    private var current: Int64 = 0
+
+    mutating func add(_ amount: Int, at now: MonotonicTime) {
+        advance(to: now)
+        steps[Int(current % 10)] += amount
+    }
+
+    mutating func sum(at now: MonotonicTime) -> Int {
+        advance(to: now)
+        return steps.reduce(0, +)
+    }
+
+    private mutating func advance(to now: MonotonicTime) {
+        let step = max(now.nanoseconds, 0) / 100_000_000
+        guard step > current else { return }
+        for passed in 0..<min(step - current, 10) { steps[Int((step - passed) % 10)] = 0 }
+        current = step
+    }
+}

@@ -1,0 +1,112 @@
+import ByteCoding
+
+/// One packet of RTCP (RFC 3550 section 6, RFC 4585, RFC 5104, RFC 3611), of the kinds that a sender of video needs.
+public enum RTCPPacket: Hashable, Sendable {
+    case senderReport(SenderReport)
+    case receiverReport(ReceiverReport)
+    case sourceDescription(SourceDescription)
+    case goodbye(Goodbye)
+    case genericNack(GenericNack)
+    case pictureLossIndication(PictureLossIndication)
+    case fullIntraRequest(FullIntraRequest)
+    case estimatedMaximumBitRate(ReceiverEstimatedMaximumBitRate)
+    case extendedReport(ExtendedReport)
+    /// Of a kind that we have no use for: skipped by its length.
+    case unknown(packetType: UInt8, count: UInt8)
+
+    /// Whether a datagram that is RTP or RTCP is RTCP, by its second byte (RFC 5761 section 4).
+    public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
+
+    /// Takes a datagram, already decrypted, apart into the packets that it is put together of. Reduced-size
+    /// datagrams, which don't begin with a report (RFC 5506), are taken too.
+    ///
+    ///      0                   1                   2                   3
+    ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+    ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+    ///     |V=2|P|  count  |  packet type  |  32-bit words that follow     |
+    ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+    ///     |                  the packet type's own part                   |
+    ///     +---------------------------------------------------------------+
+    public static func parse(_ datagram: ArraySlice<UInt8>) throws(RTPError) -> [RTCPPacket] {
+        var packets: [RTCPPacket] = []
+        var reader = ByteReader(datagram)
+        repeat {
+            guard let first = reader.uint8(), let packetType = reader.uint8(), let words = reader.uint16() else {
+                throw .truncated(part: "an RTCP header", needed: 4, available: reader.count)
+            }
+            guard first >> 6 == 2 else { throw .wrongVersion(first >> 6) }
+            guard var body = reader.bytes(Int(words) * 4) else {
+                throw .truncated(part: "an RTCP packet", needed: Int(words) * 4, available: reader.count)
+            }
+            if first & 0x20 != 0 {
+                let padding = Int(body.last ?? 0)
+                guard padding > 0, padding <= body.count else {
+                    throw .invalidPadding(count: padding, available: body.count)
+                }
+                body = body.dropLast(padding)
+            }
+            packets.append(try packet(packetType, count: first & 0x1F, body: body))
+        } while !reader.isEmpty
+        return packets
+    }
+
+    /// Appends the packet; one of an unknown kind has nothing to write.
+    public func write(into buffer: inout [UInt8]) {
+        switch self {
+        case .senderReport(let packet): packet.write(into: &buffer)
+        case .receiverReport(let packet): packet.write(into: &buffer)
+        case .sourceDescription(let packet): packet.write(into: &buffer)
+        case .goodbye(let packet): packet.write(into: &buffer)
+        case .genericNack(let packet): packet.write(into: &buffer)
+        case .pictureLossIndication(let packet): packet.write(into: &buffer)
+        case .fullIntraRequest(let packet): packet.write(into: &buffer)
+        case .estimatedMaximumBitRate(let packet): packet.write(into: &buffer)
+        case .extendedReport(let packet): packet.write(into: &buffer)
+        case .unknown: break
+        }
+    }
+
+    private static func packet(
+        _ packetType: UInt8, count: UInt8, body: ArraySlice<UInt8>
+    ) throws(RTPError) -> RTCPPacket {
+        var reader = ByteReader(body)
+        switch (packetType, count) {
+        case (SenderReport.packetType, _):
+            return .senderReport(try SenderReport(reading: &reader, count: count))
+        case (ReceiverReport.packetType, _):
+            return .receiverReport(try ReceiverReport(reading: &reader, count: count))
+        case (SourceDescription.packetType, _):
+            return .sourceDescription(try SourceDescription(reading: &reader, count: count))
+        case (Goodbye.packetType, _):
+            return .goodbye(try Goodbye(reading: &reader, count: count))
+        case (Feedback.transport, GenericNack.format):
+            return .genericNack(try GenericNack(reading: &reader))
+        case (Feedback.payload, PictureLossIndication.format):
+            return .pictureLossIndication(try PictureLossIndication(reading: &reader))
+        case (Feedback.payload, FullIntraRequest.format):
+            return .fullIntraRequest(try FullIntraRequest(reading: &reader))
+        case (Feedback.payload, ReceiverEstimatedMaximumBitRate.format):
+            guard let packet = try ReceiverEstimatedMaximumBitRate(reading: &reader) else { break }
+            return .estimatedMaximumBitRate(packet)
+        case (ExtendedReport.packetType, _):
+            return .extendedReport(try ExtendedReport(reading: &reader))
+        default: break
+        }
+        return .unknown(packetType: packetType, count: count)
+    }
+}
+
+extension [UInt8] {
+    /// Appends an RTCP header, what `body` appends, zeros up to a whole word, and sets the header's length.
+    mutating func appendRTCP(type: UInt8, count: Int, _ body: (inout [UInt8]) -> Void) {
+        let start = self.count
+        append(0x80 | UInt8(truncatingIfNeeded: count & 0x1F))
+        append(type)
+        appendUInt16(0)
+        body(&self)
+        while (self.count - start) % 4 != 0 { append(0) }
+        let words = (self.count - start) / 4 - 1
+        self[start + 2] = UInt8(truncatingIfNeeded: words >> 8)
+        self[start + 3] = UInt8(truncatingIfNeeded: words)
+    }
+}

@@ -1,0 +1,22 @@
+/// Why bytes from a peer are no RTP or RTCP packet.
+public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// `part` needs `needed` bytes and only `available` are there.
+    case truncated(part: String, needed: Int, available: Int)
+    /// The version field isn't 2.
+    case wrongVersion(UInt8)
+    /// The padding count is zero or more than the bytes in front of it.
+    case invalidPadding(count: Int, available: Int)
+    /// A length or count field of `part` doesn't fit what it stands in.
+    case invalidLength(part: String, length: Int)
+
+    public var description: String {
+        switch self {
+        case .truncated(let part, let needed, let available):
+            "\(part) needs \(needed) bytes, but the packet has \(available) left"
+        case .wrongVersion(let version): "the version is \(version), only RTP version 2 is known"
+        case .invalidPadding(let count, let available):
+            "the padding count is \(count), but \(available) bytes could be padding"
+        case .invalidLength(let part, let length): "\(part) gives a length of \(length), which does not fit"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import ByteCoding
+
+/// A packet that came in, taken apart; its parts are slices of the datagram.
+public struct RTPPacket: Hashable, Sendable {
+    /// The fixed header.
+    public let header: RTPPacketHeader
+    /// Who was mixed into it; empty for everything but a mixer's packets.
+    public let contributingSources: [SSRC]
+    /// The header extension's elements, in their order.
+    public let extensionElements: [HeaderExtensionElement]
+    /// The payload without padding; empty in a packet that is nothing but padding.
+    public let payload: ArraySlice<UInt8>
+    /// How many bytes of padding stood behind the payload.
+    public let paddingCount: Int
+
+    /// Takes `datagram`, already decrypted, apart (RFC 3550 section 5.1, RFC 8285 section 4).
+    public init(parsing datagram: ArraySlice<UInt8>) throws(RTPError) {
+        var reader = ByteReader(datagram)
+        guard let first = reader.uint8(), let second = reader.uint8(), let number = reader.uint16(),
+            let timestamp = reader.uint32(), let ssrc = reader.uint32()
+        else {
+            throw .truncated(
+                part: "the RTP header", needed: RTPPacketHeader.byteCount, available: datagram.count)
+        }
+        guard first >> 6 == 2 else { throw .wrongVersion(first >> 6) }
+        header = RTPPacketHeader(
+            marker: second & 0x80 != 0, payloadType: PayloadType(second), sequenceNumber: SequenceNumber(number),
+            timestamp: RTPTimestamp(timestamp), ssrc: SSRC(ssrc))
+
+        var sources: [SSRC] = []
+        let sourceCount = Int(first & 0x0F)
+        for _ in 0..<sourceCount {
+            guard let source = reader.uint32() else {
+                throw .truncated(
+                    part: "the list of contributing sources", needed: sourceCount * 4, available: reader.count)
+            }
+            sources.append(SSRC(source))
+        }
+        contributingSources = sources
+
+        if first & 0x10 != 0 {
+            guard let profile = reader.uint16(), let words = reader.uint16() else {
+                throw .truncated(part: "the header extension", needed: 4, available: reader.count)
+            }
+            guard let data = reader.bytes(Int(words) * 4) else {
+                throw .truncated(part: "the header extension", needed: Int(words) * 4, available: reader.count)
+            }
+            extensionElements = HeaderExtensionElement.parse(data, profile: profile)
+        } else {
+            extensionElements = []
+        }
+
+        if first & 0x20 != 0 {
+            let count = Int(reader.rest.last ?? 0)
+            guard count > 0, count <= reader.count else {
+                throw .invalidPadding(count: count, available: reader.count)
+            }
+            paddingCount = count
+        } else {
+            paddingCount = 0
+        }
+        payload = reader.rest.dropLast(paddingCount)
+    }
+
+    /// The data of the first extension element numbered `id`.
+    public func extensionData(_ id: UInt8) -> ArraySlice<UInt8>? {
+        extensionElements.first { $0.id == id }?.data
+    }
+}
+
+/// One element of a header extension: a number that SDP's `a=extmap` explains, and its data.
+public struct HeaderExtensionElement: Hashable, Sendable {
+    /// The number: 1 to 14 in the one-byte form, 1 to 255 in the two-byte form.
+    public let id: UInt8
+    /// What it says.
+    public let data: ArraySlice<UInt8>
+
+    /// The elements in `data`; an extension of another profile has none, and a broken element ends the list.
+    static func parse(_ data: ArraySlice<UInt8>, profile: UInt16) -> [HeaderExtensionElement] {
+        let isOneByte = profile == 0xBEDE
+        guard isOneByte || profile & 0xFFF0 == 0x1000 else { return [] }
+        var elements: [HeaderExtensionElement] = []
+        var reader = ByteReader(data)
+        while let first = reader.uint8() {
+            if first == 0 { continue }
+            let id: UInt8
+            let count: Int
+            if isOneByte {
+                id = first >> 4
+                // 15 says that nothing after it may be read (RFC 8285 section 4.2); 0 with a length is padding gone wrong.
+                guard id != 15, id != 0 else { break }
+                count = Int(first & 0x0F) + 1
+            } else {
+                guard let length = reader.uint8() else { break }
+                id = first
+                count = Int(length)
+            }
+            guard let bytes = reader.bytes(count) else { break }
+            elements.append(HeaderExtensionElement(id: id, data: bytes))
+        }
+        return elements
+    }
+}

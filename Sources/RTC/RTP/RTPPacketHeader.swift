@@ -1,0 +1,53 @@
+/// The fixed part of an RTP packet (RFC 3550 section 5.1).
+///
+///      0                   1                   2                   3
+///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |V=2|P|X|  CC   |M|     PT      |       sequence number         |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |                           timestamp                           |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |                             SSRC                              |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |             CC times a contributing source, then, if X,       |
+///     |             a header extension (RFC 8285), payload, padding   |
+///     +---------------------------------------------------------------+
+public struct RTPPacketHeader: Hashable, Sendable {
+    /// The bytes of the fixed part.
+    public static let byteCount = 12
+
+    /// For video: this is the last packet of its access unit (RFC 6184 section 5.1).
+    public var marker: Bool
+    /// What the payload is.
+    public var payloadType: PayloadType
+    /// The packet's place in its stream.
+    public var sequenceNumber: SequenceNumber
+    /// When the picture was taken.
+    public var timestamp: RTPTimestamp
+    /// The stream.
+    public var ssrc: SSRC
+
+    /// A header of these fields.
+    public init(
+        marker: Bool, payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, ssrc: SSRC
+    ) {
+        self.marker = marker
+        self.payloadType = payloadType
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+        self.ssrc = ssrc
+    }
+
+    /// Appends the 12 bytes, without contributing sources.
+    ///
+    /// - Parameters:
+    ///   - hasExtension: whether the caller appends a header extension next.
+    ///   - hasPadding: whether the caller ends the packet with padding and its count.
+    public func write(into buffer: inout [UInt8], hasExtension: Bool = false, hasPadding: Bool = false) {
+        buffer.append(0x80 | (hasPadding ? 0x20 : 0) | (hasExtension ? 0x10 : 0))
+        buffer.append((marker ? 0x80 : 0) | payloadType.rawValue)
+        buffer.appendUInt16(sequenceNumber.rawValue)
+        buffer.appendUInt32(timestamp.rawValue)
+        buffer.appendUInt32(ssrc.rawValue)
+    }
+}

@@ -1,0 +1,132 @@
+import ByteCoding
+
+/// Names for sources (RFC 3550 section 6.5). Only the canonical name, which ties a peer's streams together, is kept.
+///
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |V=2|P|    SC   |  PT=SDES=202  |             length            |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |                             SSRC                              |
+///     |    CNAME=1    |     length    | name ...                  | 0 |   SC times, each to a whole word
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+public struct SourceDescription: Hashable, Sendable {
+    static let packetType: UInt8 = 202
+
+    /// One source and its name.
+    public struct Chunk: Hashable, Sendable {
+        public var ssrc: SSRC
+        /// The name; nil where the chunk has none.
+        public var canonicalName: String?
+
+        public init(ssrc: SSRC, canonicalName: String?) {
+            self.ssrc = ssrc
+            self.canonicalName = canonicalName
+        }
+    }
+
+    /// At most 31 are written.
+    public var chunks: [Chunk]
+
+    public init(chunks: [Chunk]) {
+        self.chunks = chunks
+    }
+
+    /// The description of one source.
+    public init(ssrc: SSRC, canonicalName: String) {
+        chunks = [Chunk(ssrc: ssrc, canonicalName: canonicalName)]
+    }
+
+    init(reading reader: inout ByteReader, count: UInt8) throws(RTPError) {
+        chunks = []
+        for _ in 0..<count {
+            guard let ssrc = reader.uint32() else {
+                throw .truncated(part: "a source description", needed: 4, available: reader.count)
+            }
+            var name: String?
+            var chunkByteCount = 4
+            while true {
+                guard let type = reader.uint8() else {
+                    throw .truncated(part: "a source description", needed: 1, available: 0)
+                }
+                chunkByteCount += 1
+                if type == 0 { break }
+                guard let length = reader.uint8(), let text = reader.bytes(Int(length)) else {
+                    throw .invalidLength(part: "an item of a source description", length: reader.count)
+                }
+                chunkByteCount += 1 + text.count
+                if type == 1 { name = String(decoding: text, as: UTF8.self) }
+            }
+            // The list of items ends in at least one zero, and goes on with them up to a whole word.
+            _ = reader.bytes(min((4 - chunkByteCount % 4) % 4, reader.count))
+            chunks.append(Chunk(ssrc: SSRC(ssrc), canonicalName: name))
+        }
+    }
+
+    /// Appends the description; a name is cut to 255 bytes.
+    public func write(into buffer: inout [UInt8]) {
+        let written = chunks.prefix(31)
+        buffer.appendRTCP(type: Self.packetType, count: written.count) { buffer in
+            for chunk in written {
+                let start = buffer.count
+                buffer.appendUInt32(chunk.ssrc.rawValue)
+                if let canonicalName = chunk.canonicalName {
+                    let name = canonicalName.utf8.prefix(255)
+                    buffer.append(1)
+                    buffer.append(UInt8(truncatingIfNeeded: name.count))
+                    buffer.append(contentsOf: name)
+                }
+                repeat { buffer.append(0) } while (buffer.count - start) % 4 != 0
+            }
+        }
+    }
+}
+
+/// Sources that end (RFC 3550 section 6.6).
+///
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |V=2|P|    SC   |   PT=BYE=203  |             length            |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+///     |                        SC times an SSRC                       |
+///     |     length    |         reason, if there is one               |
+///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+public struct Goodbye: Hashable, Sendable {
+    static let packetType: UInt8 = 203
+
+    /// At most 31 are written.
+    public var sources: [SSRC]
+    /// Why, in words; cut to 255 bytes.
+    public var reason: String?
+
+    public init(sources: [SSRC], reason: String? = nil) {
+        self.sources = sources
+        self.reason = reason
+    }
+
+    init(reading reader: inout ByteReader, count: UInt8) throws(RTPError) {
+        sources = []
+        for _ in 0..<count {
+            guard let source = reader.uint32() else {
+                throw .truncated(part: "a goodbye's list of sources", needed: 4, available: reader.count)
+            }
+            sources.append(SSRC(source))
+        }
+        if let length = reader.uint8() {
+            guard let text = reader.bytes(Int(length)) else {
+                throw .invalidLength(part: "a goodbye's reason", length: Int(length))
+            }
+            reason = String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Appends the packet.
+    public func write(into buffer: inout [UInt8]) {
+        let written = sources.prefix(31)
+        buffer.appendRTCP(type: Self.packetType, count: written.count) { buffer in
+            for source in written { buffer.appendUInt32(source.rawValue) }
+            if let reason {
+                let text = reason.utf8.prefix(255)
+                buffer.append(UInt8(truncatingIfNeeded: text.count))
+                buffer.append(contentsOf: text)
+            }
+        }
+    }
+}

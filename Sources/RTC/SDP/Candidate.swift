@@ -1,0 +1,63 @@
+/// Where a peer may be reached (RFC 8839 section 5.1).
+public struct Candidate: Sendable, Equatable {
+    /// The same for candidates of one kind, one interface and one server.
+    public var foundation: String
+    /// 1 is RTP, and with rtcp-mux everything.
+    public var component: UInt16
+    /// `udp`, `tcp`, in lower case.
+    public var transport: String
+    public var priority: UInt32
+    /// An IPv4 or IPv6 address, or a name (browsers hide theirs behind `….local`).
+    public var address: String
+    public var port: UInt16
+    /// `host`, `srflx`, `prflx`, `relay`.
+    public var type: String
+
+    /// Reads what follows `a=`, or `a=candidate:` without that: `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host …`. nil
+    /// where it is no candidate.
+    public init?(parsing text: some StringProtocol) {
+        var rest = Substring(text)
+        for prefix in ["a=", "candidate:"] where rest.hasPrefix(prefix) { rest = rest.dropFirst(prefix.count) }
+        let words = rest.words
+        guard words.count >= 8, words[6] == "typ", words.prefix(8).allSatisfy(\.isVisibleASCII),
+            words[0].utf8.count <= 32, let component = UInt16(words[1]), let priority = UInt32(words[3]),
+            let port = UInt16(words[5])
+        else { return nil }
+        foundation = String(words[0])
+        self.component = component
+        transport = words[2].lowercased()
+        self.priority = priority
+        address = String(words[4])
+        self.port = port
+        type = String(words[7])
+    }
+
+    /// A host candidate of ours: `index` is its place in the list, the most wanted first.
+    init(host address: HostAddress, index: Int) {
+        foundation = String(index + 1)
+        component = 1
+        transport = "udp"
+        // RFC 8445 section 5.1.2.1: 2^24 x type preference + 2^8 x local preference + (256 - component).
+        priority = 126 << 24 | UInt32(UInt16.max - UInt16(clamping: index)) << 8 | 255
+        self.address = address.address
+        port = address.port
+        type = "host"
+    }
+
+    /// `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host`
+    public var text: String {
+        "candidate:\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(type)"
+    }
+}
+
+/// An address and a UDP port that we can be reached at.
+public struct HostAddress: Sendable, Hashable {
+    /// An IPv4 or IPv6 address in text, without brackets.
+    public var address: String
+    public var port: UInt16
+
+    public init(address: String, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+}

@@ -1,0 +1,81 @@
+/// A session description (RFC 8866) as far as a peer that sends one video needs it (RFC 8829).
+///
+/// What stands at session level for all media (ICE credentials, fingerprint, setup, direction, extensions) has been handed
+/// down to each media section.
+public struct SessionDescription: Sendable, Equatable {
+    /// Media sections that belong together (RFC 5888), as `BUNDLE` ones share one transport (RFC 9143).
+    public struct Group: Sendable, Equatable {
+        /// What the group is for: `BUNDLE`, `LS`.
+        public var semantics: String
+        /// The `mid` of each media section in it.
+        public var mids: [String]
+
+        public init(semantics: String, mids: [String]) {
+            self.semantics = semantics
+            self.mids = mids
+        }
+    }
+
+    /// The longest description that is read, in bytes.
+    public static let maximumLength = 64 * 1024
+    /// The most media sections that are read.
+    public static let maximumMediaSections = 32
+
+    /// In their order.
+    public var groups: [Group] = []
+    /// Whether the peer is ICE-lite: it answers checks and makes none.
+    public var isICELite = false
+    /// In their order, which an answer has to keep.
+    public var media: [MediaDescription] = []
+
+    /// Reads an offer or an answer in UTF-8, with lines that end in CRLF or LF. Attributes that nobody here needs are skipped.
+    public init(parsing text: [UInt8]) throws(SDPError) {
+        let lines = try SDPLine.lines(of: text)
+        guard let first = lines.first, first.type == "v", first.value == "0" else { throw .notSDP }
+        var session = MediaSectionParser()
+        var section: MediaSectionParser?
+        for line in lines {
+            switch line.type {
+            case "m":
+                if let section { media.append(try section.finish(inheriting: session)) }
+                guard media.count < Self.maximumMediaSections else { throw .tooManyMediaSections }
+                section = try MediaSectionParser(mediaLine: line)
+            case "a":
+                if section != nil {
+                    try section?.read(attribute: line)
+                } else if line.attribute.name == "group" {
+                    let words = line.attribute.value.words
+                    guard let semantics = words.first else { throw line.malformed("a group without a name") }
+                    groups.append(Group(semantics: String(semantics), mids: words.dropFirst().map { String($0) }))
+                } else if line.attribute.name == "ice-lite" {
+                    isICELite = true
+                } else {
+                    try session.read(attribute: line)
+                }
+            default:
+                continue
+            }
+        }
+        if let section { media.append(try section.finish(inheriting: session)) }
+        var mids: Set<String> = []
+        for case .some(let mid) in media.map(\.mid) where !mids.insert(mid).inserted { throw .duplicateMid(mid) }
+    }
+
+    /// Reads an offer or an answer.
+    public init(parsing text: String) throws(SDPError) {
+        try self.init(parsing: Array(text.utf8))
+    }
+
+    /// The BUNDLE group that `mid` is in.
+    func bundle(of mid: String?) -> Group? {
+        guard let mid else { return nil }
+        return groups.first { $0.semantics == "BUNDLE" && $0.mids.contains(mid) }
+    }
+
+    /// The media section whose transport attributes hold for `section`: a bundled section may leave them to the first one of
+    /// its group (RFC 9143 section 7.1.3).
+    func transportSection(of section: MediaDescription) -> MediaDescription? {
+        guard let first = bundle(of: section.mid)?.mids.first else { return nil }
+        return media.first { $0.mid == first }
+    }
+}

@@ -1,0 +1,92 @@
+/// Finds what a peer's video section and our H.264 have in common (RFC 3264, RFC 6184 section 8.2.2).
+struct VideoNegotiation {
+    /// The whole of what the peer wrote.
+    let session: SessionDescription
+    /// The profile of the stream that we send.
+    let wanted: H264Profile
+
+    /// What `section` of the peer's description agrees to.
+    ///
+    /// - Parameter role: which side of DTLS the peer's setup leaves to us.
+    func negotiate(
+        _ section: MediaDescription, role: (DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole
+    ) throws(SDPError) -> NegotiatedVideo {
+        guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
+            throw .unsupportedTransport(section.transport)
+        }
+        guard section.direction.receives else { throw .notReceiving(section.direction) }
+        let (codec, profileLevelID) = try codec(of: section)
+        let bundled = session.transportSection(of: section)
+        guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
+        guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
+            let password = section.icePassword ?? bundled?.icePassword
+        else { throw .noICECredentials }
+        guard (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count) else {
+            throw .badICECredentials
+        }
+        let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
+        return NegotiatedVideo(
+            payloadType: codec.payloadType, rtxPayloadType: retransmission(of: codec, in: section),
+            profileLevelID: profileLevelID, mid: section.mid, extensions: extensions(of: section),
+            feedback: feedback(of: codec), hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ufrag,
+            remotePassword: password, remoteFingerprint: try fingerprint(among: fingerprints),
+            dtlsRole: try role(section.setup ?? bundled?.setup))
+    }
+
+    /// The payload type for our profile, or for one whose decoders take ours, or at least for H.264.
+    private func codec(of section: MediaDescription) throws(SDPError) -> (PayloadFormat, ProfileLevelID) {
+        let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
+        guard !all.isEmpty else {
+            var names: [String] = []
+            for codec in section.codecs where !codec.isNamed("rtx") && !names.contains(codec.name) {
+                names.append(codec.name)
+            }
+            throw .noH264(offered: names)
+        }
+        let listed = all.filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
+            (codec, codec.parameters["profile-level-id"].flatMap { ProfileLevelID(parsing: $0) } ?? .unspecified)
+        }
+        guard
+            let chosen = listed.first(where: { $0.1.profile == wanted })
+                ?? listed.first(where: { $0.1.profile.decodes(wanted) }) ?? listed.first
+        else { throw .noPacketizationMode1 }
+        return chosen
+    }
+
+    private func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
+        section.codecs.first {
+            $0.isNamed("rtx") && $0.clockRate == codec.clockRate
+                && $0.parameters["apt"].flatMap { UInt8($0) } == codec.payloadType
+        }?.payloadType
+    }
+
+    private func feedback(of codec: PayloadFormat) -> NegotiatedVideo.Feedback {
+        var feedback: NegotiatedVideo.Feedback = []
+        for known in NegotiatedVideo.Feedback.names where codec.feedback.contains(known.name) {
+            feedback.insert(known.feedback)
+        }
+        return feedback
+    }
+
+    /// Numbers of 1 to 14 fit one-byte headers; 15 ends them (RFC 8285 section 4.2).
+    private func extensions(of section: MediaDescription) -> NegotiatedVideo.Extensions {
+        var agreed = NegotiatedVideo.Extensions()
+        var taken: Set<UInt16> = []
+        for known in section.extensions {
+            guard (1...14).contains(known.id), known.direction?.receives != false,
+                let path = ExtensionURI.all.first(where: { $0.uri == known.uri })?.path, agreed[keyPath: path] == nil,
+                taken.insert(known.id).inserted
+            else { continue }
+            agreed[keyPath: path] = UInt8(known.id)
+        }
+        return agreed
+    }
+
+    private func fingerprint(among all: [CertificateFingerprint]) throws(SDPError) -> CertificateFingerprint {
+        guard !all.isEmpty else { throw .noFingerprint }
+        for (algorithm, length) in [("sha-256", 32), ("sha-384", 48), ("sha-512", 64)] {
+            if let found = all.first(where: { $0.algorithm == algorithm && $0.bytes.count == length }) { return found }
+        }
+        throw .unsupportedFingerprint(all.map(\.algorithm))
+    }
+}

@@ -1,0 +1,96 @@
+/// Where a datagram came from or goes to: an IPv4 or IPv6 address and a UDP port. A key for peers: cheap to compare and hash.
+public struct TransportAddress: Sendable, Hashable {
+    /// The version of the Internet Protocol.
+    public enum Family: UInt8, Sendable, Hashable {
+        case ipv4 = 1
+        case ipv6 = 2
+    }
+
+    public let family: Family
+    /// The first 64 bits of an IPv6 address; 0 in IPv4.
+    public let high: UInt64
+    /// The last 64 bits of an IPv6 address; the 32 bits of an IPv4 one.
+    public let low: UInt64
+    /// The UDP port, in host byte order.
+    public let port: UInt16
+    /// The interface that a link-local IPv6 address belongs to (`sin6_scope_id`), else 0.
+    public let scope: UInt32
+
+    /// An IPv4 address as `a.b.c.d`.
+    public init(ipv4 a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8, port: UInt16) {
+        self.init(
+            family: .ipv4, high: 0, low: UInt64(a) << 24 | UInt64(b) << 16 | UInt64(c) << 8 | UInt64(d), port: port)
+    }
+
+    /// An address of 4 (IPv4) or 16 (IPv6) bytes in network order; nil with any other number of bytes.
+    public init?(bytes: some Collection<UInt8>, port: UInt16, scope: UInt32 = 0) {
+        switch bytes.count {
+        case 4:
+            self.init(family: .ipv4, high: 0, low: Self.bigEndian(bytes), port: port)
+        case 16:
+            self.init(
+                family: .ipv6, high: Self.bigEndian(bytes.prefix(8)), low: Self.bigEndian(bytes.dropFirst(8)),
+                port: port, scope: scope)
+        default:
+            return nil
+        }
+    }
+
+    /// An address of its bits as numbers: what a socket's thread uses, since it allocates nothing.
+    public init(family: Family, high: UInt64, low: UInt64, port: UInt16, scope: UInt32 = 0) {
+        self.family = family
+        self.high = high
+        self.low = low
+        self.port = port
+        self.scope = scope
+    }
+
+    private static func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The address in network order: 4 bytes in IPv4, 16 in IPv6.
+    public var bytes: [UInt8] {
+        func split(_ value: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> UInt64($0 * 8)) }
+        }
+        return family == .ipv4 ? split(low, 4) : split(high, 8) + split(low, 8)
+    }
+
+    /// An IPv4 address that a dual-stack socket wrote as `::ffff:a.b.c.d`, as IPv4; every other address as it is.
+    public var unmapped: TransportAddress {
+        guard family == .ipv6, high == 0, low >> 32 == 0xffff else { return self }
+        return TransportAddress(family: .ipv4, high: 0, low: low & 0xffff_ffff, port: port)
+    }
+
+    /// The address without its port, as it stands in a candidate: `192.0.2.1`, `2001:db8::1` (RFC 5952).
+    public var host: String {
+        switch family {
+        case .ipv4:
+            return bytes.map { String($0) }.joined(separator: ".")
+        case .ipv6:
+            let groups = (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> UInt64((3 - $0 % 4) * 16)) }
+            return Self.text(ofGroups: groups)
+        }
+    }
+
+    /// The longest run of two or more zero groups, the first of equals, is written `::`.
+    private static func text(ofGroups groups: [UInt16]) -> String {
+        var longest = 0..<0
+        var start = 0
+        for index in 0...groups.count where index == groups.count || groups[index] != 0 {
+            if index - start > max(longest.count, 1) { longest = start..<index }
+            start = index + 1
+        }
+        func hex(_ part: ArraySlice<UInt16>) -> String {
+            part.map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        if longest.isEmpty { return hex(groups[...]) }
+        return hex(groups[..<longest.lowerBound]) + "::" + hex(groups[longest.upperBound...])
+    }
+}
+
+extension TransportAddress: CustomStringConvertible {
+    /// `192.0.2.1:32853`, `[2001:db8::1]:32853`.
+    public var description: String { family == .ipv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
+}

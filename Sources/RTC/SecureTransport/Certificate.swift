@@ -1,0 +1,61 @@
+internal import COpenSSL
+
+/// A self-signed ECDSA P-256 certificate and its private key, made in memory when the program starts.
+///
+/// Nobody checks its name or its signature: the peer compares its fingerprint with the one in our session description
+/// (RFC 8827 section 6.5). So a new one for each run is enough, and nothing has to be kept in a file.
+///
+/// Unchecked: both objects are only read after `init`, and OpenSSL counts references to them atomically.
+public final class Certificate: @unchecked Sendable {
+    /// X509, owned.
+    let certificate: OpaquePointer
+    /// EVP_PKEY, owned.
+    let privateKey: OpaquePointer
+    /// The SHA-256 fingerprint for our session descriptions.
+    public let fingerprint: CertificateFingerprint
+
+    private static let daySeconds = 24 * 60 * 60
+
+    /// Makes a key and a certificate with a random serial number, valid from yesterday (clocks differ) for a year.
+    ///
+    /// - Throws: `opensslFailed`.
+    public init() throws(SecureTransportError) {
+        guard let key = shim_EVP_EC_gen_p256() else { throw .openssl("make a P-256 key") }
+        guard let certificate = X509_new() else {
+            EVP_PKEY_free(key)
+            throw .openssl("make a certificate")
+        }
+        guard Self.fill(certificate, key: key),
+            let fingerprint = CertificateFingerprint(of: certificate, algorithm: .sha256)
+        else {
+            X509_free(certificate)
+            EVP_PKEY_free(key)
+            throw .openssl("sign a certificate")
+        }
+        self.certificate = certificate
+        self.privateKey = key
+        self.fingerprint = fingerprint
+    }
+
+    deinit {
+        X509_free(certificate)
+        EVP_PKEY_free(privateKey)
+    }
+
+    private static func fill(_ certificate: OpaquePointer, key: OpaquePointer) -> Bool {
+        var random = SecureRandom()
+        let serial = UInt64.random(in: 1...UInt64(Int64.max), using: &random)
+        let name = X509_get_subject_name(certificate)
+        let commonName = Array("ScreenRelay".utf8)
+        return X509_set_version(certificate, 2) == 1  // 2 means version 3.
+            && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1
+            && X509_gmtime_adj(X509_getm_notBefore(certificate), -daySeconds) != nil
+            && X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * daySeconds) != nil
+            // The count is given: the bytes of an array have no zero behind them.
+            && X509_NAME_add_entry_by_txt(name, "CN", shim_MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0)
+                == 1
+            && X509_set_issuer_name(certificate, name) == 1
+            && X509_set_pubkey(certificate, key) == 1
+            && X509_sign(certificate, key, EVP_sha256()) > 0
+    }
+}

@@ -1,0 +1,75 @@
+internal import COpenSSL
+public import MediaTypes
+
+/// What all DTLS sessions share: our certificate, and what we accept in a handshake (DTLS 1.2 only).
+///
+/// Unchecked: it is not changed after `init`, and OpenSSL counts references to it atomically. The sessions made with it
+/// may be on different threads, each session on one.
+public final class DTLSContext: @unchecked Sendable {
+    /// SSL_CTX, owned.
+    let context: OpaquePointer
+    /// How long a session waits before it sends its first flight again.
+    let firstRetransmission: Interval
+    /// Ours; its fingerprint belongs in each session description.
+    public let certificate: Certificate
+
+    /// ECDSA first, as our own certificate has it; RSA is for servers whose certificate has it. Forward secrecy and AEAD
+    /// in each (RFC 8827 section 6.5).
+    private static let ciphers = [
+        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
+        "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
+        "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
+    ].joined(separator: ":")
+
+    /// The longest certificate chain accepted, in bytes. OpenSSL's 100 KB for each of ten messages that arrive out of
+    /// order would be a lot of memory for a peer that never completes a handshake.
+    private static let longestCertificateChain = 16 * 1024
+
+    /// Makes the shared part of all sessions.
+    ///
+    /// - Parameters:
+    ///   - certificate: ours.
+    ///   - profiles: what to offer or choose from, the best first.
+    ///   - firstRetransmission: the first wait for an answer, doubled for each further one up to 2 s; from 1 ms to
+    ///     60 s. Below DTLS's 1 s (RFC 6347 section 4.2.4.1), because ICE has shown that the path works and somebody is
+    ///     waiting for a picture.
+    /// - Throws: `opensslFailed`.
+    public init(
+        certificate: Certificate, profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1],
+        firstRetransmission: Interval = .milliseconds(200)
+    ) throws(SecureTransportError) {
+        guard let context = SSL_CTX_new(DTLS_method()) else { throw .openssl("make a DTLS context") }
+        guard Self.configure(context, certificate: certificate, profiles: profiles) else {
+            SSL_CTX_free(context)
+            throw .openssl("set up a DTLS context")
+        }
+        self.context = context
+        self.certificate = certificate
+        self.firstRetransmission = max(.milliseconds(1), min(.seconds(60), firstRetransmission))
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    private static func configure(
+        _ context: OpaquePointer, certificate: Certificate, profiles: [SRTPProfile]
+    ) -> Bool {
+        SSL_CTX_set_options(
+            context,
+            shim_SSL_OP_NO_QUERY_MTU | shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION
+                | shim_SSL_OP_CIPHER_SERVER_PREFERENCE)
+        _ = shim_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+        _ = shim_SSL_CTX_set_max_cert_list(context, longestCertificateChain)
+        // A certificate is asked for and must come; which one it may be, the fingerprint tells after the handshake.
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, _ in 1 }
+        return shim_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1
+            && shim_SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1
+            && SSL_CTX_set_cipher_list(context, ciphers) == 1
+            && shim_SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1
+            && SSL_CTX_use_certificate(context, certificate.certificate) == 1
+            && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
+            // Unlike its neighbours, this one gives 0 for success.
+            && SSL_CTX_set_tlsext_use_srtp(context, profiles.map(\.rawValue).joined(separator: ":")) == 0
+    }
+}

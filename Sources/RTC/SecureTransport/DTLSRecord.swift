@@ -1,0 +1,108 @@
+/// Where the records of a datagram or of a run of records are (RFC 6347 section 4.1).
+///
+///      0      1         3         5                     11        13
+///     +------+---------+---------+---------------------+---------+-----------
+///     | type | version |  epoch  |   sequence number   | length  | fragment …
+///     +------+---------+---------+---------------------+---------+-----------
+enum DTLSRecord {
+    static let headerCount = 13
+    /// 2^14 bytes and what encryption may add (RFC 6347 section 4.1).
+    private static let longestFragment = 16_384 + 2_048
+
+    private static let changeCipherSpec: UInt8 = 20
+    private static let alert: UInt8 = 21
+    private static let handshake: UInt8 = 22
+    private static let applicationData: UInt8 = 23
+
+    /// Whether a datagram may be one of DTLS, by its first byte (RFC 7983 section 7).
+    static func mayStart(with byte: UInt8?) -> Bool {
+        guard let byte else { return false }
+        return (20...63).contains(byte)
+    }
+
+    /// The first record of `bytes`, header included; nil when there is no whole one.
+    static func first(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let header = Array(bytes.prefix(headerCount))
+        guard header.count == headerCount else { return nil }
+        let count = Int(header[11]) << 8 | Int(header[12])
+        guard count <= longestFragment, bytes.count - headerCount >= count else { return nil }
+        return bytes.prefix(headerCount + count)
+    }
+
+    /// The records of `datagram` that may be given to OpenSSL.
+    ///
+    /// A record that is not valid should be dropped in silence (RFC 6347 section 4.1.2.7). OpenSSL does so for records
+    /// that don't authenticate, but ends the handshake over a broken one that isn't encrypted yet. So these are looked at
+    /// here. What follows a record with an impossible length is dropped with it.
+    static func acceptable(in datagram: ArraySlice<UInt8>) -> [UInt8] {
+        guard mayStart(with: datagram.first) else { return [] }
+        var result: [UInt8] = []
+        var rest = datagram
+        while let record = first(of: rest) {
+            if isAcceptable(Array(record)) { result.append(contentsOf: record) }
+            rest = rest.dropFirst(record.count)
+        }
+        return result
+    }
+
+    private static func isAcceptable(_ record: [UInt8]) -> Bool {
+        let type = record[0]
+        // DTLS 1.0's number is in the first ClientHello.
+        guard (changeCipherSpec...applicationData).contains(type), record[1] == 0xFE,
+            record[2] == 0xFD || record[2] == 0xFF
+        else { return false }
+        let fragment = record.dropFirst(headerCount)
+        let isEncrypted = record[3] != 0 || record[4] != 0
+        if isEncrypted { return !fragment.isEmpty }
+        switch type {
+        case changeCipherSpec: return fragment.elementsEqual([1])
+        case alert: return fragment.count == 2 && (fragment.first == 1 || fragment.first == 2)
+        case handshake: return holdsHandshakeMessages(fragment)
+        default: return false
+        }
+    }
+
+    /// Whether `fragment` is nothing but handshake messages or pieces of them (RFC 6347 section 4.2.2).
+    ///
+    ///      0      1          4         6                 9                 12
+    ///     +------+----------+---------+-----------------+-----------------+--------
+    ///     | type |  length  | number  | fragment offset | fragment length | body …
+    ///     +------+----------+---------+-----------------+-----------------+--------
+    private static func holdsHandshakeMessages(_ fragment: ArraySlice<UInt8>) -> Bool {
+        var rest = fragment
+        repeat {
+            let header = Array(rest.prefix(12))
+            guard header.count == 12, knownMessages.contains(header[0]) else { return false }
+            func number(at index: Int) -> Int {
+                Int(header[index]) << 16 | Int(header[index + 1]) << 8 | Int(header[index + 2])
+            }
+            let (length, offset, count) = (number(at: 1), number(at: 6), number(at: 9))
+            guard length <= 1 << 16, offset + count <= length, count <= rest.count - 12 else { return false }
+            rest = rest.dropFirst(12 + count)
+        } while !rest.isEmpty
+        return true
+    }
+
+    /// hello_request, client_hello, server_hello, hello_verify_request, new_session_ticket, certificate to
+    /// client_key_exchange, finished, certificate_status.
+    private static let knownMessages: Set<UInt8> = [0, 1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 20, 22]
+
+    /// Divides a run of records into datagrams of at most `limit` bytes, never inside a record.
+    ///
+    /// Needed because a memory BIO forgets where OpenSSL wanted a datagram to end.
+    static func datagrams(of records: [UInt8], limit: Int) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        var datagram: [UInt8] = []
+        var rest = records[...]
+        while let record = first(of: rest) {
+            if !datagram.isEmpty, datagram.count + record.count > limit {
+                result.append(datagram)
+                datagram.removeAll()
+            }
+            datagram.append(contentsOf: record)
+            rest = rest.dropFirst(record.count)
+        }
+        if !datagram.isEmpty { result.append(datagram) }
+        return result
+    }
+}

@@ -1,0 +1,268 @@
+internal import COpenSSL
+public import MediaTypes
+
+/// One DTLS 1.2 session, which agrees on the keys for SRTP (RFC 5764). No I/O: datagrams in, datagrams out.
+///
+/// Not thread-safe: it belongs to the thread that handles its peer's datagrams. Give it only datagrams from an address
+/// that ICE has validated; before the keys stand, DTLS can't tell who sent a record.
+///
+///     datagrams ──▶ handle(datagram:now:) ─▶ OpenSSL ─▶ takeOutgoing() ──▶ datagrams
+///                   handleTimeout(now:)   ─▶         ─▶ state, nextTimeout(now:)
+///
+/// OpenSSL measures the time until a flight is sent again with its own clock; a caller's `now` only places it on the
+/// caller's. The limit for the whole handshake follows `now` alone.
+public final class DTLSTransport {
+    /// Who sends the first message.
+    public enum Role: Sendable {
+        /// Waits for the ClientHello: `a=setup:passive`.
+        case server
+        /// Sends the ClientHello: `a=setup:active`.
+        case client
+    }
+
+    /// How far the session is.
+    public enum State: Equatable, Sendable {
+        case handshaking
+        /// The peer is the one that its session description promised, and these are the keys.
+        case connected(SRTPKeys)
+        /// The peer or we ended the session in order.
+        case closed
+        case failed(SecureTransportError)
+    }
+
+    /// How far the session is.
+    public private(set) var state = State.handshaking
+    /// Our side's role.
+    public let role: Role
+
+    /// A handshake that takes longer than this has failed.
+    public static let handshakeLimit = Interval.seconds(30)
+    /// A handshake needs about 4 KB from a peer, and some of that several times over a bad path.
+    private static let handshakeByteLimit = 256 * 1024
+    /// Datagrams kept for a caller that does not take them; the oldest goes, as on a full socket.
+    private static let outgoingLimit = 64
+    /// OpenSSL reads a datagram in one go into a buffer of a little more than this.
+    private static let longestDatagram = 16 * 1024
+
+    private let context: DTLSContext
+    private let session: OpaquePointer
+    /// Both are the session's.
+    private let input: OpaquePointer
+    private let output: OpaquePointer
+    private let fingerprint: CertificateFingerprint
+    private let datagramLimit: Int
+    private var outgoing: [[UInt8]] = []
+    private var handshakeDeadline: MonotonicTime?
+    private var handshakeByteCount = 0
+
+    /// A session that waits for `start(now:)` or for the peer's first datagram.
+    ///
+    /// - Parameters:
+    ///   - context: our certificate and settings.
+    ///   - role: who sends the first message.
+    ///   - expectedFingerprint: from the peer's session description.
+    ///   - mtu: the most bytes for a datagram; at least 256.
+    /// - Throws: `opensslFailed`.
+    public init(
+        context: DTLSContext, role: Role, expectedFingerprint: CertificateFingerprint, mtu: Int = 1200
+    ) throws(SecureTransportError) {
+        guard let session = SSL_new(context.context) else { throw .openssl("make a DTLS session") }
+        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+            SSL_free(session)
+            throw .openssl("make a DTLS session's buffers")
+        }
+        // An empty buffer means "later", not the end.
+        shim_BIO_set_mem_eof_return(input, -1)
+        shim_BIO_set_mem_eof_return(output, -1)
+        SSL_set_bio(session, input, output)
+        datagramLimit = min(max(mtu, 256), Self.longestDatagram)
+        _ = shim_SSL_set_mtu(session, datagramLimit)
+        // The callback has no context of its own, so the first wait travels in the session's application data.
+        let firstMicroseconds = Int(context.firstRetransmission.nanoseconds / 1_000)
+        SSL_set_ex_data(session, 0, UnsafeMutableRawPointer(bitPattern: firstMicroseconds))
+        DTLS_set_timer_cb(session) { session, previous in
+            guard previous == 0 else { return min(max(previous, previous &* 2), 2_000_000) }
+            return UInt32(clamping: Int(bitPattern: SSL_get_ex_data(session, 0)))
+        }
+        switch role {
+        case .server: SSL_set_accept_state(session)
+        case .client: SSL_set_connect_state(session)
+        }
+        self.context = context
+        self.session = session
+        self.input = input
+        self.output = output
+        self.role = role
+        fingerprint = expectedFingerprint
+    }
+
+    deinit {
+        SSL_free(session)
+    }
+
+    // MARK: Inputs
+
+    /// Starts the handshake's time limit and, as client, the handshake. Further calls do nothing.
+    ///
+    /// - Throws: the error of `state`, when the start made it `failed`.
+    public func start(now: MonotonicTime) throws(SecureTransportError) {
+        guard state == .handshaking, handshakeDeadline == nil else { return }
+        handshakeDeadline = now + Self.handshakeLimit
+        if role == .client { try advance() }
+    }
+
+    /// Takes a datagram from the peer. What is not DTLS, or broken, or comes after the end is ignored.
+    ///
+    /// - Throws: the error of `state`, when this datagram made it `failed`.
+    public func handle(datagram: ArraySlice<UInt8>, now: MonotonicTime) throws(SecureTransportError) {
+        switch state {
+        case .handshaking, .connected: break
+        case .closed, .failed: return
+        }
+        guard datagram.count <= Self.longestDatagram else { return }
+        let records = DTLSRecord.acceptable(in: datagram)
+        guard !records.isEmpty else { return }
+        try start(now: now)
+        if case .handshaking = state {
+            handshakeByteCount += records.count
+            guard handshakeByteCount <= Self.handshakeByteLimit else {
+                throw fail(.tooMuchHandshakeData(limit: Self.handshakeByteLimit))
+            }
+        }
+        // Whatever OpenSSL left of the datagram before must not run into this one.
+        _ = shim_BIO_reset(input)
+        BIO_write(input, records, Int32(records.count))
+        try advance()
+    }
+
+    /// When to call `handleTimeout(now:)` at the latest; nil when there is nothing to wait for.
+    public func nextTimeout(now: MonotonicTime) -> MonotonicTime? {
+        guard case .handshaking = state, let handshakeDeadline else { return nil }
+        var remaining = timeval()
+        guard shim_DTLSv1_get_timeout(session, &remaining) == 1 else { return handshakeDeadline }
+        let wait = Interval.seconds(Int64(remaining.tv_sec)) + .microseconds(Int64(remaining.tv_usec))
+        return min(handshakeDeadline, now + wait)
+    }
+
+    /// Sends the last flight again when it is time to. May be called at any time.
+    ///
+    /// - Throws: the error of `state`, when this made it `failed`.
+    public func handleTimeout(now: MonotonicTime) throws(SecureTransportError) {
+        guard case .handshaking = state, let handshakeDeadline else { return }
+        guard now < handshakeDeadline else {
+            throw fail(.handshakeTimedOut(seconds: Self.handshakeLimit.nanoseconds / 1_000_000_000))
+        }
+        ERR_clear_error()
+        let status = shim_DTLSv1_handle_timeout(session)
+        collectOutput()
+        guard status >= 0 else {
+            throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "no answer"))
+        }
+    }
+
+    /// Tells the peer that this is the end (close_notify) and makes `state` `closed`. Further calls do nothing.
+    public func close() {
+        switch state {
+        case .handshaking: break
+        case .connected: sendCloseNotify()
+        case .closed, .failed: return
+        }
+        state = .closed
+    }
+
+    // MARK: Outputs
+
+    /// The datagrams that wait to be sent to the peer, in order; empties the queue.
+    public func takeOutgoing() -> [[UInt8]] {
+        defer { outgoing.removeAll() }
+        return outgoing
+    }
+
+    // MARK: OpenSSL
+
+    private func advance() throws(SecureTransportError) {
+        defer { collectOutput() }
+        if case .handshaking = state { try shakeHands() }
+        if case .connected = state { try read() }
+    }
+
+    private func shakeHands() throws(SecureTransportError) {
+        ERR_clear_error()
+        let status = SSL_do_handshake(session)
+        if status == 1 { return try finishHandshake() }
+        let error = SSL_get_error(session, status)
+        if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return }
+        throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "error \(error)"))
+    }
+
+    /// The handshake proves that the peer has its certificate's key; here is where the certificate itself is judged.
+    private func finishHandshake() throws(SecureTransportError) {
+        guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }
+        defer { X509_free(certificate) }
+        guard fingerprint.matches(certificate) else {
+            sendCloseNotify()
+            throw fail(.fingerprintMismatch(algorithm: fingerprint.algorithm.rawValue))
+        }
+        guard let selected = SSL_get_selected_srtp_profile(session),
+            let profile = SRTPProfile(identifier: UInt(selected.pointee.id))
+        else {
+            sendCloseNotify()
+            throw fail(.noSRTPProfile)
+        }
+        var exported = [UInt8](repeating: 0, count: SRTPKeys.exportedCount(for: profile))
+        defer { OPENSSL_cleanse(&exported, exported.count) }
+        let label = SRTPKeys.exporterLabel
+        let status = SSL_export_keying_material(
+            session, &exported, exported.count, label, label.utf8.count, nil, 0, 0)
+        guard status == 1, let keys = SRTPKeys(profile: profile, exported: exported, role: role) else {
+            throw fail(.openssl("export the SRTP keys"))
+        }
+        state = .connected(keys)
+    }
+
+    /// Nothing is expected but a close_notify, an alert, and a repetition of the handshake's last flight, which OpenSSL
+    /// answers by itself. Application data is thrown away.
+    private func read() throws(SecureTransportError) {
+        var scratch = [UInt8](repeating: 0, count: 2_048)
+        while true {
+            ERR_clear_error()
+            let count = SSL_read(session, &scratch, Int32(scratch.count))
+            if count > 0 { continue }
+            switch SSL_get_error(session, count) {
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+                return
+            case SSL_ERROR_ZERO_RETURN:
+                sendCloseNotify()
+                state = .closed
+                return
+            case let error:
+                let reason = SecureTransportError.takeOpenSSLReason() ?? "error \(error)"
+                throw fail(.connectionFailed(reason: reason))
+            }
+        }
+    }
+
+    private func sendCloseNotify() {
+        ERR_clear_error()
+        _ = SSL_shutdown(session)
+        ERR_clear_error()
+        collectOutput()
+    }
+
+    private func fail(_ error: SecureTransportError) -> SecureTransportError {
+        collectOutput()  // Perhaps an alert that tells the peer.
+        state = .failed(error)
+        return error
+    }
+
+    /// Takes what OpenSSL has written.
+    private func collectOutput() {
+        let count = BIO_ctrl_pending(output)
+        guard count > 0 else { return }
+        var records = [UInt8](repeating: 0, count: count)
+        let read = BIO_read(output, &records, Int32(clamping: count))
+        guard read > 0 else { return }
+        outgoing += DTLSRecord.datagrams(of: Array(records.prefix(Int(read))), limit: datagramLimit)
+        if outgoing.count > Self.outgoingLimit { outgoing.removeFirst(outgoing.count - Self.outgoingLimit) }
+    }
+}

@@ -1,0 +1,94 @@
+/// An SRTP protection profile that we offer in the `use_srtp` extension (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
+public enum SRTPProfile: String, CaseIterable, Sendable {
+    /// AES-128 in Galois counter mode with a tag of 16 bytes. The cheaper one: 0.8 µs instead of 3.6 µs for 1200 bytes.
+    case aeadAES128GCM = "SRTP_AEAD_AES_128_GCM"
+    /// AES-128 in counter mode with an HMAC-SHA1 tag of 10 bytes, which every WebRTC peer must have (RFC 8827 section 6.5).
+    case aes128CMHMACSHA1 = "SRTP_AES128_CM_SHA1_80"
+
+    /// Its number in the `use_srtp` extension.
+    public var identifier: UInt16 {
+        switch self {
+        case .aes128CMHMACSHA1: 0x0001
+        case .aeadAES128GCM: 0x0007
+        }
+    }
+
+    /// The profile with this number in the `use_srtp` extension, if we have it.
+    public init?(identifier: UInt) {
+        guard let profile = Self.allCases.first(where: { $0.identifier == identifier }) else { return nil }
+        self = profile
+    }
+
+    /// The bytes of a master key.
+    public var keyCount: Int { 16 }
+
+    /// The bytes of a master salt.
+    public var saltCount: Int {
+        switch self {
+        case .aeadAES128GCM: 12
+        case .aes128CMHMACSHA1: 14
+        }
+    }
+}
+
+/// One direction's master key and salt.
+public struct SRTPMasterKey: Hashable, Sendable {
+    /// 16 bytes.
+    public let key: [UInt8]
+    /// 12 bytes (GCM) or 14 bytes (counter mode).
+    public let salt: [UInt8]
+
+    /// A key that was agreed on elsewhere; `SRTPSession.init` checks the lengths.
+    public init(key: [UInt8], salt: [UInt8]) {
+        self.key = key
+        self.salt = salt
+    }
+}
+
+/// What a DTLS handshake agreed on for SRTP: the profile and both directions' master keys.
+public struct SRTPKeys: Hashable, Sendable {
+    /// The protection profile.
+    public let profile: SRTPProfile
+    /// For what we send.
+    public let local: SRTPMasterKey
+    /// For what the peer sends.
+    public let remote: SRTPMasterKey
+
+    /// Keys that were agreed on elsewhere.
+    public init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
+        self.profile = profile
+        self.local = local
+        self.remote = remote
+    }
+
+    /// The label of the TLS exporter that the keys come from (RFC 5764 section 4.2).
+    static let exporterLabel = "EXTRACTOR-dtls_srtp"
+
+    /// How many bytes the exporter has to give.
+    static func exportedCount(for profile: SRTPProfile) -> Int { 2 * (profile.keyCount + profile.saltCount) }
+
+    /// Divides the exporter's bytes (RFC 5764 section 4.2):
+    ///
+    ///     +------------------+------------------+-------------------+-------------------+
+    ///     | client write key | server write key | client write salt | server write salt |
+    ///     |        16        |        16        |     12 or 14      |     12 or 14      |
+    ///     +------------------+------------------+-------------------+-------------------+
+    ///
+    /// Gives nil when `exported` has another length.
+    init?(profile: SRTPProfile, exported: [UInt8], role: DTLSTransport.Role) {
+        guard exported.count == Self.exportedCount(for: profile) else { return nil }
+        var rest = exported[...]
+        func take(_ count: Int) -> [UInt8] {
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+        let clientKey = take(profile.keyCount)
+        let serverKey = take(profile.keyCount)
+        let client = SRTPMasterKey(key: clientKey, salt: take(profile.saltCount))
+        let server = SRTPMasterKey(key: serverKey, salt: take(profile.saltCount))
+        switch role {
+        case .client: self.init(profile: profile, local: client, remote: server)
+        case .server: self.init(profile: profile, local: server, remote: client)
+        }
+    }
+}

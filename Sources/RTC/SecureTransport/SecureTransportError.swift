@@ -1,0 +1,86 @@
+internal import COpenSSL
+
+/// What can go wrong between plain packets and the wire.
+public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// OpenSSL could not make our key or certificate, or a context or a session with it.
+    case opensslFailed(step: String, reason: String)
+    /// An `a=fingerprint` names a hash function that is not one of sha-256, sha-384 and sha-512.
+    case unknownFingerprintAlgorithm(String)
+    /// An `a=fingerprint` has a value that is not as long as its hash function's result.
+    case wrongFingerprintLength(algorithm: String, expected: Int, got: Int)
+    /// The DTLS handshake ended with an error or with an alert of the peer's.
+    case handshakeFailed(reason: String)
+    /// The DTLS handshake was not done within the time allowed.
+    case handshakeTimedOut(seconds: Int64)
+    /// The peer sent more than any handshake needs.
+    case tooMuchHandshakeData(limit: Int)
+    /// The peer showed no certificate.
+    case noPeerCertificate
+    /// The peer's certificate is not the one that its session description promised (RFC 8122 section 6.2).
+    case fingerprintMismatch(algorithm: String)
+    /// The peer agreed to none of our SRTP protection profiles.
+    case noSRTPProfile
+    /// A connection that stood was ended by an error or by an alert of the peer's.
+    case connectionFailed(reason: String)
+    /// libsrtp could not be started or refused the keys.
+    case srtpFailed(step: String, status: UInt32)
+    /// A packet to protect or unprotect is not an RTP or RTCP packet of a length that can be handled.
+    case malformedPacket(length: Int)
+    /// A packet's authentication tag is not right: changed on its way, or made with another key.
+    case authenticationFailed
+    /// A packet was received before, or is so old that nobody can tell; or was to be sent that is so old.
+    case replayed
+    /// The peer sends under more SSRCs than any does that means well.
+    case tooManySources(limit: Int)
+
+    public var description: String {
+        switch self {
+        case .opensslFailed(let step, let reason):
+            "OpenSSL could not \(step): \(reason)"
+        case .unknownFingerprintAlgorithm(let name):
+            "the fingerprint's hash function \"\(name)\" is not supported; use sha-256, sha-384 or sha-512"
+        case .wrongFingerprintLength(let algorithm, let expected, let got):
+            "a \(algorithm) fingerprint has \(expected) bytes, not \(got)"
+        case .handshakeFailed(let reason):
+            "the DTLS handshake failed: \(reason)"
+        case .handshakeTimedOut(let seconds):
+            "the DTLS handshake was not done after \(seconds) s"
+        case .tooMuchHandshakeData(let limit):
+            "the peer sent more than \(limit) bytes without completing the DTLS handshake"
+        case .noPeerCertificate:
+            "the peer showed no certificate"
+        case .fingerprintMismatch(let algorithm):
+            "the peer's certificate does not have the \(algorithm) fingerprint of its session description"
+        case .noSRTPProfile:
+            "the peer supports neither SRTP_AEAD_AES_128_GCM nor SRTP_AES128_CM_HMAC_SHA1_80"
+        case .connectionFailed(let reason):
+            "the DTLS connection failed: \(reason)"
+        case .srtpFailed(let step, let status):
+            "libsrtp could not \(step) (status \(status))"
+        case .malformedPacket(let length):
+            "\(length) bytes are not an RTP or RTCP packet that can be protected or unprotected"
+        case .authenticationFailed:
+            "the packet's authentication tag is wrong"
+        case .replayed:
+            "the packet was received before, or is too old to tell"
+        case .tooManySources(let limit):
+            "the peer sends under more than \(limit) SSRCs"
+        }
+    }
+}
+
+extension SecureTransportError {
+    /// OpenSSL's error for what it failed to do just now; empties this thread's error queue.
+    static func openssl(_ step: String) -> SecureTransportError {
+        .opensslFailed(step: step, reason: takeOpenSSLReason() ?? "unknown reason")
+    }
+
+    /// The reason that OpenSSL's oldest queued error of this thread gives, if any; empties the queue.
+    static func takeOpenSSLReason() -> String? {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        guard code != 0 else { return nil }
+        guard let reason = ERR_reason_error_string(code) else { return "error \(String(code, radix: 16))" }
+        return String(cString: reason)
+    }
+}

@@ -1,0 +1,209 @@
+import Glibc
+import MediaTypes
+import STUN
+import SecureTransport
+import Threading
+import TrackHub
+
+/// The media thread: owns the socket and every session, and waits for whichever comes first: a datagram, a picture,
+/// a command, or a session's deadline.
+final class MediaLoop: DatagramSink {
+    /// How many datagrams are taken before pictures get their turn again.
+    private static let datagramsAtOnce = 64
+    /// The largest datagram that a peer has reason to send; what is longer counts as empty.
+    private static let datagramRoom = 2048
+    private static let ending = "the host is ending"
+
+    private let socket: UDPSocket
+    private let context: DTLSContext
+    private let inbox: MediaInbox
+    private let log: EventLog
+
+    private var sessions: [PeerSessionID: PeerSession] = [:]
+    private var onEnd: [PeerSessionID: @Sendable (String) -> Void] = [:]
+    private var byUfrag: [String: PeerSession] = [:]
+    /// Only addresses that a check has proved stand here.
+    private var byPeer: [TransportAddress: PeerSession] = [:]
+    private var feeds: [ObjectIdentifier: TrackFeed] = [:]
+    private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
+    private var nextDeadline = MonotonicTime.distantFuture
+    private var nextRateDecision = MonotonicTime.zero
+    private var isStopped = false
+    private var entries: [pollfd]
+
+    init(socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, log: EventLog) {
+        self.socket = socket
+        self.context = context
+        self.inbox = inbox
+        self.log = log
+        entries = [
+            pollfd(fd: self.socket.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+    }
+
+    func run() {
+        while !isStopped {
+            wait()
+            let now = monotonicNow()
+            perform(inbox.take(), now: now)
+            receive(now: now)
+            updateFeeds(now: now)
+            if now >= nextDeadline { advanceAll(now: now) }
+            if now >= nextRateDecision { adaptRates(now: now) }
+        }
+        for session in sessions.values { session.close() }
+        // They hold us, as their sink: who isn't let go of keeps the socket open.
+        sessions.removeAll()
+        byUfrag.removeAll()
+        byPeer.removeAll()
+        for callback in onEnd.values { callback(Self.ending) }
+        for command in inbox.close() { refuse(command) }
+    }
+
+    func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        socket.send(datagram, along: path)
+    }
+
+    // MARK: Waiting
+
+    private func wait() {
+        let deadline = nextDeadline
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let base = entries.baseAddress else { return }
+            waitForEvents(base, count: entries.count, until: deadline)
+        }
+        inbox.wake.consume()
+    }
+
+    private func note(_ session: PeerSession) {
+        nextDeadline = min(nextDeadline, session.deadline)
+        if session.end != nil { nextDeadline = .zero }
+    }
+
+    /// Lets every session do what is due, and buries those that are over.
+    private func advanceAll(now: MonotonicTime) {
+        nextDeadline = .distantFuture
+        var over: [PeerSession] = []
+        for session in sessions.values {
+            if session.deadline <= now { session.advance(now: now) }
+            if session.end != nil {
+                over.append(session)
+            } else {
+                nextDeadline = min(nextDeadline, session.deadline)
+            }
+        }
+        for session in over { remove(session) }
+    }
+
+    private func remove(_ session: PeerSession) {
+        sessions[session.id] = nil
+        byUfrag[session.ice.localUfrag] = nil
+        for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
+        session.feed.sessionCount -= 1
+        log.info("viewer \(session.id) left: \(session.end ?? "closed")")
+        onEnd.removeValue(forKey: session.id)?(session.end ?? "closed")
+    }
+
+    // MARK: Commands
+
+    private func perform(_ commands: [MediaCommand], now: MonotonicTime) {
+        for command in commands {
+            switch command {
+            case .open(let parameters, let hub, let callback):
+                let feed = feed(of: hub)
+                feed.sessionCount += 1
+                let session = PeerSession(parameters, feed: feed, context: context, sink: self, now: now)
+                sessions[session.id] = session
+                byUfrag[parameters.localUfrag] = session
+                onEnd[session.id] = callback
+                note(session)
+            case .close(let id):
+                guard let session = sessions[id] else { continue }
+                session.close()
+                remove(session)
+            case .statistics(let completion):
+                completion(sessions.values.map(\.statistics))
+            case .stop:
+                isStopped = true
+            }
+        }
+    }
+
+    /// Answers what came after the end.
+    private func refuse(_ command: MediaCommand) {
+        switch command {
+        case .open(_, _, let callback): callback(Self.ending)
+        case .statistics(let completion): completion([])
+        case .close, .stop: break
+        }
+    }
+
+    private func feed(of hub: TrackHub) -> TrackFeed {
+        let key = ObjectIdentifier(hub)
+        if let feed = feeds[key] { return feed }
+        let wake = inbox.wake
+        let feed = TrackFeed(hub: hub) { wake.signal() }
+        feeds[key] = feed
+        return feed
+    }
+
+    // MARK: Pictures
+
+    private func updateFeeds(now: MonotonicTime) {
+        for (key, feed) in feeds {
+            let hasNew = feed.update(now: now)
+            if hasNew {
+                for session in sessions.values where session.feed === feed && session.isConnected {
+                    session.advance(now: now)
+                    note(session)
+                }
+            }
+            if feed.sessionCount == 0 { feeds[key] = nil }
+        }
+    }
+
+    /// Once a second at most; without a wake-up of its own, since rates change only by what peers report.
+    private func adaptRates(now: MonotonicTime) {
+        nextRateDecision = now + .seconds(1)
+        for feed in feeds.values {
+            feed.adaptRate(
+                to: sessions.values.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate))
+        }
+    }
+
+    // MARK: Datagrams
+
+    private func receive(now: MonotonicTime) {
+        for _ in 0..<Self.datagramsAtOnce {
+            guard let received = socket.receive(into: &buffer) else { return }
+            let datagram = buffer[..<received.count]
+            let kind = DatagramKind(of: datagram)
+            switch kind {
+            case .stun:
+                handleCheck(Array(datagram), along: received.path, now: now)
+            case .dtls, .rtcp, .rtp:
+                guard let session = byPeer[received.path.peer] else { continue }
+                let wasConnected = session.isConnected
+                session.handle(datagram, kind: kind, now: now)
+                if !wasConnected, session.isConnected {
+                    log.info("viewer \(session.id) is connected from \(received.path.peer)")
+                }
+                note(session)
+            case .other:
+                continue
+            }
+        }
+    }
+
+    private func handleCheck(_ datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) {
+        guard let check = try? STUNMessage(parsing: datagram), let ufrag = LiteAgent.localUfrag(of: check),
+            let session = byUfrag[ufrag]
+        else { return }
+        if session.handle(check, along: path, now: now), byPeer[path.peer] !== session {
+            if let givenUp = session.note(path.peer), byPeer[givenUp] === session { byPeer[givenUp] = nil }
+            byPeer[path.peer] = session
+        }
+        note(session)
+    }
+}

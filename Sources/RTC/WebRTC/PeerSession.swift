@@ -1,0 +1,222 @@
+import CongestionControl
+public import MediaTypes
+import RTP
+import STUN
+import SecureTransport
+
+/// One peer: ICE-lite, then DTLS, then SRTP, each knowing only the one below.
+///
+/// Sans-IO: datagrams, pictures and the time go in; datagrams go to the sink; ``deadline`` says when to come back and
+/// ``end`` that it is over. Belongs to the media thread.
+final class PeerSession {
+    /// A peer that is silent for so long is gone (RFC 7675 section 5.1).
+    static let patience = Interval.seconds(30)
+    /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
+    static let addressLimit = 16
+
+    let id: PeerSessionID
+    let feed: TrackFeed
+    let ice: LiteAgent
+    /// Why the session is over; nil while it isn't.
+    private(set) var end: String?
+    /// When ``advance(now:)`` has something to do though nothing came.
+    private(set) var deadline: MonotonicTime
+    /// Whether pictures flow.
+    private(set) var isConnected = false
+
+    private let parameters: SessionParameters
+    private let context: DTLSContext
+    private let sink: any DatagramSink
+    private var sender: TrackSender
+    private var path: NetworkPath?
+    /// Where checks have proved the peer to be, oldest first.
+    private(set) var addresses: [TransportAddress] = []
+    private var isNominated = false
+    private var dtls: DTLSTransport?
+    private var protector: SRTPSession?
+    private var lastHeard: MonotonicTime
+    private var scratch: [UInt8] = []
+
+    init(
+        _ parameters: SessionParameters, feed: TrackFeed, context: DTLSContext, sink: any DatagramSink,
+        now: MonotonicTime
+    ) {
+        id = parameters.id
+        self.parameters = parameters
+        self.feed = feed
+        self.context = context
+        self.sink = sink
+        ice = LiteAgent(
+            localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
+            remoteUfrag: parameters.remoteUfrag)
+        sender = TrackSender(parameters, now: now)
+        lastHeard = now
+        deadline = now + Self.patience
+    }
+
+    /// Takes a check that names our user fragment; true where it proved to come from the peer.
+    func handle(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+        guard end == nil,
+            let reply = ice.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        else { return false }
+        _ = sink.send(reply.datagram, along: path)
+        guard case .valid(let nominated) = reply.verdict else { return false }
+        lastHeard = now
+        // The peer's last word on which way to take, or the first way that works until it says one.
+        if nominated || !isNominated { self.path = path }
+        if nominated { isNominated = true }
+        if dtls == nil { startDTLS(now: now) }
+        advance(now: now)
+        return true
+    }
+
+    /// Notes that the peer was proved to be at `address`.
+    ///
+    /// - Returns: an address that is given up for it: a peer that can write any sender into its checks must not fill our
+    ///   memory with addresses.
+    func note(_ address: TransportAddress) -> TransportAddress? {
+        addresses.append(address)
+        guard addresses.count > Self.addressLimit,
+            let unused = addresses.firstIndex(where: { $0 != path?.peer && $0 != address })
+        else { return nil }
+        return addresses.remove(at: unused)
+    }
+
+    /// Takes a datagram that isn't STUN, from an address that a check has proved.
+    func handle(_ datagram: ArraySlice<UInt8>, kind: DatagramKind, now: MonotonicTime) {
+        guard end == nil else { return }
+        switch kind {
+        case .dtls:
+            guard let dtls else { return }
+            do {
+                try dtls.handle(datagram: datagram, now: now)
+            } catch {
+                finish("DTLS: \(error)")
+            }
+            followDTLS(now: now)
+        case .rtcp:
+            handleRTCP(datagram, now: now)
+        case .rtp, .stun, .other:
+            // A viewer sends no media.
+            break
+        }
+        advance(now: now)
+    }
+
+    /// Does what is due: pictures, probes, reports, timers.
+    func advance(now: MonotonicTime) {
+        guard end == nil else { return }
+        if now - lastHeard >= Self.patience {
+            finish(isConnected ? "the peer has been silent for 30 s" : "the peer never came")
+            return
+        }
+        deadline = lastHeard + Self.patience
+        if let dtls, !isConnected {
+            if let timeout = dtls.nextTimeout(now: now), timeout <= now {
+                do {
+                    try dtls.handleTimeout(now: now)
+                } catch {
+                    finish("DTLS: \(error)")
+                }
+                followDTLS(now: now)
+            }
+            deadline = min(deadline, dtls.nextTimeout(now: now) ?? .distantFuture)
+        }
+        if let protector, let path {
+            let sink = self.sink
+            sender.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+            deadline = min(deadline, sender.deadline)
+        }
+    }
+
+    /// Ends the session from our side: the peer is told.
+    func close() {
+        dtls?.close()
+        flushDTLS()
+        finish("closed")
+    }
+
+    /// What the peer's path seems to carry.
+    var targetBitRate: BitRate { sender.rate.target }
+
+    /// What the session has done, for who looks at the host.
+    var statistics: PeerStatistics {
+        PeerStatistics(
+            id: id, isConnected: isConnected, sentUnits: sender.sentUnits,
+            sentPackets: Int(sender.stream.statistics.packetCount),
+            retransmittedPackets: Int(sender.stream.retransmissionStatistics.packetCount),
+            roundTripTime: sender.roundTripTime, targetBitRate: sender.rate.target)
+    }
+
+    // MARK: DTLS
+
+    private func startDTLS(now: MonotonicTime) {
+        do {
+            let dtls = try DTLSTransport(
+                context: context, role: parameters.isDTLSClient ? .client : .server,
+                expectedFingerprint: parameters.remoteFingerprint)
+            self.dtls = dtls
+            try dtls.start(now: now)
+        } catch {
+            finish("DTLS: \(error)")
+        }
+        flushDTLS()
+    }
+
+    private func flushDTLS() {
+        guard let dtls, let path else { return }
+        for datagram in dtls.takeOutgoing() { _ = sink.send(datagram, along: path) }
+    }
+
+    private func followDTLS(now: MonotonicTime) {
+        flushDTLS()
+        switch dtls?.state {
+        case .connected(let keys):
+            guard !isConnected else { return }
+            do {
+                protector = try SRTPSession(keys: keys)
+                isConnected = true
+                lastHeard = now
+            } catch {
+                finish("SRTP: \(error)")
+            }
+        case .closed: finish("the peer closed the connection")
+        case .failed(let error): finish("DTLS: \(error)")
+        case .handshaking, nil: break
+        }
+    }
+
+    private func handleRTCP(_ datagram: ArraySlice<UInt8>, now: MonotonicTime) {
+        guard let protector, let path else { return }
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(contentsOf: datagram)
+        // What can't be authenticated did not come from the peer, and what can't be parsed says nothing.
+        guard (try? protector.unprotectRTCP(&scratch)) != nil,
+            let packets = try? RTCPPacket.parse(scratch[...])
+        else { return }
+        lastHeard = now
+        let sink = self.sink
+        sender.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+    }
+
+    private func finish(_ reason: String) {
+        if end == nil { end = reason }
+    }
+}
+
+/// What one session has done so far.
+public struct PeerStatistics: Sendable {
+    public var id: PeerSessionID
+    /// Whether pictures flow.
+    public var isConnected: Bool
+    /// Access units sent whole.
+    public var sentUnits: Int
+    /// RTP packets sent, those sent again without RTX included.
+    public var sentPackets: Int
+    /// RTP packets sent again on the retransmission stream.
+    public var retransmittedPackets: Int
+    /// The last round trip measured.
+    public var roundTripTime: Interval?
+    /// What its path seems to carry.
+    public var targetBitRate: BitRate
+}

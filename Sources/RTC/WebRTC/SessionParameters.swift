@@ -1,0 +1,34 @@
+import MediaTypes
+import RTP
+import SecureTransport
+
+/// A peer session's number in its media server; never used twice.
+public struct PeerSessionID: Hashable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: UInt64
+
+    /// The session `rawValue`.
+    public init(_ rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    public var description: String { String(rawValue) }
+}
+
+/// What offer and answer settled, and what we drew by lot: all that a session is made of.
+struct SessionParameters: Sendable {
+    var id: PeerSessionID
+    var localUfrag: String
+    var localPassword: String
+    var remoteUfrag: String
+    var remoteFingerprint: CertificateFingerprint
+    var isDTLSClient: Bool
+    var payloadType: PayloadType
+    /// The retransmission's payload type; nil where the peer takes none.
+    var retransmissionPayloadType: PayloadType?
+    var extensions: HeaderExtensionFormat
+    var ssrc: SSRC
+    var retransmissionSSRC: SSRC
+    var canonicalName: String
+    var clock: NTPClock
+}

@@ -1,0 +1,85 @@
+import CongestionControl
+import MediaTypes
+import RTP
+import TrackHub
+
+/// One track inside the media thread: its access units packetised once, kept once, for all sessions that watch it.
+///
+/// Belongs to the media thread.
+final class TrackFeed {
+    /// What the sessions read from and send again from. It always holds at least what a session begins with: its bounds
+    /// are wider than the cache's, and than the largest picture (8 MiB on the link), which takes a second to be sent.
+    private(set) var history = TrackHistory(
+        maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
+    /// The IDR that a session begins with; nil while there is none that it could begin with.
+    private(set) var start: UnitNumber?
+    /// How many sessions watch.
+    var sessionCount = 0
+
+    let hub: TrackHub
+    private var lastTarget = LossBasedRate.highest
+    private var lostUnits: UInt64 = 0
+    private var reader: TrackReader?
+    private let wake: @Sendable () -> Void
+    private let packetizer = H264Packetizer()
+    private let limits = CacheLimits()
+    private var bytesSinceStart = 0
+    private var unitsSinceStart = 0
+
+    /// A feed that reads `hub` once it has a session; `wake` wakes the media thread.
+    init(hub: TrackHub, wake: @escaping @Sendable () -> Void) {
+        self.hub = hub
+        self.wake = wake
+    }
+
+    /// Takes what the track has got since the last call; true where that is something.
+    func update(now: MonotonicTime) -> Bool {
+        guard sessionCount > 0 else {
+            // Nobody watches: read nothing, keep nothing; the hub's cache is there for who comes next.
+            reader = nil
+            start = nil
+            // Nor has the source to keep to what the last viewer's path could carry.
+            adaptRate(to: [LossBasedRate.highest])
+            return false
+        }
+        let reader = self.reader ?? hub.subscribe(wake: wake)
+        self.reader = reader
+        let units = reader.take()
+        for unit in units { append(unit, now: now) }
+        let lostUnits = reader.lostUnits
+        if units.isEmpty, lostUnits != self.lostUnits {
+            // We were so slow that pictures were lost to us, and the hub has nothing to go on with before an IDR.
+            start = nil
+            requestKeyFrame(now: now)
+        }
+        self.lostUnits = lostUnits
+        return !units.isEmpty
+    }
+
+    /// Asks the source for an IDR; the hub bounds how often.
+    func requestKeyFrame(now: MonotonicTime) {
+        hub.requestKeyFrame(now: now)
+    }
+
+    /// Tells the source what its viewers' paths carry, where that changed by more than a twentieth.
+    func adaptRate(to targets: [BitRate]) {
+        guard let target = sharedTarget(of: targets) else { return }
+        let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
+        guard change > lastTarget.bitsPerSecond / 20 else { return }
+        lastTarget = target
+        hub.changeTargetBitRate(to: target)
+    }
+
+    private func append(_ unit: TrackUnit, now: MonotonicTime) {
+        let number = history.append(packetizer.packetize(unit.unit, at: unit.time), at: now)
+        if unit.unit.isIDR {
+            start = number
+            bytesSinceStart = 0
+            unitsSinceStart = 0
+        }
+        bytesSinceStart += unit.unit.bytes.count
+        unitsSinceStart += 1
+        let isPastLimits = bytesSinceStart > limits.bytes || unitsSinceStart > limits.units
+        if !unit.unit.isIDR, isPastLimits { start = nil }
+    }
+}

@@ -1,0 +1,254 @@
+import CongestionControl
+import MediaTypes
+import RTP
+import SecureTransport
+
+/// The sending half of a session: which access unit goes next, in packets of the session's own numbering, and which go again.
+///
+/// Sans-IO: time and the sink are arguments. Belongs to the media thread.
+struct TrackSender {
+    /// Where the session stands in the track.
+    private enum Position {
+        /// Waits for an IDR, asked for at that time.
+        case waiting(askedAt: MonotonicTime?)
+        /// `packet` of `unit` goes next; the unit is shown at `time` once its first packet went.
+        case at(unit: UnitNumber, packet: Int, time: MediaTime?)
+    }
+
+    private(set) var stream: RTPStream
+    private(set) var roundTripTime: Interval?
+    /// What the peer's path seems to carry.
+    private(set) var rate = LossBasedRate()
+    /// When ``advance(now:feed:protector:send:)`` has something to do though nothing came.
+    private(set) var deadline = MonotonicTime.zero
+    /// Pictures sent whole.
+    private(set) var sentUnits = 0
+
+    private let payloadType: PayloadType
+    private let canonicalName: String
+    private let clock: NTPClock
+    private var position = Position.waiting(askedAt: nil)
+    private var lastTicks: Int64 = .min
+    private var pacer = Pacer()
+    private var responder = NackResponder()
+    private var budget = KeyFrameBudget()
+    private var probe: TailProbe
+    private var reports: ReportSchedule
+    private var buffer: [UInt8] = []
+    private var lossWindow = LossWindow()
+
+    init(_ parameters: SessionParameters, now: MonotonicTime) {
+        payloadType = parameters.payloadType
+        canonicalName = parameters.canonicalName
+        clock = parameters.clock
+        let retransmission = parameters.retransmissionPayloadType.map { type in
+            RTPStream.Retransmission(
+                ssrc: parameters.retransmissionSSRC,
+                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
+                payloadTypes: [parameters.payloadType: type])
+        }
+        stream = RTPStream(
+            RTPStream.Configuration(
+                ssrc: parameters.ssrc,
+                firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
+                timestampOffset: SecureRandom.uint32(), extensions: parameters.extensions, clock: parameters.clock,
+                retransmission: retransmission))
+        probe = TailProbe(hasRetransmission: retransmission != nil)
+        reports = ReportSchedule(start: now)
+        buffer.reserveCapacity(H264Packetizer.maximumDatagramByteCount + SRTPSession.rtcpRoom)
+    }
+
+    /// Sends what is due: new pictures, probes, reports.
+    mutating func advance(
+        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
+    ) {
+        if budget.poll(at: now) { restart(feed: feed) }
+        sendPictures(now: now, feed: feed, protector: protector, send: send)
+        // While something goes out, every gap shows by itself.
+        if !isBehind(feed), let action = probe.poll(at: now) {
+            perform(action, now: now, feed: feed, protector: protector, send: send)
+        }
+        if reports.isDue(at: now) { sendReport(now: now, protector: protector, send: send) }
+        scheduleNext(now: now, feed: feed)
+    }
+
+    /// Takes the packets of one RTCP datagram; answers to NACKs go out at once.
+    mutating func handle(
+        _ packets: [RTCPPacket], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
+        send: ([UInt8]) -> Bool
+    ) {
+        for packet in packets {
+            switch packet {
+            case .receiverReport(let report): note(report.receptionReports, now: now)
+            case .senderReport(let report): note(report.receptionReports, now: now)
+            case .genericNack(let nack):
+                for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now)
+                where stream.writeAgain(lost, from: feed.history, into: &buffer) {
+                    _ = protectAndSend(protector, send)
+                }
+            case .pictureLossIndication(let indication):
+                guard indication.media == stream.configuration.ssrc else { continue }
+                if budget.pictureLossIndicated(at: now) { restart(feed: feed) }
+            case .fullIntraRequest(let request):
+                for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
+                    if budget.fullIntraRequested(
+                        sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
+                    {
+                        restart(feed: feed)
+                    }
+                }
+            case .sourceDescription, .goodbye, .estimatedMaximumBitRate, .extendedReport, .unknown: break
+            }
+        }
+    }
+
+    private mutating func note(_ reports: [ReceptionReport], now: MonotonicTime) {
+        for report in reports where report.ssrc == stream.configuration.ssrc {
+            if let measured = report.roundTripTime(now: clock.time(at: now)) { roundTripTime = measured }
+            let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
+            probe.receiverReported(highest: highest)
+            if let loss = lossWindow.take(report, sentOctets: stream.statistics.octetCount, now: now) {
+                rate.report(fractionLost: loss.fraction, sent: loss.sent)
+            }
+        }
+    }
+
+    // MARK: Pictures
+
+    /// Begins anew at the last IDR: in new sequence numbers, and without anybody else paying for it.
+    private mutating func restart(feed: TrackFeed) {
+        if let start = feed.start {
+            position = .at(unit: start, packet: 0, time: nil)
+        } else {
+            position = .waiting(askedAt: nil)
+        }
+    }
+
+    private mutating func sendPictures(
+        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
+    ) {
+        while true {
+            switch position {
+            case .waiting(let askedAt):
+                guard let start = feed.start else {
+                    if askedAt.map({ now - $0 >= .milliseconds(500) }) ?? true {
+                        feed.requestKeyFrame(now: now)
+                        position = .waiting(askedAt: now)
+                    }
+                    return
+                }
+                position = .at(unit: start, packet: 0, time: nil)
+            case .at(let number, let packet, let time):
+                guard number < feed.history.next else { return }
+                guard let unit = feed.history.unit(number) else {
+                    // So slow that the history has gone on: whole units are lost, to this viewer alone.
+                    restart(feed: feed)
+                    continue
+                }
+                let shownAt = time ?? MediaTime(ticks: max(unit.mediaTime.ticks, lastTicks &+ 1))
+                lastTicks = shownAt.ticks
+                var next = packet
+                while next < unit.packets.count {
+                    guard pacer.take(now: now) else {
+                        position = .at(unit: number, packet: next, time: shownAt)
+                        return
+                    }
+                    sendPacket(next, of: unit, number, shownAt: shownAt, now: now, protector: protector, send: send)
+                    next += 1
+                }
+                finish(unit, now: now)
+                position = .at(unit: number.next, packet: 0, time: nil)
+            }
+        }
+    }
+
+    private mutating func sendPacket(
+        _ index: Int, of unit: PacketizedAccessUnit, _ number: UnitNumber, shownAt time: MediaTime,
+        now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
+    ) {
+        // The capture time is needed once a picture; the delay on each packet, since any may be the first that comes.
+        var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
+        if index == unit.packets.count - 1 { extensions.insert(.captureTime) }
+        guard
+            let sent = stream.write(
+                packet: index, of: unit, number: number, payloadType: payloadType, extensions: extensions,
+                shownAt: time, at: now, into: &buffer)
+        else { return }
+        responder.noteMediaSent(byteCount: sent.byteCount, at: now)
+        // A full socket is loss like any other: the peer asks again.
+        _ = protectAndSend(protector, send)
+    }
+
+    private mutating func finish(_ unit: PacketizedAccessUnit, now: MonotonicTime) {
+        guard let last = stream.lastSequenceNumber, !unit.packets.isEmpty else { return }
+        sentUnits += 1
+        if unit.isIDR { budget.keyFrameSent() }
+        probe.pictureSent(
+            lastSequenceNumber: last, packetCount: unit.packets.count, roundTripTime: roundTripTime, at: now)
+    }
+
+    // MARK: Probes and reports
+
+    private mutating func perform(
+        _ action: TailProbe.Action, now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
+        send: ([UInt8]) -> Bool
+    ) {
+        guard let last = stream.lastSequenceNumber else { return }
+        switch action {
+        case .padding:
+            guard let sent = stream.writePadding(into: &buffer) else { return }
+            responder.noteProbeSent(byteCount: sent.byteCount, at: now)
+            _ = protectAndSend(protector, send)
+        case .repeatLastPacket:
+            repeatPackets([last], now: now, feed: feed, protector: protector, send: send)
+        case .retransmitPicture:
+            guard case .media(let unit, _) = stream.sent.packet(last)?.content else { return }
+            let numbers = (0..<TailProbe.smallPictureLimit).reversed().map { last.advanced(by: -$0) }
+            let picture = numbers.filter { number in
+                guard case .media(unit, _) = stream.sent.packet(number)?.content else { return false }
+                return true
+            }
+            repeatPackets(picture, now: now, feed: feed, protector: protector, send: send)
+        }
+    }
+
+    private mutating func repeatPackets(
+        _ numbers: [SequenceNumber], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
+        send: ([UInt8]) -> Bool
+    ) {
+        for number in numbers {
+            guard let packet = stream.sent.packet(number), stream.writeAgain(packet, from: feed.history, into: &buffer)
+            else { continue }
+            responder.noteProbeSent(byteCount: packet.byteCount, at: now)
+            _ = protectAndSend(protector, send)
+        }
+    }
+
+    private mutating func sendReport(
+        now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
+    ) {
+        let ssrc = stream.configuration.ssrc
+        guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock) else { return }
+        buffer.removeAll(keepingCapacity: true)
+        report.writeCompound(canonicalName: canonicalName, into: &buffer)
+        guard (try? protector.protectRTCP(&buffer)) != nil else { return }
+        _ = send(buffer)
+    }
+
+    private mutating func protectAndSend(_ protector: SRTPSession, _ send: ([UInt8]) -> Bool) -> Bool {
+        guard (try? protector.protect(&buffer)) != nil else { return false }
+        return send(buffer)
+    }
+
+    private mutating func scheduleNext(now: MonotonicTime, feed: TrackFeed) {
+        deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
+        if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + .milliseconds(500)) }
+        deadline = min(deadline, isBehind(feed) ? pacer.nextSlot(now: now) : probe.deadline ?? .distantFuture)
+    }
+
+    /// Whether there are pictures, or parts of one, that the pacer has held back.
+    private func isBehind(_ feed: TrackFeed) -> Bool {
+        guard case .at(let number, _, _) = position else { return false }
+        return number < feed.history.next
+    }
+}

@@ -1,0 +1,127 @@
+import CLinux
+import Glibc
+public import STUN
+
+/// The one UDP socket of all viewers: non-blocking, and each datagram goes out from the address that its peer knows.
+///
+/// Owned by the media thread; closes itself.
+struct UDPSocket: ~Copyable {
+    let descriptor: Int32
+    private let family: Int32
+
+    /// Binds `address`; the IPv6 wildcard takes IPv4 too. Where the kernel has no IPv6, the IPv4 wildcard is taken instead.
+    init(bindingTo address: TransportAddress) throws(WebRTCError) {
+        var local = shim_endpoint(address)
+        var family = address.family == .ipv6 ? AF_INET6 : AF_INET
+        var bound = shim_udp_socket(family, &local)
+        if bound < 0, errno == EAFNOSUPPORT, family == AF_INET6 {
+            family = AF_INET
+            local = shim_endpoint(TransportAddress(ipv4: 0, 0, 0, 0, port: address.port))
+            bound = shim_udp_socket(family, &local)
+        }
+        if bound < 0 {
+            let number = errno
+            throw .cannotBind(address, errorNumber: number, reason: String(cString: strerror(number)))
+        }
+        descriptor = bound
+        self.family = family
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The address it is bound to, with the port that the kernel chose where 0 was asked for.
+    var localAddress: TransportAddress? {
+        var local = shim_endpoint()
+        guard shim_udp_local(descriptor, &local) == 0 else { return nil }
+        return TransportAddress(local)
+    }
+
+    /// A datagram that was received: how many bytes, and its two ends.
+    struct Received {
+        var count: Int
+        var path: NetworkPath
+    }
+
+    /// Receives one datagram into `buffer`; nil where none is waiting.
+    func receive(into buffer: inout [UInt8]) -> Received? {
+        var peer = shim_endpoint()
+        var local = shim_endpoint()
+        while true {
+            let count = buffer.withUnsafeMutableBytes {
+                shim_udp_receive(descriptor, $0.baseAddress, $0.count, &peer, &local)
+            }
+            if count < 0 {
+                // A port that answered with ICMP (ECONNREFUSED) says nothing about the next datagram.
+                if errno == EINTR || errno == ECONNREFUSED { continue }
+                return nil
+            }
+            return Received(
+                count: count, path: NetworkPath(peer: TransportAddress(peer), local: TransportAddress(local)))
+        }
+    }
+
+    /// Sends `datagram` along `path`.
+    ///
+    /// - Returns: false where the kernel has no room for it now; every other failure counts as loss on the way.
+    func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        var peer = shim_endpoint(path.peer)
+        var local = shim_endpoint(path.local)
+        while true {
+            let count = datagram.withUnsafeBytes {
+                shim_udp_send(descriptor, family, $0.baseAddress, $0.count, &peer, &local)
+            }
+            if count >= 0 { return true }
+            if errno == EINTR { continue }
+            return errno != EAGAIN && errno != ENOBUFS
+        }
+    }
+}
+
+/// The two ends that a datagram travels between.
+public struct NetworkPath: Hashable, Sendable {
+    /// The peer's address and port.
+    public var peer: TransportAddress
+    /// Our address on that way; its port is the socket's.
+    public var local: TransportAddress
+
+    /// The way between `local` and `peer`.
+    public init(peer: TransportAddress, local: TransportAddress) {
+        self.peer = peer
+        self.local = local
+    }
+}
+
+extension shim_endpoint {
+    fileprivate init(_ transportAddress: TransportAddress) {
+        self.init()
+        is_ipv6 = transportAddress.family == .ipv6 ? 1 : 0
+        port = transportAddress.port
+        scope = transportAddress.scope
+        withUnsafeMutableBytes(of: &address) { bytes in
+            switch transportAddress.family {
+            case .ipv4:
+                bytes.storeBytes(of: UInt32(truncatingIfNeeded: transportAddress.low).bigEndian, as: UInt32.self)
+            case .ipv6:
+                bytes.storeBytes(of: transportAddress.high.bigEndian, as: UInt64.self)
+                bytes.storeBytes(of: transportAddress.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            }
+        }
+    }
+}
+
+extension TransportAddress {
+    fileprivate init(_ endpoint: shim_endpoint) {
+        self = withUnsafeBytes(of: endpoint.address) { bytes in
+            if endpoint.is_ipv6 == 0 {
+                let low = UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self))
+                return TransportAddress(family: .ipv4, high: 0, low: UInt64(low), port: endpoint.port)
+            }
+            return TransportAddress(
+                family: .ipv6, high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+                port: endpoint.port, scope: endpoint.scope)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CGLib
+
+/// What is kept of one accepted connection, from accept until its stream is freed.
+final class ClientConnection {
+    /// The client's address in text, without port.
+    let address: String
+    /// When the connection is closed unless it has got on (g_get_monotonic_time, microseconds).
+    var deadline = Int.max
+    /// What is done at the deadline in place of an abort, once.
+    var onDeadline: (() -> Void)?
+    /// How much of the present request's body has come.
+    var bodyCount = 0
+
+    private let socket: UnsafeMutablePointer<GSocket>
+    private let socketAddress: UnsafeMutablePointer<GSocketAddress>
+    private var onGone: (() -> Void)?
+
+    /// Keeps `socket` and `address`, so that the latter's place in memory names this connection alone.
+    init(socket: UnsafeMutablePointer<GSocket>, address: UnsafeMutablePointer<GSocketAddress>) {
+        self.socket = socket
+        socketAddress = address
+        g_object_ref(socket)
+        g_object_ref(address)
+        if let host = shim_g_socket_address_host(address) {
+            self.address = String(cString: host)
+            g_free(host)
+        } else {
+            self.address = ""
+        }
+    }
+
+    deinit {
+        g_object_unref(socket)
+        g_object_unref(socketAddress)
+    }
+
+    /// Calls `onGone` once when `stream` is freed.
+    func watch(_ stream: UnsafeMutablePointer<GObject>, onGone: @escaping () -> Void) {
+        self.onGone = onGone
+        g_object_weak_ref(
+            stream,
+            { data, _ in
+                guard let data else { return }
+                let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeRetainedValue()
+                connection.onGone?()
+                connection.onGone = nil
+            }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Doesn't call `onGone` any more.
+    func forget() {
+        onGone = nil
+    }
+
+    /// Gives the connection `time` from now for its next step.
+    func allow(_ time: Duration) {
+        deadline = g_get_monotonic_time() + time.microseconds
+    }
+
+    /// Sends `text` behind libsoup's back, and the end of what we send.
+    func sayLast(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                _ = g_socket_send(socket, $0.baseAddress, gsize($0.count), nil, nil)
+            }
+        }
+        g_socket_shutdown(socket, 0, 1, nil)
+    }
+
+    /// The deadline has passed.
+    func endInTime() {
+        deadline = .max
+        guard let end = onDeadline else { return abort() }
+        onDeadline = nil
+        end()
+    }
+
+    /// Ends the connection both ways; whoever reads or writes it finds out by itself.
+    func abort() {
+        deadline = .max
+        g_socket_shutdown(socket, 1, 1, nil)
+    }
+}

@@ -1,0 +1,86 @@
+import CGLib
+
+/// A GSource that calls a Swift closure on its context's thread; the closure says whether it wants to be called again.
+///
+/// Belongs to the thread of its context. It ends when cancelled, when the closure returns false, or with the context, and
+/// frees the closure then.
+final class EventSource {
+    private let source: UnsafeMutablePointer<GSource>
+
+    /// The closure, owned by the GSource.
+    private final class Action {
+        let run: () -> Bool
+        init(_ run: @escaping () -> Bool) { self.run = run }
+
+        static func call(_ data: gpointer?) -> gboolean {
+            guard let data else { return 0 }
+            return Unmanaged<Action>.fromOpaque(data).takeUnretainedValue().run() ? 1 : 0
+        }
+    }
+
+    /// The shape of the C callback, which differs by the kind of source.
+    private enum Shape {
+        case plain, pollable, socket
+    }
+
+    private init(
+        _ source: UnsafeMutablePointer<GSource>, _ shape: Shape, on context: OpaquePointer, _ run: @escaping () -> Bool
+    ) {
+        self.source = source
+        let plain: @convention(c) (gpointer?) -> gboolean = { Action.call($0) }
+        let pollable: @convention(c) (UnsafeMutablePointer<GObject>?, gpointer?) -> gboolean = { Action.call($1) }
+        let socket: @convention(c) (UnsafeMutablePointer<GSocket>?, GIOCondition, gpointer?) -> gboolean = {
+            Action.call($2)
+        }
+        let callback: GSourceFunc =
+            switch shape {
+            case .plain: plain
+            case .pollable: unsafeBitCast(pollable, to: GSourceFunc.self)
+            case .socket: unsafeBitCast(socket, to: GSourceFunc.self)
+            }
+        g_source_set_callback(source, callback, Unmanaged.passRetained(Action(run)).toOpaque()) { data in
+            if let data { Unmanaged<Action>.fromOpaque(data).release() }
+        }
+        g_source_attach(source, context)
+    }
+
+    deinit {
+        cancel()
+        g_source_unref(source)
+    }
+
+    /// Ends the source; a second time does nothing.
+    func cancel() {
+        g_source_destroy(source)
+    }
+
+    /// Calls `run` every `milliseconds`.
+    static func timer(every milliseconds: UInt32, on context: OpaquePointer, _ run: @escaping () -> Bool)
+        -> EventSource?
+    {
+        g_timeout_source_new(milliseconds).map { EventSource($0, .plain, on: context, run) }
+    }
+
+    /// Calls `run` while a connection waits at `listener`.
+    static func accepting(
+        _ listener: UnsafeMutablePointer<GSocket>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    ) -> EventSource? {
+        g_socket_create_source(listener, G_IO_IN, nil).map { EventSource($0, .socket, on: context, run) }
+    }
+
+    /// Calls `run` while `stream` can be read without waiting, its end included.
+    static func readable(
+        _ stream: UnsafeMutablePointer<GInputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    ) -> EventSource? {
+        g_pollable_input_stream_create_source(OpaquePointer(stream), nil)
+            .map { EventSource($0, .pollable, on: context, run) }
+    }
+
+    /// Calls `run` while `stream` can be written without waiting.
+    static func writable(
+        _ stream: UnsafeMutablePointer<GOutputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    ) -> EventSource? {
+        g_pollable_output_stream_create_source(OpaquePointer(stream), nil)
+            .map { EventSource($0, .pollable, on: context, run) }
+    }
+}

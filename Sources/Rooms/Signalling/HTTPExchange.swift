@@ -1,0 +1,140 @@
+import CGLib
+
+/// One request and its answer: libsoup's message, as far as routes need it. Belongs to the site's thread.
+final class HTTPExchange {
+    /// The message, kept until the exchange goes.
+    let message: OpaquePointer
+    private let requestHeaders: OpaquePointer
+    /// The client's address in text, without port.
+    let clientAddress: String
+
+    init(message: OpaquePointer, clientAddress: String) {
+        self.message = message
+        self.clientAddress = clientAddress
+        requestHeaders = soup_server_message_get_request_headers(message)
+        g_object_ref(UnsafeMutableRawPointer(message))
+    }
+
+    deinit {
+        g_object_unref(UnsafeMutableRawPointer(message))
+    }
+
+    var method: String {
+        soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
+    }
+
+    /// The path's segments, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded.
+    var path: [String]? {
+        let raw = soup_server_message_get_uri(message).flatMap { g_uri_get_path($0) }.map { String(cString: $0) } ?? ""
+        var segments: [String] = []
+        for segment in raw.split(separator: "/", omittingEmptySubsequences: true) {
+            guard let decoded = PercentCoding.decode(segment), decoded != "..", decoded != "." else { return nil }
+            segments.append(decoded)
+        }
+        return segments
+    }
+
+    /// The value of `name` in the query, percent-decoded.
+    func query(_ name: String) -> String? {
+        let raw = soup_server_message_get_uri(message).flatMap { g_uri_get_query($0) }.map { String(cString: $0) } ?? ""
+        for pair in raw.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, PercentCoding.decode(parts[0]) == name { return PercentCoding.decode(parts[1]) }
+        }
+        return nil
+    }
+
+    /// The values of a request header, joined by commas where it came several times.
+    func header(_ name: String) -> String? {
+        soup_message_headers_get_list(requestHeaders, name).map { String(cString: $0) }
+    }
+
+    /// The media type of the request's body, in lower case and without parameters.
+    var contentType: String {
+        let value = header("Content-Type") ?? ""
+        return value.prefix { $0 != ";" }.trimmed.lowercased()
+    }
+
+    /// What the header says of the body's length; 0 where it doesn't.
+    var announcedLength: Int {
+        soup_message_headers_get_content_length(requestHeaders)
+    }
+
+    /// The request's body as text, or nil if it isn't UTF-8.
+    var bodyText: String? {
+        guard let body = soup_server_message_get_request_body(message), let bytes = soup_message_body_flatten(body)
+        else {
+            return ""
+        }
+        defer { g_bytes_unref(bytes) }
+        var count: gsize = 0
+        guard let data = g_bytes_get_data(bytes, &count) else { return "" }
+        return String(validating: UnsafeRawBufferPointer(start: data, count: Int(count)), as: UTF8.self)
+    }
+
+    /// Whether the client asks for a WebSocket.
+    var wantsWebSocket: Bool {
+        method == "GET"
+            && (header("Upgrade") ?? "").lowercased().split(separator: ",").contains { $0.trimmed == "websocket" }
+    }
+
+    /// Forgets a header that libsoup would act on.
+    func ignoreHeader(_ name: String) {
+        soup_message_headers_remove(requestHeaders, name)
+    }
+
+    /// Sets the answer; a paused exchange is to be resumed after it.
+    func answer(_ response: HTTPResponse) {
+        let headers = soup_server_message_get_response_headers(message)
+        for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
+        soup_server_message_set_status(message, response.status, nil)
+        if let contentType = response.contentType {
+            response.body.withUnsafeBytes { body in
+                soup_server_message_set_response(
+                    message, contentType, SOUP_MEMORY_COPY, body.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    gsize(body.count))
+            }
+        }
+    }
+
+    /// Holds the answer back until `resume`.
+    func pause() {
+        soup_server_message_pause(message)
+    }
+
+    func resume() {
+        soup_server_message_unpause(message)
+    }
+}
+
+/// An answer to a request.
+struct HTTPResponse {
+    let status: UInt32
+    var headers: [(String, String)] = []
+    /// nil where there is no body.
+    var contentType: String?
+    var body: [UInt8] = []
+
+    init(_ status: UInt32, headers: [(String, String)] = []) {
+        self.status = status
+        self.headers = headers
+    }
+
+    init(_ status: UInt32, headers: [(String, String)] = [], contentType: String, body: [UInt8]) {
+        self.init(status, headers: headers)
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// An answer in words for the user.
+    init(_ status: UInt32, headers: [(String, String)] = [], text: String) {
+        self.init(status, headers: headers, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
+    }
+
+    /// This answer with one more header.
+    func with(_ more: [(String, String)]) -> HTTPResponse {
+        var result = self
+        result.headers += more
+        return result
+    }
+}

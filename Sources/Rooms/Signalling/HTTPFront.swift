@@ -1,0 +1,188 @@
+import CGLib
+import Glibc
+
+/// Accepts connections, hands them to libsoup, and keeps the limits that libsoup doesn't: how many connections, how long
+/// a request or its answer may take, how large a body may be (libsoup has none of these; measured with libsoup 3.2.3).
+///
+/// Belongs to the site's thread.
+final class HTTPFront {
+    /// Decides on a request by its header alone; an answer ends it before its body is read.
+    var admit: (HTTPExchange) -> HTTPResponse? = { _ in nil }
+    /// Answers a request that has been read, or pauses it.
+    var handle: (HTTPExchange) -> Void = { _ in }
+
+    private let server: UnsafeMutablePointer<SoupServer>
+    private let listeners: [ListeningSocket]
+    private let context: OpaquePointer
+    private let limits: SignallingLimits
+    private var accepting: [EventSource] = []
+    /// By the client's address object, which libsoup gives back with each message of the connection.
+    private var connections: [OpaquePointer: ClientConnection] = [:]
+    /// Connections closed as they came, for being one too many.
+    private(set) var refusedConnections = 0
+
+    init(_ listeners: [ListeningSocket], limits: SignallingLimits, on context: OpaquePointer) {
+        self.listeners = listeners
+        self.limits = limits
+        self.context = context
+        server = shim_soup_server_new_raw_paths()
+    }
+
+    /// Begins to accept. The front must live until `stop`.
+    func start() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        soup_server_add_early_handler(
+            server, nil, { _, message, _, _, data in HTTPFront.from(data)?.gotHeaders(message) }, me, nil)
+        soup_server_add_handler(
+            server, nil, { _, message, _, _, data in HTTPFront.from(data)?.gotRequest(message) }, me, nil)
+        typealias Signal = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, gpointer?) -> Void
+        let started: Signal = { _, message, data in HTTPFront.from(data)?.requestStarted(message) }
+        let read: Signal = { _, message, data in HTTPFront.from(data)?.requestRead(message) }
+        let finished: Signal = { _, message, data in HTTPFront.from(data)?.requestFinished(message) }
+        shim_g_signal_connect(server, "request-started", unsafeBitCast(started, to: GCallback.self), me)
+        shim_g_signal_connect(server, "request-read", unsafeBitCast(read, to: GCallback.self), me)
+        shim_g_signal_connect(server, "request-finished", unsafeBitCast(finished, to: GCallback.self), me)
+        listen()
+    }
+
+    /// Closes the listening sockets and every connection that isn't a WebSocket.
+    func stop() {
+        accepting = []
+        for listener in listeners { listener.close() }
+        soup_server_disconnect(server)
+        for connection in connections.values { connection.forget() }
+        connections = [:]
+        g_object_unref(server)
+    }
+
+    /// Closes connections whose time is up, and accepts again after the process was out of descriptors.
+    func tick() {
+        let now = g_get_monotonic_time()
+        for connection in Array(connections.values) where connection.deadline < now { connection.endInTime() }
+        if accepting.isEmpty { listen() }
+    }
+
+    /// Takes the connection of `exchange` away from libsoup, for another protocol.
+    func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
+        connection(of: exchange.message)?.deadline = .max
+        return soup_server_message_steal_connection(exchange.message)
+    }
+
+    private static func from(_ data: gpointer?) -> HTTPFront? {
+        data.map { Unmanaged<HTTPFront>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func connection(of message: OpaquePointer) -> ClientConnection? {
+        soup_server_message_get_remote_address(message).flatMap { connections[OpaquePointer($0)] }
+    }
+}
+
+// MARK: - Connections
+
+extension HTTPFront {
+    private func listen() {
+        accepting = listeners.compactMap { listener in
+            EventSource.accepting(listener.socket, on: context) { [unowned self] in accept(listener) }
+        }
+    }
+
+    private func accept(_ listener: ListeningSocket) -> Bool {
+        var error: UnsafeMutablePointer<GError>?
+        guard let socket = g_socket_accept(listener.socket, nil, &error) else {
+            let isGone = error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
+            g_clear_error(&error)
+            // Out of descriptors, most likely: the waiting connection would wake us without end, so try at the next tick.
+            if !isGone { accepting = [] }
+            return isGone
+        }
+        defer { g_object_unref(socket) }
+        guard connections.count < limits.connections else {
+            refusedConnections &+= 1
+            g_socket_close(socket, nil)
+            return true
+        }
+        g_socket_set_keepalive(socket, 1)
+        // Small messages that somebody waits for.
+        g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_NODELAY, 1, nil)
+        guard let local = g_socket_get_local_address(socket, nil) else { return true }
+        defer { g_object_unref(local) }
+        guard let remote = g_socket_get_remote_address(socket, nil) else { return true }
+        defer { g_object_unref(remote) }
+        guard let stream = g_socket_connection_factory_create_connection(socket) else { return true }
+        defer { g_object_unref(stream) }
+        let key = OpaquePointer(remote)
+        let connection = ClientConnection(socket: socket, address: remote)
+        connection.allow(limits.requestTime)
+        connections[key] = connection
+        connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
+            connections[key] = nil
+        }
+        soup_server_accept_iostream(
+            server, UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self), local, remote, nil)
+        return true
+    }
+}
+
+// MARK: - Requests
+
+extension HTTPFront {
+    private func requestStarted(_ message: OpaquePointer?) {
+        guard let message, let connection = connection(of: message) else { return }
+        connection.bodyCount = 0
+        connection.allow(limits.requestTime)
+        typealias GotChunk = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
+        let gotChunk: GotChunk = { message, chunk, data in HTTPFront.from(data)?.gotChunk(message, chunk) }
+        shim_g_signal_connect(
+            UnsafeMutableRawPointer(message), "got-chunk", unsafeBitCast(gotChunk, to: GCallback.self),
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func gotHeaders(_ message: OpaquePointer?) {
+        guard let message, let connection = connection(of: message) else { return }
+        let exchange = HTTPExchange(message: message, clientAddress: connection.address)
+        // libsoup answers ranges by itself, however many a request names.
+        exchange.ignoreHeader("Range")
+        if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
+            refuse(exchange, on: connection)
+        } else if let response = admit(exchange) {
+            exchange.answer(response.with([("Connection", "close")]))
+        }
+    }
+
+    /// Answers 413 past libsoup, which would read all of the body before it answered, and closes a second later: at
+    /// once would take the answer back from a client that is still sending.
+    private func refuse(_ exchange: HTTPExchange, on connection: ClientConnection) {
+        exchange.pause()
+        connection.sayLast("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        connection.allow(.seconds(1))
+        connection.onDeadline = { [unowned self] in
+            guard let stream = steal(exchange) else { return }
+            g_io_stream_close(stream, nil, nil)
+            g_object_unref(stream)
+        }
+    }
+
+    /// Counts a body that came without its length: libsoup would keep all of it.
+    private func gotChunk(_ message: OpaquePointer?, _ chunk: OpaquePointer?) {
+        guard let message, let chunk, let connection = connection(of: message) else { return }
+        connection.bodyCount += Int(g_bytes_get_size(chunk))
+        guard connection.bodyCount > limits.body, connection.onDeadline == nil else { return }
+        refuse(HTTPExchange(message: message, clientAddress: connection.address), on: connection)
+    }
+
+    private func requestRead(_ message: OpaquePointer?) {
+        guard let message, let connection = connection(of: message) else { return }
+        connection.allow(limits.answerTime)
+    }
+
+    private func gotRequest(_ message: OpaquePointer?) {
+        guard let message, let connection = connection(of: message) else { return }
+        guard connection.bodyCount <= limits.body else { return }
+        handle(HTTPExchange(message: message, clientAddress: connection.address))
+    }
+
+    private func requestFinished(_ message: OpaquePointer?) {
+        guard let message, let connection = connection(of: message) else { return }
+        connection.allow(limits.idleTime)
+    }
+}

@@ -1,0 +1,92 @@
+/// What signalling needs from the media side of a room: sessions with viewers, and the last picture.
+public protocol RoomMedia: Sendable {
+    /// Answers a viewer's offer; quick, never blocks. Called on the signalling thread.
+    ///
+    /// `onEnd` is called at most once, on any thread, when the session ended by itself, with the reason in words; not after
+    /// `close`.
+    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession
+
+    /// Ends a session; unknown ids are ignored. Called on the signalling thread.
+    func close(_ session: MediaSessionID)
+
+    /// Remote candidates are only counted: the host is ICE-lite. `fragment` is a candidate line or a trickle-ice-sdpfrag
+    /// (RFC 8840).
+    func remoteCandidates(_ session: MediaSessionID, fragment: String)
+
+    /// The last picture as a file; wakes a paused source. `completion` is called once, on any thread.
+    func snapshot(
+        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void)
+}
+
+/// The media side's name for one viewer's session.
+public struct MediaSessionID: Hashable, Sendable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// A session that the media side has opened.
+public struct OpenedSession: Sendable {
+    public let id: MediaSessionID
+    /// The SDP answer, with all of the host's candidates.
+    public let answer: String
+    /// Names the session's ICE generation in `ETag` (RFC 9725 section 4.3.1), without quotes.
+    public let entityTag: String
+
+    public init(id: MediaSessionID, answer: String, entityTag: String) {
+        self.id = id
+        self.answer = answer
+        self.entityTag = entityTag
+    }
+}
+
+/// Why the media side doesn't take an offer; the text is for the viewer's user.
+public enum MediaRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Not an SDP offer. HTTP 400.
+    case badOffer(String)
+    /// An offer with which no picture can be sent, say for the lack of H.264. HTTP 422.
+    case unsupported(String)
+    /// As many viewers as there may be. HTTP 503.
+    case full(String)
+
+    public var description: String {
+        switch self {
+        case .badOffer(let why), .unsupported(let why), .full(let why): why
+        }
+    }
+}
+
+/// The file format of a snapshot.
+public enum SnapshotFormat: String, Sendable, CaseIterable {
+    case png
+    case jpeg = "jpg"
+
+    var contentType: String {
+        switch self {
+        case .png: "image/png"
+        case .jpeg: "image/jpeg"
+        }
+    }
+}
+
+/// Why there is no snapshot.
+public enum SnapshotFailure: Error, Sendable, Equatable {
+    /// Nothing has been captured yet. HTTP 503.
+    case noPicture
+    /// The picture couldn't be made a file. HTTP 500.
+    case failed(String)
+}
+
+/// What viewers are told about where the picture comes from.
+public enum SourceState: String, Sendable {
+    /// No picture has come yet.
+    case waiting
+    /// Pictures come, or would if the screen changed.
+    case live
+    /// The source shows nothing on purpose; the last picture stays.
+    case paused
+    /// Capture is gone; the last picture stays and capture may come back.
+    case gone
+}

@@ -1,0 +1,97 @@
+/// How a `SignallingServer` is set up.
+public struct SignallingConfiguration: Sendable {
+    /// Where to listen; at least one.
+    public var listen: [ListenAddress]
+    /// The rooms; the first is meant where a client names none.
+    public var rooms: [RoomConfiguration]
+    /// Pages of these origins (`https://host[:port]`) may use the server as our own page does.
+    public var allowedOrigins: [String] = []
+    /// Whether the machine's own addresses and host name are names of this server, not loopback's alone.
+    public var lan = false
+    /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
+    public var hostNames: [String] = []
+    public var limits = SignallingLimits()
+    /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
+    public var log: @Sendable (String) -> Void = { _ in }
+
+    public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
+        self.listen = listen
+        self.rooms = rooms
+    }
+}
+
+/// An address and a port to listen on.
+public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// An IPv4 or IPv6 address without brackets, or `localhost`.
+    public let address: String
+    /// 0 lets the system choose.
+    public let port: UInt16
+
+    public init(address: String, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    public var description: String {
+        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}
+
+/// A room and who serves its pictures.
+public struct RoomConfiguration: Sendable {
+    /// As it stands in links: no comma, no slash.
+    public let name: String
+    /// What lets a client in; nil (`--open`) lets in everybody.
+    public let token: String?
+    public let media: any RoomMedia
+
+    public init(name: String, token: String?, media: any RoomMedia) {
+        self.name = name
+        self.token = token
+        self.media = media
+    }
+}
+
+/// What one client, and all of them, may use. Sizes are in bytes.
+public struct SignallingLimits: Sendable {
+    /// Connections at once, of all kinds; a further one is closed as it comes.
+    public var connections = 1024
+    /// A request's body; more is 413. (A request's header ends at libsoup's 64 KiB.)
+    public var body = 64 * 1024
+    /// From a connection, or a request's first byte, to its last.
+    public var requestTime: Duration = .seconds(15)
+    /// From a request's last byte until its answer is written.
+    public var answerTime: Duration = .seconds(60)
+    /// A connection that is kept for a next request.
+    public var idleTime: Duration = .seconds(60)
+    /// A WebSocket message, all its fragments together.
+    public var message = 64 * 1024
+    /// From a WebSocket's opening to its first `__join`.
+    public var joinTime: Duration = .seconds(10)
+    /// Between pings, and for each pong.
+    public var pingTime: Duration = .seconds(20)
+    /// WebSocket messages in a second, on average over twice as many.
+    public var messagesPerSecond = 50
+    /// What waits in the host for a WebSocket client to read it.
+    public var unread = 512 * 1024
+    /// Snapshots being made at once.
+    public var snapshots = 16
+    /// For one snapshot.
+    public var snapshotTime: Duration = .seconds(10)
+
+    public init() {}
+
+    /// How often to look whether somebody's time is up, in milliseconds.
+    var tick: UInt32 {
+        let shortest = min(requestTime, answerTime, idleTime, joinTime, pingTime, snapshotTime)
+        return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
+    }
+}
+
+extension Duration {
+    /// In whole microseconds, GLib's unit; at most a day.
+    var microseconds: Int {
+        let parts = min(self, .seconds(86400)).components
+        return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)
+    }
+}

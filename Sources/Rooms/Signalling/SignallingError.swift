@@ -1,0 +1,27 @@
+/// Why the server can't start.
+public enum SignallingError: Error, Sendable, Equatable, CustomStringConvertible {
+    case notAnAddress(String)
+    case occupied(ListenAddress)
+    case notPermitted(ListenAddress)
+    /// The address is none of this machine's.
+    case notOurs(ListenAddress)
+    case cannotListen(ListenAddress, reason: String)
+    case alreadyStarted
+
+    public var description: String {
+        switch self {
+        case .notAnAddress(let text):
+            "can't listen on '\(text)': not an IP address; give one such as 127.0.0.1, 0.0.0.0 or ::1"
+        case .occupied(let address):
+            "can't listen on \(address): port \(address.port) is taken by another program; choose another port"
+        case .notPermitted(let address):
+            "can't listen on \(address): not permitted; choose a port from 1024 on"
+        case .notOurs(let address):
+            "can't listen on \(address): this machine doesn't have that address"
+        case .cannotListen(let address, let reason):
+            "can't listen on \(address): \(reason)"
+        case .alreadyStarted:
+            "the server was started already"
+        }
+    }
+}

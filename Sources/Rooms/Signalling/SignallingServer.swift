@@ -1,0 +1,104 @@
+import CGLib
+import Synchronization
+
+/// The rooms of a host over HTTP and WebSocket: the page, SkyRTC's signalling, WHEP and snapshots, as `Protocol/http.md` and
+/// `Protocol/rooms.md` say.
+///
+/// One thread of its own, named `signalling`, owns all of it. The methods here may be called from any other thread.
+public final class SignallingServer: Sendable {
+    private struct Running {
+        let thread: SiteThread
+        let addresses: [ListenAddress]
+    }
+
+    private enum State {
+        case new
+        case running(Running)
+        case stopped
+    }
+
+    private let configuration: SignallingConfiguration
+    private let audience = Audience()
+    private let state = Mutex(State.new)
+
+    public init(_ configuration: SignallingConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Where the server listens, with the ports that the system chose; empty unless it's running.
+    public var addresses: [ListenAddress] {
+        state.withLock { state in
+            guard case .running(let running) = state else { return [] }
+            return running.addresses
+        }
+    }
+
+    /// Listens on every address of the configuration and begins to serve; once. On an error nothing is left behind.
+    public func start() throws(SignallingError) {
+        let result = state.withLock { state -> Result<SiteThread, SignallingError> in
+            guard case .new = state else { return .failure(.alreadyStarted) }
+            do throws(SignallingError) {
+                var listeners: [ListeningSocket] = []
+                for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
+                let sockets = listeners
+                let thread = SiteThread(name: "signalling") { [configuration, audience] thread, context in
+                    Site(configuration, listeners: sockets, audience: audience, thread: thread, context: context)
+                }
+                state = .running(Running(thread: thread, addresses: sockets.map(\.address)))
+                return .success(thread)
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get().start()
+    }
+
+    /// Closes WebSockets with 1001 and everything else, ends the media sessions, and waits for the thread: at most about half
+    /// a second. Not to be called from a `RoomMedia` method. A second time does nothing.
+    public func stop() {
+        let running = state.withLock { state -> Running? in
+            defer { state = .stopped }
+            guard case .running(let running) = state else { return nil }
+            return running
+        }
+        guard let running else { return }
+        running.thread.post { $0.stop() }
+        running.thread.join()
+    }
+
+    /// Tells the viewers of `room`, and those who join it later, what its source is doing, with a sentence for people where
+    /// there is more to say. The same again is not told again.
+    public func announce(_ state: SourceState, message: String = "", room: String) {
+        let running = self.state.withLock { state -> Running? in
+            guard case .running(let running) = state else { return nil }
+            return running
+        }
+        running?.thread.post { $0.announce(state, message, in: room) }
+    }
+
+    /// How many are in `room` now, without the host.
+    public func audience(of room: String) -> RoomAudience {
+        audience.get(room)
+    }
+}
+
+/// How many are in a room.
+public struct RoomAudience: Sendable, Equatable {
+    /// Over a WebSocket: our page and SkyRTC clients, whether they have a picture or not.
+    public var members = 0
+    /// With a WHEP session.
+    public var players = 0
+}
+
+/// The numbers of each room, written by the site's thread and read by any.
+final class Audience: Sendable {
+    private let rooms = Mutex<[String: RoomAudience]>([:])
+
+    func set(_ room: String, members: Int, players: Int) {
+        rooms.withLock { $0[room] = RoomAudience(members: members, players: players) }
+    }
+
+    func get(_ room: String) -> RoomAudience {
+        rooms.withLock { $0[room] ?? RoomAudience() }
+    }
+}

@@ -1,0 +1,208 @@
+import CGLib
+import Foundation
+import Rooms
+import Viewer
+
+/// Everything that the server serves, and to whom: the routes of `Protocol/http.md` and the rooms of `Protocol/rooms.md`.
+///
+/// Belongs to its thread; `SiteThread` hands it work of others.
+final class Site {
+    /// The thread that owns the site.
+    unowned let thread: SiteThread
+    let context: OpaquePointer
+    let limits: SignallingLimits
+    let log: @Sendable (String) -> Void
+    let front: HTTPFront
+
+    var directory: RoomDirectory
+    /// The media side of each room, by the room's name.
+    let media: [String: any RoomMedia]
+    /// Where clients may read how many there are.
+    let audience: Audience
+    var attempts = FailedAttempts()
+
+    /// The open WebSockets, by their member's identifier.
+    var members: [MemberID: RoomMember] = [:]
+    /// The players' sessions, by the last segment of their URL.
+    var playerSessions: [String: PlayerSession] = [:]
+    /// Who is to be told when the media side ends a session, by the key handed to it.
+    var sessionOwners: [UInt64: SessionOwner] = [:]
+    var lastSessionKey: UInt64 = 0
+    /// Requests that wait for their picture, by ticket.
+    var snapshots: [UInt64: PendingSnapshot] = [:]
+    var lastTicket: UInt64 = 0
+    /// What viewers are told of each room's source, and since when (g_get_monotonic_time).
+    var sources: [String: (state: SourceState, message: String, since: Int)] = [:]
+
+    private let hostNames: HostNames
+    private let allowedOrigins: Set<String>
+    private var ticking: EventSource?
+
+    init(
+        _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience, thread: SiteThread,
+        context: OpaquePointer
+    ) {
+        self.thread = thread
+        self.context = context
+        self.audience = audience
+        limits = configuration.limits
+        log = configuration.log
+        allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        hostNames = HostNames(
+            listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
+            more: configuration.hostNames)
+        directory = RoomDirectory(
+            configuration.rooms.map { room in
+                RoomDefinition(
+                    name: room.name, token: room.token.map { AccessToken($0) }, host: MemberID(Self.newIdentifier()))
+            })
+        media = Dictionary(configuration.rooms.map { ($0.name, $0.media) }) { first, _ in first }
+        front = HTTPFront(listeners, limits: limits, on: context)
+        let now = g_get_monotonic_time()
+        for room in configuration.rooms { sources[room.name] = (.waiting, "", now) }
+
+        front.admit = { [unowned self] exchange in
+            hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421)
+        }
+        front.handle = { [unowned self] exchange in route(exchange) }
+        front.start()
+        ticking = EventSource.timer(every: limits.tick, on: context) { [unowned self] in
+            tick()
+            return true
+        }
+    }
+
+    /// Begins to end: nobody new, sessions closed, WebSockets told. The thread ends when they are gone, or in 500 ms.
+    func stop() {
+        for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
+        for session in playerSessions.values { media[session.room]?.close(session.media) }
+        playerSessions = [:]
+        for member in members.values { member.socket.close(.goingAway) }
+        front.stop()
+        ticking = nil
+        var rounds = 0
+        ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
+            rounds += 1
+            guard rounds > 50 || members.isEmpty else { return true }
+            for member in Array(members.values) { member.socket.abort() }
+            thread.quit()
+            return false
+        }
+    }
+
+    private func tick() {
+        front.tick()
+        tickMembers()
+        tickSnapshots()
+    }
+
+    /// An unguessable identifier: 122 random bits as a UUID in lower case.
+    static func newIdentifier() -> String {
+        UUID().uuidString.lowercased()
+    }
+}
+
+// MARK: - Routes
+
+extension Site {
+    private func route(_ exchange: HTTPExchange) {
+        guard let path = exchange.path else { return exchange.answer(Self.plain(404, "not found")) }
+        if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
+        switch path.first {
+        case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
+        case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
+        case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
+        case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
+        default: page(exchange, "/" + path.joined(separator: "/"))
+        }
+    }
+
+    private func page(_ exchange: HTTPExchange, _ path: String) {
+        guard let file = ViewerFiles.file(path: path) else { return exchange.answer(Self.plain(404, "not found")) }
+        guard exchange.method == "GET" || exchange.method == "HEAD" else {
+            return exchange.answer(Self.plain(405, "not possible", [("Allow", "GET, HEAD")]))
+        }
+        // Not every browser counts ws: as 'self'.
+        let policy = ViewerFiles.contentSecurityPolicy + "; connect-src 'self' ws: wss:"
+        let headers =
+            Self.commonHeaders + [
+                ("Cache-Control", "no-cache"), ("Content-Security-Policy", policy), ("ETag", file.entityTag),
+            ]
+        if exchange.header("If-None-Match") == file.entityTag {
+            return exchange.answer(HTTPResponse(304, headers: headers))
+        }
+        exchange.answer(HTTPResponse(200, headers: headers, contentType: file.contentType, body: file.bytes))
+    }
+
+    /// What every answer has.
+    static var commonHeaders: [(String, String)] {
+        [
+            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+        ]
+    }
+
+    static func plain(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
+        HTTPResponse(status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers, text: text)
+    }
+
+    /// "No", and no more than that.
+    static func refusal(_ status: UInt32) -> HTTPResponse {
+        plain(status, "not allowed", status == 401 ? [("WWW-Authenticate", "Bearer")] : [])
+    }
+}
+
+// MARK: - Who gets in
+
+extension Site {
+    /// What a request may do, and what its answer has to say to the browser about it.
+    enum Admission {
+        case admitted(RoomDefinition, headers: [(String, String)])
+        case refused(HTTPResponse)
+    }
+
+    /// Checks token and origin of a request about `room`. A page of another origin needs that origin allowed or the token in
+    /// its own hands, which no other page can have a browser send for it.
+    func admit(_ exchange: HTTPExchange, to room: String) -> Admission {
+        let now = g_get_monotonic_time() / 1_000_000
+        guard attempts.mayTry(exchange.clientAddress, now: now) else { return .refused(tooManyAttempts) }
+        let token = Self.bearer(exchange.header("Authorization")) ?? ""
+        guard let definition = directory.room(openedBy: RoomKey(room: room, token: token)) else {
+            attempts.note(exchange.clientAddress, now: now)
+            return .refused(Self.refusal(401))
+        }
+        switch origin(of: exchange) {
+        case .ours: return .admitted(definition, headers: Self.commonHeaders)
+        case .allowed(let origin): return .admitted(definition, headers: Self.sharing(with: origin))
+        case .foreign(let origin) where definition.token != nil:
+            return .admitted(definition, headers: Self.sharing(with: origin))
+        case .foreign, .malformed: return .refused(Self.refusal(403))
+        }
+    }
+
+    var tooManyAttempts: HTTPResponse {
+        Self.plain(429, "not allowed", [("Retry-After", "30")])
+    }
+
+    func origin(of exchange: HTTPExchange) -> RequestOrigin {
+        RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
+    }
+
+    /// The headers that let a page of `origin` read the answer (Fetch standard, CORS protocol).
+    static func sharing(with origin: String) -> [(String, String)] {
+        [
+            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "cross-origin"), ("Access-Control-Allow-Origin", origin),
+            ("Access-Control-Expose-Headers", "Location, ETag, Link, Accept-Patch"), ("Vary", "Origin"),
+        ]
+    }
+
+    /// The token of an Authorization header (RFC 6750 section 2.1).
+    static func bearer(_ header: String?) -> String? {
+        guard let header else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].trimmed
+    }
+}

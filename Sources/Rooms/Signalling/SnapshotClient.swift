@@ -1,0 +1,121 @@
+import CGLib
+import Foundation
+
+/// Fetches the last picture of a room by its link (`http://HOST:PORT/#ROOM,TOKEN`).
+public struct SnapshotClient: Sendable {
+    /// The largest file that is taken, in bytes.
+    private static let sizeLimit = 64 << 20
+
+    private let timeout: UInt32
+
+    /// `timeout` in seconds bounds the connecting and each wait for data.
+    public init(timeout: UInt32 = 15) {
+        self.timeout = timeout
+    }
+
+    /// The picture as a file. Blocks; from any thread. No proxy is used and no redirect followed: the token is for that host.
+    public func fetchSnapshot(link: String, format: SnapshotFormat) throws(SnapshotClientError) -> [UInt8] {
+        let target = try Target(link)
+        guard let message = soup_message_new("GET", target.address(of: format)) else { throw .notALink(link) }
+        defer { g_object_unref(UnsafeMutableRawPointer(message)) }
+        if !target.token.isEmpty {
+            soup_message_headers_replace(
+                soup_message_get_request_headers(message), "Authorization", "Bearer \(target.token)")
+        }
+        soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
+        let session = shim_soup_session_new_direct(timeout)
+        defer { g_object_unref(session) }
+
+        var error: UnsafeMutablePointer<GError>?
+        guard let stream = soup_session_send(session, message, nil, &error) else {
+            throw Self.failure(&error, target)
+        }
+        defer { g_object_unref(stream) }
+        let body = try Self.readAll(stream, target)
+        switch soup_message_get_status(message).rawValue {
+        case 200: return body
+        case 401, 403, 421, 429: throw .refused(target.host)
+        case 503, 504: throw .noPicture(Self.firstLine(body))
+        case let status: throw .unexpected(target.host, status: status, Self.firstLine(body))
+        }
+    }
+
+    private static func readAll(
+        _ stream: UnsafeMutablePointer<GInputStream>, _ target: Target
+    ) throws(SnapshotClientError) -> [UInt8] {
+        var body: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            var error: UnsafeMutablePointer<GError>?
+            let count = g_input_stream_read(stream, &chunk, gsize(chunk.count), nil, &error)
+            guard count >= 0 else { throw failure(&error, target) }
+            guard count > 0 else { return body }
+            guard body.count + count <= sizeLimit else { throw .tooLarge(target.host) }
+            body += chunk.prefix(count)
+        }
+    }
+
+    private static func failure(_ error: inout UnsafeMutablePointer<GError>?, _ target: Target) -> SnapshotClientError {
+        defer { g_clear_error(&error) }
+        return .unreachable(target.host, reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+    }
+
+    private static func firstLine(_ body: [UInt8]) -> String {
+        let line = body.prefix(200).prefix { $0 >= 0x20 }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// What a link says.
+    private struct Target {
+        /// `http://HOST:PORT`
+        let origin: String
+        /// `HOST:PORT`, for messages.
+        let host: String
+        let room: String
+        let token: String
+
+        init(_ link: String) throws(SnapshotClientError) {
+            guard let parts = URLComponents(string: link), let scheme = parts.scheme?.lowercased(),
+                scheme == "http" || scheme == "https", let name = parts.percentEncodedHost, !name.isEmpty,
+                parts.user == nil, parts.port.map({ (1...65535).contains($0) }) ?? true
+            else { throw .notALink(link) }
+            host = parts.port.map { "\(name):\($0)" } ?? name
+            origin = "\(scheme)://\(host)"
+            let fragment = (parts.fragment ?? "").split(
+                separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+            room = fragment.first.map(String.init) ?? ""
+            token = fragment.count > 1 ? String(fragment[1]) : ""
+            guard token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .notALink(link) }
+        }
+
+        func address(of format: SnapshotFormat) -> String {
+            let query = room.isEmpty ? "" : "?room=\(PercentCoding.encode(room))"
+            return "\(origin)/snapshot.\(format.rawValue)\(query)"
+        }
+    }
+}
+
+/// Why there is no snapshot, in one line each.
+public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Not a link as `screenrelay share` prints it. The text never shows a token.
+    case notALink(String)
+    case unreachable(String, reason: String)
+    /// The host doesn't let this link in.
+    case refused(String)
+    /// Nothing has been captured yet, or capture gave nothing in time.
+    case noPicture(String)
+    case tooLarge(String)
+    case unexpected(String, status: UInt32, String)
+
+    public var description: String {
+        switch self {
+        case .notALink(let link):
+            "'\(link.prefix { $0 != "," })' is not a link; give one such as http://127.0.0.1:8080/#ROOM,TOKEN"
+        case .unreachable(let host, let reason): "can't reach \(host): \(reason)"
+        case .refused(let host): "\(host) doesn't let this link in: take the link that its 'screenrelay share' printed"
+        case .noPicture(let reason): reason.isEmpty ? "there is no picture yet" : "the host has no picture: \(reason)"
+        case .tooLarge(let host): "\(host) sent more than 64 MiB for a picture"
+        case .unexpected(let host, let status, let text): "\(host) answered \(status): \(text)"
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import CGLib
+
+/// A WebSocket after its handshake: frames over a stream, with the limits of `SignallingLimits`.
+///
+/// Belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
+final class WebSocketConnection {
+    /// Close codes (RFC 6455 section 7.4.1; from 4000 on ours).
+    enum CloseCode: UInt16 {
+        case normal = 1000
+        case goingAway = 1001
+        case protocolError = 1002
+        case notText = 1007
+        case policy = 1008
+        case tooLarge = 1009
+        case notAdmitted = 4403
+        case noJoin = 4408
+        case full = 4503
+    }
+
+    private enum State {
+        case open
+        /// Our close frame is on its way. Of what else comes, a close frame is looked at, and after a fault nothing: it is
+        /// read all the same until the client's end, because closing with bytes unread would take back our close frame.
+        case closing(deadline: Int, isDeaf: Bool)
+        case ended
+    }
+
+    /// Takes each message, as text.
+    var onMessage: (String) -> Void = { _ in }
+    /// The connection is over.
+    var onEnd: () -> Void = {}
+
+    /// What a client saves up by keeping quiet, in microseconds' worth of messages.
+    private static let burstTime = 2_000_000
+
+    private let stream: UnsafeMutablePointer<GIOStream>
+    private let context: OpaquePointer
+    private let limits: SignallingLimits
+    private var state = State.open
+    private var decoder: WebSocketDecoder
+    private var reading: EventSource?
+    private var writing: EventSource?
+    private var unread: [UInt8] = []
+    private var unreadStart = 0
+    private var lastPing: Int
+    private var awaitsPong = false
+    /// When the client's messages so far are paid for, at `messagesPerSecond` (microseconds).
+    private var messagesPaid: Int
+
+    /// Takes over `stream`, whose handshake is done, and its reference.
+    init(_ stream: UnsafeMutablePointer<GIOStream>, limits: SignallingLimits, on context: OpaquePointer) {
+        self.stream = stream
+        self.limits = limits
+        self.context = context
+        decoder = WebSocketDecoder(limit: limits.message)
+        lastPing = g_get_monotonic_time()
+        messagesPaid = lastPing - Self.burstTime
+    }
+
+    deinit {
+        g_object_unref(stream)
+    }
+
+    /// Begins to read. What came together with the handshake is read at once.
+    func start() {
+        guard readAll(), let input = g_io_stream_get_input_stream(stream) else { return }
+        reading = EventSource.readable(input, on: context) { [unowned self] in readAll() }
+    }
+
+    /// Queues a text message. A client that leaves too much unread is dropped.
+    func send(_ text: String) {
+        guard case .open = state else { return }
+        queue(WebSocketFrame.text(text))
+    }
+
+    /// Says that it's over and why, and ends when the client has answered or 2 s have passed.
+    func close(_ code: CloseCode) {
+        close(code, isDeaf: false)
+    }
+
+    private func close(_ code: CloseCode, isDeaf: Bool) {
+        guard case .open = state else { return }
+        state = .closing(deadline: g_get_monotonic_time() + 2_000_000, isDeaf: isDeaf)
+        queue(WebSocketFrame.close(code.rawValue))
+    }
+
+    /// Ends without a word; a second time does nothing.
+    func abort() {
+        if case .ended = state { return }
+        state = .ended
+        reading = nil
+        writing = nil
+        unread = []
+        g_io_stream_close(stream, nil, nil)
+        onEnd()
+    }
+
+    /// Pings, and drops who didn't answer the last one. To be called several times in `pingTime`.
+    func tick() {
+        let now = g_get_monotonic_time()
+        switch state {
+        case .ended: return
+        case .closing(let deadline, _): if now > deadline { abort() }
+        case .open:
+            guard now - lastPing >= limits.pingTime.microseconds else { return }
+            guard !awaitsPong else { return abort() }
+            lastPing = now
+            awaitsPong = true
+            queue(WebSocketFrame.ping())
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension WebSocketConnection {
+    /// Reads what is there; false when the connection is over.
+    private func readAll() -> Bool {
+        guard let input = g_io_stream_get_input_stream(stream) else { return false }
+        var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            if case .ended = state { return false }
+            var error: UnsafeMutablePointer<GError>?
+            let count = g_pollable_input_stream_read_nonblocking(
+                OpaquePointer(input), &chunk, gsize(chunk.count), nil, &error)
+            if count < 0 {
+                let mustWait =
+                    error?.pointee.domain == shim_g_io_error_quark()
+                    && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
+                g_clear_error(&error)
+                if mustWait { return true }
+            }
+            guard count > 0 else {
+                abort()
+                return false
+            }
+            if case .closing(_, isDeaf: true) = state { continue }
+            decoder.append(chunk.prefix(count))
+            takeEvents()
+        }
+    }
+
+    private func takeEvents() {
+        do throws(WebSocketDecoder.Fault) {
+            while let event = try decoder.next() { take(event) }
+        } catch {
+            switch state {
+            case .open: close(error == .tooLarge ? .tooLarge : .protocolError, isDeaf: true)
+            case .closing(let deadline, _): state = .closing(deadline: deadline, isDeaf: true)
+            case .ended: break
+            }
+        }
+    }
+
+    private func take(_ event: WebSocketDecoder.Event) {
+        switch (state, event) {
+        case (.ended, _): return
+        case (.closing, .close): finish()
+        case (.closing, _): return
+        case (.open, .ping(let payload)):
+            guard payForMessage() else { return }
+            queue(WebSocketFrame.pong(payload))
+        case (.open, .pong): awaitsPong = false
+        case (.open, .close):
+            close(.normal)
+            finish()
+        case (.open, .message(let bytes)):
+            guard payForMessage() else { return }
+            guard let text = String(validating: bytes, as: UTF8.self) else { return close(.notText) }
+            onMessage(text)
+        }
+    }
+
+    /// Whether the client may send another message now; closes if not.
+    private func payForMessage() -> Bool {
+        let price = 1_000_000 / Int(max(1, limits.messagesPerSecond))
+        let now = g_get_monotonic_time()
+        messagesPaid = max(messagesPaid, now - Self.burstTime) + price
+        if messagesPaid > now {
+            close(.policy)
+            return false
+        }
+        return true
+    }
+}
+
+// MARK: - Writing
+
+extension WebSocketConnection {
+    private func queue(_ frame: [UInt8]) {
+        guard unread.count - unreadStart + frame.count <= limits.unread else { return abort() }
+        unread += frame
+        if writing == nil { writeAll() }
+    }
+
+    /// Writes what there is, and waits for room if there is more; false when nothing is to be waited for.
+    @discardableResult
+    private func writeAll() -> Bool {
+        guard let output = g_io_stream_get_output_stream(stream) else { return false }
+        while unreadStart < unread.count {
+            var error: UnsafeMutablePointer<GError>?
+            let count = unread.withUnsafeBytes { bytes in
+                g_pollable_output_stream_write_nonblocking(
+                    OpaquePointer(output), bytes.baseAddress?.advanced(by: unreadStart),
+                    gsize(bytes.count - unreadStart), nil, &error)
+            }
+            if count < 0 {
+                let mustWait =
+                    error?.pointee.domain == shim_g_io_error_quark()
+                    && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
+                g_clear_error(&error)
+                guard mustWait else {
+                    abort()
+                    return false
+                }
+                if writing == nil {
+                    writing = EventSource.writable(output, on: context) { [unowned self] in writeAll() }
+                }
+                return true
+            }
+            unreadStart += count
+        }
+        unread.removeAll(keepingCapacity: unread.capacity <= 16 * 1024)
+        unreadStart = 0
+        writing = nil
+        return false
+    }
+
+    /// Ends now if our close frame has gone out, and by `tick` if not.
+    private func finish() {
+        if unread.isEmpty { abort() }
+    }
+}

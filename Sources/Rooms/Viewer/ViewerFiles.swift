@@ -1,0 +1,49 @@
+/// A file of the viewer page.
+public struct ViewerFile: Sendable {
+    public let bytes: [UInt8]
+    /// The value of Content-Type.
+    public let contentType: String
+    /// The value of ETag, quotes and all: changes with the bytes.
+    public let entityTag: String
+
+    init(_ bytes: [UInt8], _ contentType: String) {
+        self.bytes = bytes
+        self.contentType = contentType
+        // FNV-1a: two builds of the page have to differ, nobody has to be kept from making them equal.
+        let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        entityTag = "\"" + String(hash, radix: 16) + "\""
+    }
+}
+
+/// The page that shows a shared screen: HTML, CSS and JavaScript modules, embedded in the program.
+///
+/// Nothing in it is inline and nothing comes from elsewhere, so that it can be sent under `contentSecurityPolicy`.
+public enum ViewerFiles {
+    /// The value of Content-Security-Policy for every file.
+    public static let contentSecurityPolicy =
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+    /// The file at `path`, the path of a request (`/`, `/viewer.js`); nil where there is none.
+    public static func file(path: String) -> ViewerFile? { files[path] }
+
+    private static let html = "text/html; charset=utf-8"
+    private static let css = "text/css; charset=utf-8"
+    private static let javaScript = "text/javascript; charset=utf-8"
+    private static let svg = "image/svg+xml"
+
+    private static let files: [String: ViewerFile] = {
+        let page = ViewerFile(PackageResources.index_html, html)
+        return [
+            "/": page,
+            "/index.html": page,
+            "/favicon.svg": ViewerFile(PackageResources.favicon_svg, svg),
+            "/viewer.css": ViewerFile(PackageResources.viewer_css, css),
+            "/link.js": ViewerFile(PackageResources.link_js, javaScript),
+            "/messages.js": ViewerFile(PackageResources.messages_js, javaScript),
+            "/peer.js": ViewerFile(PackageResources.peer_js, javaScript),
+            "/signalling.js": ViewerFile(PackageResources.signalling_js, javaScript),
+            "/stage.js": ViewerFile(PackageResources.stage_js, javaScript),
+            "/viewer.js": ViewerFile(PackageResources.viewer_js, javaScript),
+        ]
+    }()
+}

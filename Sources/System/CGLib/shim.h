@@ -1,0 +1,32 @@
+#pragma once
+// One module for the whole GLib family: where several modules include glib.h, a struct's fields
+// belong to whichever of them the compiler loaded first.
+#include <glib.h>
+#include <glib-object.h>
+#include <glib-unix.h>
+#include <gio/gio.h>
+#include <libsoup/soup.h>
+
+static inline SoupServer *shim_soup_server_new(const char *h) { return soup_server_new("server-header", h, NULL); }
+static inline void shim_g_object_set_bool(void *o, const char *k, gboolean v) { g_object_set(o, k, v, NULL); }
+static inline GType shim_soup_websocket_extension_deflate_get_type(void) { return SOUP_TYPE_WEBSOCKET_EXTENSION_DEFLATE; }
+
+// libsoup: variadic constructors, casts that Swift can't import, and signals connected by name.
+// Paths stay percent-encoded ("raw"), so that only one place decodes them.
+static inline SoupServer *shim_soup_server_new_raw_paths(void) { return soup_server_new("raw-paths", TRUE, NULL); }
+// No proxy and no redirect is ever asked for a link that its user typed; `seconds` bounds each read and write.
+static inline SoupSession *shim_soup_session_new_direct(guint seconds) {
+    return soup_session_new_with_options("proxy-resolver", NULL, "timeout", seconds, NULL);
+}
+static inline gulong shim_g_signal_connect(gpointer object, const char *signal, GCallback handler, gpointer data) {
+    return g_signal_connect(object, signal, handler, data);
+}
+static inline GQuark shim_g_io_error_quark(void) { return G_IO_ERROR; }
+// The host of an internet socket address in text, to be freed by g_free; NULL for any other address.
+static inline char *shim_g_socket_address_host(GSocketAddress *a) {
+    if (!G_IS_INET_SOCKET_ADDRESS(a)) return NULL;
+    return g_inet_address_to_string(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(a)));
+}
+static inline guint16 shim_g_socket_address_port(GSocketAddress *a) {
+    return G_IS_INET_SOCKET_ADDRESS(a) ? g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(a)) : 0;
+}

@@ -1,0 +1,250 @@
+#pragma once
+// What the Glibc module leaves out: GNU extensions and macros.
+// _GNU_SOURCE stays undefined: with it, fd_set would differ from the Glibc module's.
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Declared here because the headers hide them without _GNU_SOURCE.
+int memfd_create(const char *name, unsigned int flags);
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+int pipe2(int descriptors[2], int flags);
+
+// `entries` is an array of struct pollfd; without its header here, so that the type stays the Glibc module's.
+
+static inline int shim_name_this_thread(const char *name) {
+    extern int pthread_setname_np(unsigned long thread, const char *name);
+    extern unsigned long pthread_self(void);
+    return pthread_setname_np(pthread_self(), name);
+}
+
+/// A descriptor that becomes readable when the process ends (pidfd_open, Linux 5.3); or -1 and errno.
+static inline int shim_pidfd_open(int pid) {
+    extern long syscall(long number, ...);
+    return (int)syscall(434, (long)pid, 0L);
+}
+
+static inline int shim_ppoll(void *entries, unsigned long count, const struct timespec *timeout) {
+    extern int ppoll(void *entries, unsigned long count, const struct timespec *timeout, const void *mask);
+    return ppoll(entries, count, timeout, NULL);
+}
+
+struct shim_ucred { int32_t pid; uint32_t uid; uint32_t gid; };
+
+/// The peer's process, user and group of a connected Unix socket; 0, or -1 and errno.
+static inline int shim_peer_credentials(int fd, struct shim_ucred *out) {
+    socklen_t length = sizeof *out;
+    return getsockopt(fd, SOL_SOCKET, 17 /* SO_PEERCRED */, out, &length);
+}
+
+static const unsigned int shim_MFD_CLOEXEC = 1u;
+static const unsigned int shim_MFD_ALLOW_SEALING = 2u;
+
+static inline int shim_wait_exited(int status) { return WIFEXITED(status); }
+static inline int shim_wait_exit_status(int status) { return WEXITSTATUS(status); }
+static inline int shim_wait_signaled(int status) { return WIFSIGNALED(status); }
+static inline int shim_wait_signal(int status) { return WTERMSIG(status); }
+
+static inline int shim_set_parent_death_signal(int signal_number) {
+    return prctl(PR_SET_PDEATHSIG, signal_number);
+}
+
+/// One end of a UDP exchange; IPv4 addresses stand in the first four bytes, whatever family the socket has.
+struct shim_endpoint {
+    uint8_t is_ipv6;
+    uint8_t address[16];
+    uint16_t port;
+    uint32_t scope;
+};
+
+static inline void shim_endpoint_from(const struct sockaddr_storage *from, struct shim_endpoint *to) {
+    memset(to, 0, sizeof *to);
+    if (from->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+        to->port = ntohs(six->sin6_port);
+        if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+            memcpy(to->address, six->sin6_addr.s6_addr + 12, 4);
+        } else {
+            to->is_ipv6 = 1;
+            to->scope = six->sin6_scope_id;
+            memcpy(to->address, six->sin6_addr.s6_addr, 16);
+        }
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)from;
+        to->port = ntohs(four->sin_port);
+        memcpy(to->address, &four->sin_addr, 4);
+    }
+}
+
+/// Fills `to` with `from` in the form that a socket of `family` takes; returns its length, 0 where it can't.
+static inline socklen_t shim_endpoint_to(const struct shim_endpoint *from, int family, struct sockaddr_storage *to) {
+    memset(to, 0, sizeof *to);
+    if (family == AF_INET6) {
+        struct sockaddr_in6 *six = (struct sockaddr_in6 *)to;
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(from->port);
+        if (from->is_ipv6) {
+            six->sin6_scope_id = from->scope;
+            memcpy(six->sin6_addr.s6_addr, from->address, 16);
+        } else {
+            six->sin6_addr.s6_addr[10] = 0xff;
+            six->sin6_addr.s6_addr[11] = 0xff;
+            memcpy(six->sin6_addr.s6_addr + 12, from->address, 4);
+        }
+        return sizeof *six;
+    }
+    if (from->is_ipv6) return 0;
+    struct sockaddr_in *four = (struct sockaddr_in *)to;
+    four->sin_family = AF_INET;
+    four->sin_port = htons(from->port);
+    memcpy(&four->sin_addr, from->address, 4);
+    return sizeof *four;
+}
+
+/// A bound, non-blocking UDP socket of `family`; or -1 and errno. It reports the local address of each datagram.
+static inline int shim_udp_socket(int family, const struct shim_endpoint *local) {
+    int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int on = 1, off = 0, room = 4 << 20;
+    if (family == AF_INET6) {
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+        setsockopt(fd, IPPROTO_IPV6, 49 /* IPV6_RECVPKTINFO */, &on, sizeof on);
+    }
+    setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    struct sockaddr_storage address;
+    socklen_t length = shim_endpoint_to(local, family, &address);
+    if (length == 0 || bind(fd, (struct sockaddr *)&address, length) < 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
+}
+
+/// The local end of a bound socket; 0, or -1 and errno.
+static inline int shim_udp_local(int fd, struct shim_endpoint *out) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) return -1;
+    shim_endpoint_from(&address, out);
+    return 0;
+}
+
+struct shim_pktinfo4 { int index; uint8_t specified[4]; uint8_t address[4]; };
+struct shim_pktinfo6 { uint8_t address[16]; unsigned int index; };
+
+/// Receives one datagram with both of its ends; its length, or -1 and errno. A cut-off datagram counts as empty.
+static inline ssize_t shim_udp_receive(
+    int fd, void *bytes, size_t room, struct shim_endpoint *peer, struct shim_endpoint *local) {
+    struct sockaddr_storage from;
+    memset(&from, 0, sizeof from);
+    union { char bytes[128]; struct cmsghdr align; } control;
+    struct iovec piece = { bytes, room };
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_name = &from;
+    message.msg_namelen = sizeof from;
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    ssize_t count = recvmsg(fd, &message, 0);
+    if (count < 0) return count;
+    shim_endpoint_from(&from, peer);
+    memset(local, 0, sizeof *local);
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_PKTINFO) {
+            struct shim_pktinfo4 info;
+            memcpy(&info, CMSG_DATA(part), sizeof info);
+            memcpy(local->address, info.address, 4);
+        } else if (part->cmsg_level == IPPROTO_IPV6 && part->cmsg_type == 50 /* IPV6_PKTINFO */) {
+            struct shim_pktinfo6 info;
+            memcpy(&info, CMSG_DATA(part), sizeof info);
+            static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+            if (memcmp(info.address, mapped, 12) == 0) {
+                memcpy(local->address, info.address + 12, 4);
+            } else {
+                local->is_ipv6 = 1;
+                local->scope = peer->scope;
+                memcpy(local->address, info.address, 16);
+            }
+        }
+    }
+    return (message.msg_flags & MSG_TRUNC) ? 0 : count;
+}
+
+/// Sends one datagram from the local address that the peer knows us by; its length, or -1 and errno.
+static inline ssize_t shim_udp_send(
+    int fd, int family, const void *bytes, size_t count, const struct shim_endpoint *peer,
+    const struct shim_endpoint *local) {
+    struct sockaddr_storage to;
+    union { char bytes[64]; struct cmsghdr align; } control;
+    struct iovec piece = { (void *)bytes, count };
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_namelen = shim_endpoint_to(peer, family, &to);
+    if (message.msg_namelen == 0) {
+        errno = EAFNOSUPPORT;
+        return -1;
+    }
+    message.msg_name = &to;
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    struct cmsghdr *part = &control.align;
+    if (local->is_ipv6) {
+        struct shim_pktinfo6 info;
+        memset(&info, 0, sizeof info);
+        memcpy(info.address, local->address, 16);
+        info.index = local->scope;
+        part->cmsg_level = IPPROTO_IPV6;
+        part->cmsg_type = 50 /* IPV6_PKTINFO */;
+        part->cmsg_len = CMSG_LEN(sizeof info);
+        memcpy(CMSG_DATA(part), &info, sizeof info);
+        message.msg_controllen = CMSG_SPACE(sizeof info);
+    } else {
+        // Also on a dual-stack socket: Linux takes IP_PKTINFO for IPv4-mapped peers.
+        struct shim_pktinfo4 info;
+        memset(&info, 0, sizeof info);
+        memcpy(info.specified, local->address, 4);
+        part->cmsg_level = IPPROTO_IP;
+        part->cmsg_type = IP_PKTINFO;
+        part->cmsg_len = CMSG_LEN(sizeof info);
+        memcpy(CMSG_DATA(part), &info, sizeof info);
+        message.msg_controllen = CMSG_SPACE(sizeof info);
+    }
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+// Declared here because the headers hide them without _GNU_SOURCE.
+extern char **environ;
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int lowest);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *folder);
+
+/// Our environment: a list of NAME=VALUE that ends with a null pointer.
+static inline char **shim_environment(void) { return environ; }

@@ -1,0 +1,33 @@
+#pragma once
+#include <openssl/ssl.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/srtp.h>
+#include <openssl/x509.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/hmac.h>
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+
+// OpenSSL's function-like macros, as functions that Swift can import.
+static inline long shim_SSL_set_mtu(SSL *s, long m) { return SSL_set_mtu(s, m); }
+static inline int shim_SSL_CTX_set_min_proto_version(SSL_CTX *c, int v) { return (int)SSL_CTX_set_min_proto_version(c, v); }
+static inline int shim_SSL_CTX_set_max_proto_version(SSL_CTX *c, int v) { return (int)SSL_CTX_set_max_proto_version(c, v); }
+static inline int shim_SSL_CTX_set1_groups_list(SSL_CTX *c, const char *l) { return (int)SSL_CTX_set1_groups_list(c, l); }
+static inline long shim_SSL_CTX_set_mode(SSL_CTX *c, long m) { return SSL_CTX_set_mode(c, m); }
+static inline long shim_DTLSv1_get_timeout(SSL *s, struct timeval *tv) { return DTLSv1_get_timeout(s, tv); }
+static inline long shim_DTLSv1_handle_timeout(SSL *s) { return DTLSv1_handle_timeout(s); }
+static inline EVP_PKEY *shim_EVP_EC_gen_p256(void) { return EVP_EC_gen("P-256"); }
+static inline void shim_BIO_set_mem_eof_return(BIO *b, int v) { BIO_set_mem_eof_return(b, v); }
+static inline long shim_BIO_get_mem_data(BIO *b, char **p) { return BIO_get_mem_data(b, p); }
+static inline int shim_BIO_reset(BIO *b) { return (int)BIO_reset(b); }
+static inline void shim_OPENSSL_free(void *p) { OPENSSL_free(p); }
+static const uint64_t shim_SSL_OP_NO_QUERY_MTU = SSL_OP_NO_QUERY_MTU;
+static const uint64_t shim_SSL_OP_NO_TICKET = SSL_OP_NO_TICKET;
+static const uint64_t shim_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
+static const uint64_t shim_SSL_OP_COOKIE_EXCHANGE = SSL_OP_COOKIE_EXCHANGE;
+static inline long shim_SSL_CTX_set_max_cert_list(SSL_CTX *c, long m) { return SSL_CTX_set_max_cert_list(c, m); }
+static inline long shim_SSL_CTX_set_session_cache_mode(SSL_CTX *c, long m) { return SSL_CTX_set_session_cache_mode(c, m); }
+static const uint64_t shim_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
+static const int shim_MBSTRING_ASC = MBSTRING_ASC;

@@ -1,0 +1,257 @@
+import CaptureAgent
+import CaptureLink
+import LinkTransport
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+import X11Capture
+
+@Suite("capture", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct CaptureAgentTests {
+    @Test("what is drawn arrives, in its colours, as a stream that FFmpeg decodes without a word")
+    func stream() throws {
+        let screen = try VirtualScreen(PictureSize(width: 639, height: 481))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "the first picture") { host.counter == 0 }
+        for tick in 1...10 {
+            try window.show(tick: tick)
+            try host.wait(for: "tick \(tick)") { host.counter == tick }
+        }
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+        #expect(host.types(0) == [7, 8, 5])
+        #expect((1..<host.count).allSatisfy { host.types($0) == [1] })
+
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture.264", host.stream)
+        let decoded = try FFmpeg.decode(path, input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        let (width, height) = (640, 482)
+        #expect(decoded.bytes.count == host.count * width * height * 3)
+        let last = try #require(
+            ScenePicture(bytes: Array(decoded.bytes.suffix(width * height * 3)), width: width, height: height))
+        for (index, patch) in PatchScene.patches.enumerated() {
+            let seen = try #require(PatchScene.color(ofPatch: index, in: last))
+            let differences = [
+                Int(seen.red) - Int(patch.color.red), Int(seen.green) - Int(patch.color.green),
+                Int(seen.blue) - Int(patch.color.blue),
+            ]
+            #expect(differences.allSatisfy { abs($0) <= 8 }, "\(patch.name): \(seen)")
+        }
+    }
+
+    @Test("only NAL units are sent before the host's hello, and hello, size and notices from then on")
+    func hello() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count == 1 }
+        #expect(host.messages.allSatisfy { $0.header.kind == .nalUnit })
+        try host.sendHello()
+        try host.wait(for: "the size") { host.messages.contains { $0.body == .size(screen.size) } }
+        for tick in 1...3 {
+            try window.show(tick: tick)
+            try host.wait(for: "tick \(tick)") { host.counter == tick }
+        }
+        let hellos = host.messages.compactMap { message in
+            if case .hello(let hello) = message.body { hello } else { nil }
+        }
+        #expect(hellos.map(\.role) == [.capture])
+        #expect(hellos.first?.canMakeIDR == true)
+        let notices = host.units.compactMap(\.notice)
+        #expect(notices.map(\.sequenceNumber) == (1...UInt64(notices.count)).map { $0 })
+        #expect(notices.last.map { $0.damage.y > 100 && $0.damage.height < 140 } == true)
+        let epochs = Set(host.messages.map(\.header.epoch))
+        #expect(epochs.count == 1 && !epochs.contains(0))
+        let times = host.units.compactMap(\.accessUnit.captureTime)
+        #expect(times.count == host.count && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+        guard case .end(let notice) = host.messages.last?.body else {
+            Issue.record("no end message")
+            return
+        }
+        #expect(notice.reason == .stopped)
+        #expect(try eventually("the result") { try capture.end?.get() } == .stopped)
+    }
+
+    @Test("a legacy sender sends headers with nothing but the length, whatever the host says")
+    func legacy() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.isLegacy = true
+            $0.keepAlive = .milliseconds(100)
+        }
+        try host.sendHello()
+        try host.wait(for: "some messages") { host.messages.count >= 6 }
+        #expect(host.messages.allSatisfy { $0.form == .legacy40 && $0.header.kind == .nalUnit })
+        #expect(host.messages.allSatisfy { $0.header.captureTime == nil && $0.header.epoch == 0 })
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+    }
+
+    @Test("an IDR picture comes when asked for, also of a still screen")
+    func requestIDR() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count == 1 }
+        try host.send(.requestIDR)
+        try host.wait(for: "an IDR picture", within: .seconds(1)) { host.count == 2 }
+        #expect(host.types(1) == [7, 8, 5])
+        try host.read(for: .milliseconds(150))
+        #expect(host.count == 2)
+        capture.stop()
+    }
+
+    @Test("nothing is sent while paused, and one picture with all of it at once on resuming")
+    func pause() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(100) }
+        try host.wait(for: "a picture") { host.counter == 0 }
+        try host.send(.pause)
+        try host.read(for: .milliseconds(100))
+        let count = host.count
+        for tick in 1...5 { try window.show(tick: tick) }
+        try host.read(for: .milliseconds(300))
+        #expect(host.count == count)
+        try host.send(.resume)
+        try host.wait(for: "a picture", within: .seconds(1)) { host.count > count }
+        #expect(host.counter == 5)
+        // And without anything having changed.
+        try host.send(.pause)
+        try host.read(for: .milliseconds(100))
+        let second = host.count
+        try host.send(.resume)
+        try host.wait(for: "a picture", within: .seconds(1)) { host.count > second }
+        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        capture.stop()
+    }
+
+    @Test("a still screen is sent again now and then, and costs next to nothing")
+    func keepAlive() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(200) }
+        try host.wait(for: "pictures") { host.count >= 5 }
+        let times = host.units.compactMap(\.accessUnit.captureTime)
+        for (before, after) in zip(times, times.dropFirst()) { #expect(after - before >= .milliseconds(190)) }
+        // What was coded coarsely is made better first.
+        #expect(host.units[4].accessUnit.bytes.count < 200)
+        capture.stop()
+    }
+
+    @Test("a host that doesn't read for a while gets the newest picture after that, not all those between")
+    func backPressure() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name, sendBuffer: 4608)
+        try host.wait(for: "a picture") { host.counter == 0 }
+        let count = host.count
+        for tick in 1...60 {
+            try window.show(tick: tick)
+            _ = try? eventually("some time", within: .milliseconds(15)) { false }
+        }
+        try host.wait(for: "the newest picture") { host.counter == 60 }
+        #expect(host.count - count < 20)
+        let folder = try TemporaryFolder()
+        #expect(try FFmpeg.decode(folder.write("capture.264", host.stream), input: ["-f", "h264"]).messages == "")
+        capture.stop()
+    }
+
+    @Test("a slower frame rate and a lower bit rate are followed")
+    func rates() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count == 1 }
+        try host.send(.frameRate(FrameRate(framesPerSecond: 10)))
+        try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
+        for tick in 1...60 {
+            try window.show(tick: tick)
+            try host.read(for: .milliseconds(15))
+        }
+        try host.wait(for: "the newest picture") { host.counter == 60 }
+        let times = host.units.compactMap(\.accessUnit.captureTime).dropFirst(3)
+        let shortest = zip(times, times.dropFirst()).map { $1 - $0 }.min()
+        #expect(try #require(shortest) > .milliseconds(50))
+        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        capture.stop()
+    }
+
+    @Test("the host may come later, go, and come again: each time the first picture is an IDR picture")
+    func reconnect() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let folder = try TemporaryFolder()
+        let path = folder.file("link.sock")
+        let capture = try RunningCapture(CaptureConfiguration(link: .unix(path: path), display: screen.name))
+        var epochs = Set<UInt64>()
+        for _ in 0..<2 {
+            let listener = try LinkListener(path: path)
+            let connection = try eventually("capture") { try listener.accept() }
+            let host = try ReceivingHost(connection)
+            try host.wait(for: "a picture") { host.count == 1 }
+            #expect(host.types(0) == [7, 8, 5])
+            epochs.formUnion(host.units.map(\.epoch))
+            connection.close()
+            listener.close()
+        }
+        // The same start of capture, the same clock.
+        #expect(epochs.count == 1)
+        capture.stop()
+        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .stopped)
+    }
+
+    @Test("the end of a handed-down socket ends capture in good order")
+    func hostGone() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count == 1 }
+        host.connection.close()
+        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .hostGone)
+    }
+
+    @Test("garbage from the host ends the link, and nothing else happens")
+    func garbage() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count == 1 }
+        try host.connection.enqueue(header: [UInt8](repeating: 0xA5, count: 100))
+        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .hostGone)
+    }
+
+    @Test("a display that ends is told to the host")
+    func displayGone() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.wait(for: "the size") { host.messages.contains { $0.header.kind == .size } }
+        screen.close()
+        try host.wait(for: "the end") { host.hasEnded }
+        guard case .end(let notice) = host.messages.last?.body else {
+            Issue.record("no end message")
+            return
+        }
+        #expect(notice.reason == .displayLost)
+        #expect(notice.text.contains(screen.name))
+        let result = try eventually("the end", within: .seconds(2)) { capture.end }
+        #expect(throws: CaptureError.self) { try result.get() }
+    }
+
+    @Test("another size of the screen is another stream on the same link")
+    func resize() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.wait(for: "a picture and the size") {
+            host.count == 1 && host.messages.contains { $0.header.kind == .size }
+        }
+        let smaller = PictureSize(width: 500, height: 302)
+        try shrinkScreen(screen.name, to: smaller)
+        try host.wait(for: "a picture of the new size") { host.picture?.size == smaller }
+        #expect(host.messages.contains { $0.body == .size(smaller) })
+        #expect(host.units.last { $0.accessUnit.isIDR }.map { $0.accessUnit.nalUnits.count } == 3)
+        capture.stop()
+    }
+}

@@ -1,0 +1,27 @@
+import CXCB
+import Glibc
+import MediaTypes
+import TestScene
+
+/// Makes the screen of `display` smaller (RandR), as a user would in the desktop's settings.
+func shrinkScreen(_ display: String, to size: PictureSize) throws {
+    guard let connection = xcb_connect(display, nil), let setup = xcb_get_setup(connection),
+        let screen = xcb_setup_roots_iterator(setup).data
+    else { throw SceneError.noDisplay(display) }
+    defer { xcb_disconnect(connection) }
+    let root = screen.pointee.root
+    let resources = xcb_randr_get_screen_resources_reply(
+        connection, xcb_randr_get_screen_resources(connection, root), nil)
+    guard let resources else { throw SceneError.connectionLost }
+    defer { free(resources) }
+    // A screen can't be smaller than what its outputs show: turn them off.
+    for index in 0..<Int(resources.pointee.num_crtcs) {
+        guard let crtc = xcb_randr_get_screen_resources_crtcs(resources)?[index] else { continue }
+        let cookie = xcb_randr_set_crtc_config(
+            connection, crtc, 0, resources.pointee.config_timestamp, 0, 0, 0,
+            UInt16(XCB_RANDR_ROTATION_ROTATE_0.rawValue), 0, nil)
+        free(xcb_randr_set_crtc_config_reply(connection, cookie, nil))
+    }
+    xcb_randr_set_screen_size(connection, root, UInt16(size.width), UInt16(size.height), 300, 200)
+    free(xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil))
+}

@@ -1,0 +1,60 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Capture dies and comes back; the page of a viewer doesn't.
+    @Suite("Capture that dies", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserRecoveryTests {
+        @Test("share starts capture again, and the viewer's page goes on by itself", .timeLimit(.minutes(2)))
+        func shared() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let viewer = try beginWatching(desktop, in: browser)
+            let first = try desktop.captureProcessID()
+            kill(first, SIGKILL)
+            try desktop.host.waitForLog("capture is process", count: 2)
+            #expect(try desktop.captureProcessID() != first)
+            try expectSamePage(viewer, goesOn: desktop)
+        }
+
+        @Test(
+            "host and capture apart, in either order of starting: capture killed and started again, and the page goes on",
+            .timeLimit(.minutes(2)), arguments: SharedDesktop.Order.allCases)
+        func apart(order: SharedDesktop.Order) throws {
+            let desktop = try SharedDesktop(apart: order)
+            let browser = try Browser.launch()
+            let viewer = try beginWatching(desktop, in: browser)
+            let capture = try #require(desktop.capture)
+            capture.child.terminate(SIGKILL)
+            #expect(capture.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
+            let still = try viewer.waitForCounter(past: -1)
+            #expect(try viewer.waitForCounter(past: -1) >= still)
+            try desktop.restartCapture()
+            try expectSamePage(viewer, goesOn: desktop)
+        }
+
+        private func beginWatching(_ desktop: SharedDesktop, in browser: Browser) throws -> ViewerPage {
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            try viewer.expectMotion()
+            try viewer.page.evaluate("window.mark = 'the same page'")
+            return viewer
+        }
+
+        private func expectSamePage(_ viewer: ViewerPage, goesOn desktop: SharedDesktop) throws {
+            // What may still be on its way is let by first.
+            let last = try viewer.waitForCounter(past: -1)
+            try viewer.waitForCounter(past: last + 20)
+            #expect(try viewer.page.evaluate("window.mark").string == "the same page")
+            #expect(try viewer.page.evaluate("window.connections.length").int == 1)
+            #expect(try viewer.page.evaluate("window.connections[0].connectionState").string == "connected")
+            #expect(try viewer.reconnects() == 0)
+            #expect(try viewer.page.evaluate("window.screenRelay.phase").string == "playing")
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import BrowserDriver
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A player in a page of another origin.
+    @Suite("WHEP in a foreign page", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserWHEPTests {
+        @Test("with the token it plays, trickles and leaves", .timeLimit(.minutes(2)))
+        func plays() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let player = try WHEPPlayer(desktop.link, in: browser)
+            #expect(try player.page.evaluate("window.origin").string == "null")
+            let session = try player.open()
+            #expect(session["status"].int == 201)
+            #expect(session["patched"].int == 204)
+            try player.viewer.expectMotion(by: 20)
+            expectPatches(in: try #require(try player.viewer.picture()), "the player's picture")
+            #expect(try player.page.evaluate("window.look()").int == 204)
+            #expect(player.page.consoleErrors.isEmpty, "\(player.page.consoleErrors)")
+
+            // Nobody else watches: with the last viewer gone, capture is told to rest.
+            let rests = desktop.host.occurrences(of: "the host wants no pictures")
+            #expect(try player.page.evaluate("window.leave()").int == 200)
+            try desktop.host.waitForLog("a player left")
+            try desktop.host.waitForLog("the host wants no pictures", count: rests + 1)
+            #expect(try player.page.evaluate("window.look()").int == 404)
+        }
+
+        @Test("without the token it can neither read an answer nor join", .timeLimit(.minutes(1)))
+        func refused() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let player = try WHEPPlayer(desktop.link, in: browser)
+            for token in ["", "wrong"] {
+                let answer = try player.page.evaluate(
+                    "window.whep('\(player.endpoint)', '\(token)').then(a => 'read ' + a.status, e => e.name)")
+                #expect(answer.string == "TypeError")
+            }
+            #expect(try player.page.evaluate("connections.length").int == 0)
+            let snapshot = try player.page.evaluate(
+                "fetch('\(player.host)/snapshot.png?room=screen').then(a => 'read ' + a.status, e => e.name)")
+            #expect(snapshot.string == "TypeError")
+            // Even with the token, for a WebSocket is opened with whatever a browser has.
+            let joined = try player.page.evaluate(
+                """
+                new Promise((done) => {
+                  const socket = new WebSocket('\(player.host.replacing("http:", with: "ws:"))/ws');
+                  socket.onopen = () => done('opened');
+                  socket.onclose = () => done('closed');
+                })
+                """)
+            #expect(joined.string == "closed")
+            #expect(desktop.host.occurrences(of: "a player came") == 0)
+            #expect(desktop.host.occurrences(of: "a viewer came") == 0)
+        }
+    }
+}

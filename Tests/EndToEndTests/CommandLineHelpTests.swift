@@ -1,0 +1,56 @@
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Help and version", .enabled(if: EndToEnd.isPossible))
+    struct CommandLineHelp {
+        static let commands = [
+            ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
+            ["screenrelay", "snapshot"], ["screenrelay-capture"],
+        ]
+
+        @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)
+        func help(_ command: [String]) throws {
+            let run = try CommandLineRun(command + ["--help"])
+            #expect(run.status == .exited(0))
+            #expect(run.errorOutput.isEmpty)
+            #expect(
+                run.output.hasPrefix(
+                    "Usage: \(command == ["screenrelay", "capture"] ? "screenrelay-capture" : command.joined(separator: " "))"
+                ))
+            for line in run.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+            for code in ["64", "65", "69", "70", "71", "77"] { #expect(run.output.contains("\n  \(code)  ")) }
+        }
+
+        @Test("--version is one line on standard output", arguments: commands)
+        func version(_ command: [String]) throws {
+            let run = try CommandLineRun(command + ["--version"])
+            #expect(run.status == .exited(0))
+            #expect(run.errorOutput.isEmpty)
+            let words = run.output.dropLast().split(separator: " ")
+            #expect(words.count == 2)
+            #expect(words.first?.hasPrefix("screenrelay") == true)
+            #expect(words.last?.split(separator: ".").count == 3)
+        }
+
+        @Test("every option that the documentation promises is there, with its default")
+        func options() throws {
+            let share = try CommandLineRun(["screenrelay", "share", "--help"]).output
+            for option in [
+                "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
+                "(default: 30)", "4M)", "127.0.0.1:8080)",
+            ] {
+                #expect(share.contains(option), "\(option)")
+            }
+            let host = try CommandLineRun(["screenrelay", "help", "host"]).output
+            for option in ["--link", "--room", "--listen", "--lan", "--open", "--udp-port", "--advertise"] {
+                #expect(host.contains(option), "\(option)")
+            }
+            let capture = try CommandLineRun(["screenrelay", "capture", "--help"]).output
+            for option in ["--link", "--display", "--fps", "--bitrate", "--legacy"] {
+                #expect(capture.contains(option), "\(option)")
+            }
+        }
+    }
+}

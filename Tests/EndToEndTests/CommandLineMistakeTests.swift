@@ -1,0 +1,110 @@
+import Glibc
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("What a user typed wrong", .enabled(if: EndToEnd.isPossible))
+    struct CommandLineMistakes {
+        private static let anyPorts = "--listen 127.0.0.1:0 --udp-port 0"
+        private static let longName = String(repeating: "n", count: 108)
+
+        static let mistakes = [
+            Mistake("screenrelay", 64, says: "command", "share", "host", "capture", "snapshot"),
+            Mistake("screenrelay shar", 64, says: "'shar'", "did you mean share?"),
+            Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
+            Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
+            Mistake("screenrelay share --bitrat=4M --frames 3", 64, says: "--frames", "screenrelay share --help"),
+            Mistake("screenrelay share -x", 64, says: "-x", "--help"),
+            Mistake("screenrelay share now", 64, says: "'now'"),
+            Mistake("screenrelay share --room", 64, says: "--room", "--room=NAME"),
+            Mistake("screenrelay share --lan=yes", 64, says: "--lan", "no value"),
+            Mistake("screenrelay share --bitrate 4X", 64, says: "--bitrate 4X", "4M", "600k"),
+            Mistake("screenrelay share --bitrate 1", 64, says: "--bitrate 1", "10k", "1G"),
+            Mistake("screenrelay share --fps 0", 64, says: "--fps 0", "1 to 120"),
+            Mistake("screenrelay share --fps 121", 64, says: "--fps 121", "1 to 120"),
+            Mistake("screenrelay share --room a,b", 64, says: "--room a,b", "letters, digits"),
+            Mistake("screenrelay host --udp-port 70000", 64, says: "--udp-port 70000", "65535"),
+            Mistake(
+                "screenrelay host --listen 127.0.0.1:70000", 64, says: "--listen 127.0.0.1:70000", "127.0.0.1:8080"),
+            Mistake("screenrelay host --listen 192.0.2.7:0", 64, says: "--listen 192.0.2.7:0", "--lan"),
+            Mistake("screenrelay host --lan --listen 192.0.2.7:0 --udp-port 0", 64, says: "--listen", "192.0.2.7:0"),
+            Mistake("screenrelay host --advertise here", 64, says: "--advertise here", "203.0.113.7"),
+            Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
+            Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),
+            Mistake("screenrelay host --link s.sock", 64, says: "--link s.sock", "unix:PATH"),
+            Mistake("screenrelay host --link fd:99 \(anyPorts)", 64, says: "--link", "99"),
+            Mistake(
+                "screenrelay host --link unix:/nowhere/s.sock \(anyPorts)", 69, says: "--link", "'/nowhere'", "make it"),
+            Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
+            Mistake("screenrelay capture --display :0 --link unix:/nowhere/s.sock", 69, says: "--link", "'/nowhere'"),
+            Mistake("screenrelay capture --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
+            Mistake("screenrelay capture --bitrate 4X", 64, says: "--bitrate 4X", "4M"),
+            Mistake("screenrelay capture --display :9999", 69, says: "--display :9999", "no X server"),
+            Mistake("screenrelay capture --display screen", 64, says: "--display screen", ":0"),
+            Mistake("screenrelay capture", 64, says: "--display", "DISPLAY", ":0"),
+            Mistake("screenrelay share --display :9999 \(anyPorts)", 69, says: "--display :9999", "no X server"),
+            Mistake("screenrelay share \(anyPorts)", 64, says: "--display", "DISPLAY", ":0"),
+            Mistake("screenrelay snapshot", 64, says: "LINK", "screenrelay snapshot --help"),
+            Mistake("screenrelay snapshot http://127.0.0.1:1/#screen,t", 64, says: "--output", "FILE"),
+            Mistake("screenrelay snapshot screen -o s.png", 64, says: "'screen'", "http://"),
+            Mistake("screenrelay snapshot http://127.0.0.1:1/#screen,t -o s.gif", 64, says: "--output s.gif", ".png"),
+            Mistake("screenrelay snapshot http://127.0.0.1:1/#screen,t -o s.png", 69, says: "127.0.0.1:1", "refused"),
+            Mistake("screenrelay snapshot http://nowhere.invalid/#screen,t -o s.png", 69, says: "nowhere.invalid"),
+            Mistake(
+                "screenrelay snapshot http://127.0.0.1:1/#s,t -o /nowhere/s.png", 69, says: "--output", "'/nowhere'"),
+        ]
+
+        @Test(
+            "is answered by one line that names it and what would be right, and by its exit code", arguments: mistakes)
+        func line(_ mistake: Mistake) throws {
+            let folder = try TemporaryFolder()
+            let run = try CommandLineRun(mistake.words, folder: folder.path)
+            #expect(run.status == .exited(mistake.exitCode))
+            let line = try #require(run.errorLine, "one line, not: \(run.errorOutput)")
+            #expect(line.hasPrefix("screenrelay"))
+            for words in mistake.says { #expect(line.contains(words), "\(words) in: \(line)") }
+            // Whoever pipes the link somewhere must not get one that leads nowhere.
+            #expect(run.output.isEmpty)
+        }
+
+        @Test("a port that is taken is named with its option, whichever of the two it is")
+        func takenPorts() throws {
+            for program in ["share", "host"] {
+                let tcp = try RawSocket.occupying(.tcp)
+                let listen = "127.0.0.1:\(tcp.port)"
+                var run = try CommandLineRun(["screenrelay", program, "--listen", listen, "--udp-port", "0"])
+                #expect(run.status == .exited(69))
+                #expect(run.errorLine?.contains("--listen: can't listen on \(listen)") == true)
+                #expect(run.errorLine?.contains("choose another port") == true)
+
+                let udp = try RawSocket.occupying(.udp)
+                run = try CommandLineRun([
+                    "screenrelay", program, "--listen", "127.0.0.1:0", "--udp-port", "\(udp.port)",
+                ])
+                #expect(run.status == .exited(69))
+                #expect(run.errorLine?.contains("--udp-port \(udp.port): the port is taken") == true)
+                #expect(run.output.isEmpty)
+            }
+        }
+
+        @Test("a snapshot that is refused, or has nowhere to go, leaves no file")
+        func snapshots() throws {
+            let folder = try TemporaryFolder()
+            let host = try RunningProgram(
+                "screenrelay",
+                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let link = try host.printedLink()
+
+            var run = try CommandLineRun(["screenrelay", "snapshot", link + "x", "-o", folder.file("s.png")])
+            #expect(run.status == .exited(77))
+            #expect(run.errorLine?.contains("doesn't let this link in") == true)
+
+            // Nothing was captured yet.
+            run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+            #expect(run.status == .exited(69))
+            #expect(run.errorLine?.contains("no picture") == true)
+            #expect(access(folder.file("s.png"), F_OK) != 0)
+        }
+    }
+}

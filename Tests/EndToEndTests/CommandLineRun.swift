@@ -1,0 +1,43 @@
+import Processes
+import TestSupport
+import Testing
+
+/// One run of a program to its end, as a shell sees it.
+struct CommandLineRun {
+    let status: ProcessStatus?
+    let output: String
+    let errorOutput: String
+
+    /// Runs `words`, the first of which is one of our programs, without DISPLAY unless `display` names one.
+    init(_ words: [String], display: String? = nil, folder: String? = nil) throws {
+        var launch = Launch(try #require(builtProgram(words[0])), Array(words.dropFirst()))
+        launch.environment["DISPLAY"] = .some(display)
+        launch.workingFolder = folder
+        launch.standardOutput = .text(limit: 1 << 20)
+        launch.standardError = .text(limit: 1 << 20)
+        (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(20))
+    }
+
+    /// The one line that it said on standard error; nil where that was nothing, or more.
+    var errorLine: String? {
+        guard errorOutput.hasSuffix("\n"), !errorOutput.dropLast().contains("\n") else { return nil }
+        return String(errorOutput.dropLast())
+    }
+}
+
+/// A command line that can't work, and what has to be said about it.
+struct Mistake: CustomTestStringConvertible, Sendable {
+    let words: [String]
+    let exitCode: Int32
+    /// What the line names: the option, and what would be right.
+    let says: [String]
+
+    /// `line` is split at spaces.
+    init(_ line: String, _ exitCode: Int32, says: String...) {
+        words = line.split(separator: " ").map(String.init)
+        self.exitCode = exitCode
+        self.says = says
+    }
+
+    var testDescription: String { words.joined(separator: " ") }
+}

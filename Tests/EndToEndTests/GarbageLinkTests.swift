@@ -1,0 +1,147 @@
+import CaptureLink
+import Glibc
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Garbage on the link", .enabled(if: EndToEnd.isPossible))
+    struct GarbageOnTheLink {
+        @Test("ends that connection with an error in the log, and the stream goes on")
+        func garbage() throws {
+            let desktop = try SharedDesktop(apart: .hostFirst)
+            defer { desktop.stop() }
+            let path = desktop.folder.file("s.sock")
+            var last = try desktop.expectCurrentPicture("before")
+
+            for (what, bytes, words) in Self.endings {
+                let errors = desktop.host.occurrences(of: words)
+                let socket = try RawSocket.connected(toPath: path)
+                try socket.send(bytes)
+                let answer = try socket.readToEnd(what)
+                try desktop.host.waitForLog(words, count: errors + 1)
+                #expect(Self.endNotice(in: answer) != nil, "\(what): it is told why")
+            }
+            var random = SeededRandom(seed: 20_261_120)
+            for _ in 0..<20 {
+                var bytes = (0..<Int.random(in: 1...4000, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                // Not by chance the beginning of a message.
+                bytes[0] |= 1
+                let socket = try RawSocket.connected(toPath: path)
+                try socket.send(bytes)
+                try socket.readToEnd("random bytes")
+            }
+            try desktop.host.waitForLog("not a capture link", count: 21)
+            let next = try desktop.expectCurrentPicture("after")
+            #expect(next > last)
+            last = next
+
+            // Cut in the middle: reported, since the peer may just have died.
+            var socket: RawSocket? = try RawSocket.connected(toPath: path)
+            try socket?.send(Array(Self.hello.dropLast(5)))
+            socket = nil
+            try desktop.host.waitForLog("the connection ended inside the message at byte 0")
+            #expect(try desktop.expectCurrentPicture("after a cut message") > last)
+            #expect(desktop.host.occurrences(of: "capture is gone") == 0)
+        }
+
+        @Test("that only stays silent keeps nobody out")
+        func silence() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
+            let link = try host.printedLink()
+            var silent: [RawSocket] = []
+            for _ in 0..<40 {
+                // The listener's queue is shorter than that.
+                silent.append(try eventually("room for a connection") { try? RawSocket.connected(toPath: path) })
+            }
+            try host.waitForLog("32 connections have not said what they are; the oldest is closed", count: 8)
+
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let capture = try RunningProgram(
+                "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
+            defer { capture.stop() }
+            try host.waitForLog(LinkBetweenPrograms.cameTogether)
+            #expect(try LinkSnapshot(of: link).picture.width == 320)
+            #expect(silent.count == 40)
+        }
+
+        @Test("from the source itself is an error too: NAL units that can't be used are counted and left out")
+        func source() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
+            let link = try host.printedLink()
+            var sender: RawSocket? = try RawSocket.connected(toPath: path)
+            try sender?.send(Self.hello)
+            try host.waitForLog("link: capture broken")
+            // An SPS that ends in its first field, a type that is none, the forbidden bit, slices of nothing.
+            for unit: [UInt8] in [
+                [0x67], [0x67, 0x42], [0x1F, 1, 2], [0xE5, 1, 2], [0x65, 0x88], [0x41, 0x9A, 0x00],
+            ] {
+                let payload = [0, 0, 0, 1] + unit
+                let header = try Self.encoder.nalUnitHeader(
+                    payloadCount: payload.count, captureTime: now(), endsAccessUnit: true)
+                try sender?.send(header + payload)
+            }
+            try host.waitForLog("NAL units could not be used")
+            try sender?.send([0xFF])
+            try sender?.readToEnd("a byte that is no message")
+            try host.waitForLog("link: capture is gone: not a capture link")
+            sender = nil
+
+            // The next one has the room.
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let capture = try RunningProgram(
+                "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
+            defer { capture.stop() }
+            #expect(
+                try eventually("a picture") { try? LinkSnapshot(of: link).picture.width } == 320)
+        }
+
+        private static let encoder = MessageEncoder(epoch: 7)
+        private static let hello = encoder.encode(
+            .hello(Hello(role: .capture, name: "broken", processID: 1, canMakeIDR: true)))
+
+        /// What ends a connection at once, and what the log says of it.
+        private static let endings: [(String, [UInt8], String)] = [
+            ("a length of 2^63", header(kind: 0, length: 1 << 63), "announces a NAL unit of 9223372036854775808 bytes"),
+            (
+                "a length of all ones", header(kind: 0, length: .max),
+                "announces a NAL unit of 18446744073709551615 bytes"
+            ),
+            ("a long control message", header(kind: 1, length: 1 << 20), "announces 1048576 bytes; the limit is 65536"),
+            ("a NAL unit cut short", header(kind: 0, length: 3) + [0, 0, 0], "announces a NAL unit of 3 bytes"),
+            ("no start code", header(kind: 0, length: 6) + [1, 2, 3, 4, 5, 6], "does not begin with 00 00 00 01"),
+            (
+                "a hello cut short", header(kind: 1, length: 4) + [1, 0, 1, 1],
+                "the hello message at byte 0 can't be read"
+            ),
+            ("HTTP", Array("GET / HTTP/1.1\r\n\r\n".utf8), "byte 0 is 0x47 where a message should begin with 0x26"),
+        ]
+
+        /// A header in our own form.
+        private static func header(kind: UInt8, length: UInt64) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: 40)
+            bytes[0] = 0x26
+            bytes[1] = kind
+            for index in 0..<8 { bytes[8 + index] = UInt8(truncatingIfNeeded: length >> UInt64(8 * index)) }
+            bytes[32] = 7
+            return bytes
+        }
+
+        /// The end message among what the host has sent.
+        private static func endNotice(in bytes: [UInt8]) -> EndNotice? {
+            var decoder = MessageDecoder()
+            decoder.push(bytes[...])
+            while let message = try? decoder.next() {
+                if case .end(let notice) = message.body { return notice }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+/// What a room shows: fetched by `screenrelay snapshot`, read by FFmpeg.
+struct LinkSnapshot {
+    let picture: ScenePicture
+
+    /// Takes one; it has to succeed.
+    init(of link: String) throws {
+        let folder = try TemporaryFolder()
+        let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+        guard run.status == .exited(0) else {
+            throw ProgramEnded(status: run.status ?? .signaled(9), log: run.errorOutput)
+        }
+        let png = try fileBytes(folder.file("s.png"))
+        // Width and height stand at the beginning of the first chunk, IHDR (PNG, section 11.2.2).
+        try #require(png.count > 24)
+        func number(_ at: Int) -> Int { png[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+        let decoded = try FFmpeg.decode(folder.file("s.png"))
+        #expect(decoded.messages.isEmpty)
+        picture = try #require(ScenePicture(bytes: decoded.bytes, width: number(16), height: number(20)))
+    }
+
+    /// The scene's counter.
+    var counter: Int? { PatchScene.counterValue(in: picture) }
+
+    /// The counter that the screen itself shows now, as FFmpeg grabs it.
+    static func counter(on screen: VirtualScreen) throws -> Int {
+        let size = screen.size
+        return try eventually("a picture of the screen that isn't torn") {
+            let grabbed = try FFmpeg.grab(display: screen.name, width: size.width, height: size.height)
+            return PatchScene.counterValue(inRGB: grabbed.bytes, width: size.width, height: size.height)
+        }
+    }
+}
+
+extension SharedDesktop {
+    /// The room shows the screen as it is now: no older than what FFmpeg grabs before, no newer than what it grabs after.
+    @discardableResult
+    func expectCurrentPicture(_ comment: Comment, link other: String? = nil) throws -> Int {
+        let before = try LinkSnapshot.counter(on: screen)
+        let shown = try #require(try LinkSnapshot(of: other ?? link).counter, comment)
+        let after = try LinkSnapshot.counter(on: screen)
+        #expect(before <= shown && shown <= after, comment)
+        return shown
+    }
+}

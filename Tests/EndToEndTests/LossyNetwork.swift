@@ -1,0 +1,71 @@
+import Glibc
+import Processes
+import TestSupport
+
+/// A network of its own, whose loopback loses one in twenty of the datagrams that a UDP port sends, by chance.
+///
+/// It lives as long as a process inside it, which this object holds.
+final class LossyNetwork {
+    /// What runs a command inside: `nsenter` and its options.
+    let prefix: [String]
+    private let holder: ChildProcess
+
+    /// Why there can't be one on this machine; nil where there can.
+    static let obstacle: String? = {
+        for tool in ["unshare", "nsenter", "ip", "nft"] where ProgramLookup.path(of: tool) == nil {
+            return "\(tool) is not installed"
+        }
+        do {
+            _ = try LossyNetwork(losingFrom: 9)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }()
+
+    /// Makes the network; what UDP `port` sends gets lost in it.
+    init(losingFrom port: UInt16) throws {
+        // A browser takes no part in a network that has loopback alone: a way out, which leads nowhere, makes it believe.
+        let script = """
+            set -e
+            ip link set lo up
+            ip link add near type veth peer name far
+            ip address add 192.0.2.1/24 dev near
+            ip link set near up
+            ip link set far up
+            ip route add default via 192.0.2.2
+            nft add table inet loss
+            nft add chain inet loss out '{ type filter hook output priority 0; }'
+            nft add rule inet loss out udp sport \(port) numgen random mod 20 0 counter drop
+            echo ready
+            exec sleep 600
+            """
+        // Where we aren't root, root in a user namespace of our own will do.
+        var launch = Launch("unshare", (geteuid() == 0 ? ["-n"] : ["-n", "-U", "-r"]) + ["sh", "-c", script])
+        launch.standardOutput = .text(limit: 1000)
+        launch.standardError = .text(limit: 10_000)
+        let holder = try ChildProcess(launch)
+        self.holder = holder
+        let user = geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]
+        prefix = ["nsenter", "--target", "\(holder.processID)", "--net"] + user + ["--"]
+        try eventually("a network of our own") {
+            if let status = holder.poll() {
+                holder.errorOutput?.waitForEnd(within: .seconds(1))
+                throw ProgramEnded(status: status, log: holder.errorOutput?.text ?? "")
+            }
+            return holder.output?.text.contains("ready") == true ? () : nil
+        }
+    }
+
+    deinit { holder.stop(within: .zero) }
+
+    /// How many datagrams have been lost so far.
+    func lostDatagrams() throws -> Int {
+        var launch = Launch(prefix[0], Array(prefix.dropFirst()) + ["nft", "list", "chain", "inet", "loss", "out"])
+        launch.standardOutput = .text(limit: 10_000)
+        let words = try ChildProcess.run(launch, within: .seconds(10)).output.split(separator: " ")
+        // "counter packets 7 bytes 6543 drop"
+        guard let place = words.firstIndex(of: "packets"), place + 1 < words.count else { return 0 }
+        return Int(words[place + 1]) ?? 0
+    }
+}

@@ -1,0 +1,192 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+/// Everything that runs the real programs. They share two cores with a browser, so one test runs at a time.
+@Suite("End to end", .serialized)
+enum EndToEnd {
+    /// Whether the programs are built and there is an X server for them.
+    static var isPossible: Bool {
+        VirtualScreen.isAvailable
+            && ["screenrelay", "screenrelay-capture", "screenrelay-scene"].allSatisfy { builtProgram($0) != nil }
+    }
+
+    /// Whether there is a browser too.
+    static var hasBrowser: Bool { isPossible && Browser.isAvailable }
+}
+
+/// A desktop with a scene on it, and the programs that share it: `share`, or `host` and `capture` apart.
+///
+/// Letting go of it ends all of them.
+final class SharedDesktop {
+    let screen: VirtualScreen
+    /// The scene's program.
+    let scene: RunningProgram
+    /// `screenrelay share` or `screenrelay host`.
+    private(set) var host: RunningProgram
+    /// `screenrelay capture`, where it runs apart from the host.
+    private(set) var capture: RunningProgram?
+    /// The room's link, as the host printed it.
+    private(set) var link: String
+    /// Where the host's socket is, where capture runs apart.
+    let folder: TemporaryFolder
+
+    /// Which program starts first where they are apart.
+    enum Order: CaseIterable {
+        case hostFirst, captureFirst
+    }
+
+    private static let size = PictureSize(width: 640, height: 480)
+    private static let hostOptions = ["--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug"]
+
+    /// `screenrelay share` over a scene of patches. `inside`: the network that the host runs in.
+    init(
+        scene sceneOptions: [String] = [], options: [String] = [], size: PictureSize = SharedDesktop.size,
+        inside network: LossyNetwork? = nil
+    ) throws {
+        folder = try TemporaryFolder()
+        screen = try VirtualScreen(size)
+        scene = try Self.startScene(on: screen, sceneOptions)
+        host = try RunningProgram(
+            "screenrelay", ["share", "--display", screen.name] + Self.hostOptions + options,
+            prefix: network?.prefix ?? [])
+        link = try host.printedLink()
+    }
+
+    /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
+    init(apart order: Order, scene sceneOptions: [String] = []) throws {
+        folder = try TemporaryFolder()
+        screen = try VirtualScreen(Self.size)
+        scene = try Self.startScene(on: screen, sceneOptions)
+        let address = "unix:" + folder.file("s.sock")
+        let early = order == .captureFirst ? try Self.startCapture(screen, address) : nil
+        // Capture has looked for its host in vain before that is there.
+        if let early { try early.waitForLog("waiting for it") }
+        host = try RunningProgram("screenrelay", ["host", "--link", address] + Self.hostOptions)
+        link = try host.printedLink()
+        capture = try early ?? Self.startCapture(screen, address)
+    }
+
+    deinit { stop() }
+
+    /// Starts capture again, where it runs apart.
+    func restartCapture() throws {
+        capture = try Self.startCapture(screen, "unix:" + folder.file("s.sock"))
+    }
+
+    /// The process that captures now: our own child, or the one that `share` said last that it has started.
+    func captureProcessID() throws -> Int32 {
+        if let capture { return capture.child.processID }
+        return try eventually("a capture process") { host.captureProcessIDs.last }
+    }
+
+    /// Ends all programs. Doing it again does nothing.
+    func stop() {
+        capture?.stop()
+        host.stop()
+        scene.stop()
+        screen.close()
+    }
+
+    private static func startScene(on screen: VirtualScreen, _ options: [String]) throws -> RunningProgram {
+        let scene = try RunningProgram(
+            "screenrelay-scene", ["--display", screen.name, "--scene", "patches"] + options)
+        try eventually("the scene") { scene.output.contains("ready") ? () : nil }
+        return scene
+    }
+
+    private static func startCapture(_ screen: VirtualScreen, _ address: String) throws -> RunningProgram {
+        try RunningProgram(
+            "screenrelay", ["capture", "--link", address, "--display", screen.name, "--log", "debug"])
+    }
+}
+
+/// One of the package's programs while it runs, and what it says.
+final class RunningProgram {
+    let child: ChildProcess
+
+    /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
+    init(_ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil) throws {
+        let words = prefix + [try #require(builtProgram(name))] + arguments
+        var launch = Launch(words[0], Array(words.dropFirst()))
+        launch.workingFolder = folder
+        launch.standardOutput = .text(limit: 1 << 20)
+        launch.standardError = .text(limit: 8 << 20)
+        child = try ChildProcess(launch)
+    }
+
+    deinit { stop() }
+
+    /// What it has written to standard output.
+    var output: String { child.output?.text ?? "" }
+    /// What it, and what it has started, has written to standard error.
+    var log: String { child.errorOutput?.text ?? "" }
+
+    /// Stops it in its tracks, without telling it.
+    func freeze() { child.terminate(SIGSTOP) }
+    /// Lets it go on.
+    func thaw() { child.terminate(SIGCONT) }
+
+    /// Ends it, with SIGTERM first. Doing it again does nothing.
+    @discardableResult
+    func stop(within limit: Duration = .seconds(3)) -> ProcessStatus? {
+        thaw()
+        return child.stop(within: limit)
+    }
+
+    /// The link that `share` or `host` prints.
+    func printedLink() throws -> String {
+        try eventually("the link", within: .seconds(20)) {
+            if let status = child.poll() {
+                child.errorOutput?.waitForEnd(within: .seconds(1))
+                throw ProgramEnded(status: status, log: log)
+            }
+            let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
+            // The last piece has no line feed yet.
+            return lines.dropLast().first { $0.hasPrefix("http://") }.map(String.init)
+        }
+    }
+
+    /// Waits until the log has `text` in it, `count` times.
+    func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(10)) throws {
+        try eventually("'\(text)' in the log", within: limit) {
+            occurrences(of: text) >= count ? () : nil
+        }
+    }
+
+    /// How often the log says `text`.
+    func occurrences(of text: String) -> Int {
+        log.split(separator: "\n").count { $0.contains(text) }
+    }
+
+    /// The processes that `share` has started to capture, the first one first.
+    var captureProcessIDs: [Int32] {
+        let words = "capture is process "
+        return log.split(separator: "\n").compactMap { line in
+            line.range(of: words).flatMap { Int32(line[$0.upperBound...]) }
+        }
+    }
+}
+
+/// A program ended that should have gone on.
+struct ProgramEnded: Error, CustomStringConvertible {
+    let status: ProcessStatus
+    let log: String
+    var description: String { "the program has ended (\(status)): \(log)" }
+}
+
+extension Substring {
+    /// Where `text` begins and ends in the line.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,148 @@
+import BrowserDriver
+import Foundation
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+/// A page that shows a shared desktop in its first video, and what is to be seen there.
+struct ViewerPage {
+    let page: Page
+
+    /// Takes the video's picture now as base64 of its RGBA bytes, scaled to `width` columns at most.
+    private static let pictureScript = """
+        (mostColumns => {
+          const video = document.querySelector('video');
+          if (!video || !video.videoWidth || video.readyState < 2) return null;
+          const scale = Math.min(1, mostColumns / video.videoWidth);
+          const canvas = document.createElement('canvas');
+          canvas.width = Math.round(video.videoWidth * scale);
+          canvas.height = Math.round(video.videoHeight * scale);
+          const context = canvas.getContext('2d', { willReadFrequently: true });
+          context.drawImage(video, 0, 0, canvas.width, canvas.height);
+          const bytes = context.getImageData(0, 0, canvas.width, canvas.height).data;
+          let text = '';
+          for (let from = 0; from < bytes.length; from += 8192)
+            text += String.fromCharCode.apply(null, bytes.subarray(from, from + 8192));
+          return { width: canvas.width, height: canvas.height, rgba: btoa(text) };
+        })
+        """
+
+    /// Opens `link` in a new page of `browser`.
+    init(_ link: String, in browser: Browser) throws {
+        page = try browser.newPage("about:blank")
+        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer)])
+        try page.navigate(link)
+    }
+
+    /// A page that shows its video in another way.
+    init(_ page: Page) {
+        self.page = page
+    }
+
+    /// Keeps the page's peer connections where a test finds them, and when it was let in and played.
+    private static let observer = """
+        window.times = {};
+        window.WebSocket = class extends window.WebSocket {
+          constructor(...values) {
+            super(...values);
+            this.addEventListener('open', () => { times.open ??= performance.now(); });
+          }
+        };
+        const looking = setInterval(() => {
+          if (window.screenRelay?.phase !== 'playing') return;
+          times.playing = performance.now();
+          clearInterval(looking);
+        }, 5);
+        window.connections = [];
+        window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
+          construct(target, values) {
+            const made = new target(...values);
+            window.connections.push(made);
+            return made;
+          }
+        });
+        """
+
+    /// What the video shows now, at most so many columns of it; nil before there is something.
+    func picture(columns: Int = 4096) throws -> ScenePicture? {
+        let value = try page.evaluate("\(Self.pictureScript)(\(columns))")
+        guard let width = value["width"].int, let height = value["height"].int, let text = value["rgba"].string,
+            let data = Data(base64Encoded: text)
+        else { return nil }
+        return ScenePicture(bytes: [UInt8](data), width: width, height: height, bytesPerPixel: 4)
+    }
+
+    /// The scene's counter as the video shows it; nil where it shows none.
+    func counter() throws -> Int? {
+        try picture(columns: 320).flatMap(PatchScene.counterValue(in:))
+    }
+
+    /// Waits until the page plays.
+    func waitUntilPlaying(within limit: Duration = .seconds(20)) throws {
+        do {
+            try page.waitUntil("window.screenRelay && window.screenRelay.phase === 'playing'", within: limit)
+        } catch {
+            let state = try page.evaluate("JSON.stringify(window.screenRelay)").string ?? "nothing"
+            let title = try page.evaluate("document.body.innerText").string ?? ""
+            throw NotPlaying(state: state, text: title, console: page.consoleMessages.map(\.description))
+        }
+    }
+
+    /// Waits until the counter is past `value` (0 for any), and gives it.
+    @discardableResult
+    func waitForCounter(past value: Int, within limit: Interval = .seconds(15)) throws -> Int {
+        try eventually("a counter past \(value)", within: limit) {
+            try counter().flatMap { $0 > value ? $0 : nil }
+        }
+    }
+
+    /// Sees the counter go up by `steps` pictures or more, from what it is now.
+    func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(15)) throws {
+        let before = try waitForCounter(past: -1, within: limit)
+        try waitForCounter(past: before + steps - 1, within: limit)
+    }
+
+    /// A number of the first incoming video in the statistics of connection `index`; nil where there is none.
+    func statistic(_ name: String, ofConnection index: Int = 0) throws -> Double? {
+        try page.evaluate(
+            """
+            (async () => {
+              const report = await window.connections[\(index)].getStats();
+              for (const entry of report.values())
+                if (entry.type === 'inbound-rtp' && entry.kind === 'video') return entry['\(name)'] ?? null;
+              return null;
+            })()
+            """
+        ).number
+    }
+
+    /// From the WebSocket's opening to the first picture on the screen, in milliseconds; nil before that.
+    func joinTime() throws -> Double? { try page.evaluate("times.playing - times.open").number }
+
+    /// How often the page has begun anew by itself.
+    func reconnects() throws -> Int? { try page.evaluate("window.screenRelay.reconnects").int }
+}
+
+/// The page doesn't play; this is what it says.
+struct NotPlaying: Error, CustomStringConvertible {
+    let state: String
+    let text: String
+    let console: [String]
+    var description: String { "the page doesn't play: \(state), '\(text)', console: \(console)" }
+}
+
+/// Sees that each patch of the scene has the colour that was drawn, within 8 of 255 a part.
+func expectPatches(in picture: ScenePicture, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    for (index, patch) in PatchScene.patches.enumerated() {
+        guard let seen = PatchScene.color(ofPatch: index, in: picture) else {
+            Issue.record("\(what) has no patch \(patch.name)", sourceLocation: sourceLocation)
+            continue
+        }
+        let parts = [
+            (seen.red, patch.color.red), (seen.green, patch.color.green), (seen.blue, patch.color.blue),
+        ]
+        let worst = parts.map { abs(Int($0.0) - Int($0.1)) }.max() ?? 0
+        #expect(worst <= 8, "\(what): \(patch.name) is \(seen), drawn \(patch.color)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,79 @@
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import TestSupport
+
+/// The capture's end of a link.
+final class TestCapture {
+    let connection: LinkConnection
+    private let encoder: MessageEncoder
+    private var decoder = MessageDecoder()
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private(set) var received: [LinkMessage] = []
+    private(set) var isClosed = false
+
+    init(_ connection: LinkConnection, form: LinkForm = .extended) {
+        self.connection = connection
+        encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0)
+    }
+
+    convenience init(path: String, form: LinkForm = .extended) throws {
+        self.init(try LinkConnection.connect(to: .unix(path: path)), form: form)
+    }
+
+    func greet(canMakeIDR: Bool = true) throws {
+        try send(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: canMakeIDR)))
+    }
+
+    func send(_ message: LinkMessage) throws {
+        try connection.enqueue(header: encoder.encode(message))
+    }
+
+    /// All bytes of an access unit's messages.
+    func bytes(of unit: AccessUnit) throws -> [UInt8] {
+        try encoder.headers(for: unit).flatMap { $0.header + unit.bytes[$0.payload] }
+    }
+
+    func send(_ unit: AccessUnit) throws {
+        try send(bytes: bytes(of: unit))
+    }
+
+    func send(bytes: [UInt8]) throws {
+        try connection.enqueue(header: bytes)
+        try eventually("the host to read", holds: { try connection.flush() })
+    }
+
+    /// Reads until `condition` holds.
+    func wait(for what: String, _ condition: ([LinkMessage]) -> Bool) throws {
+        try eventually(what) {
+            try read()
+            return condition(received) ? () : nil
+        }
+    }
+
+    /// Reads until the host has closed.
+    func waitForEnd() throws {
+        try eventually("the end of the link") {
+            try read()
+            return isClosed ? () : nil
+        }
+    }
+
+    /// Why the host has ended the link.
+    var endNotice: EndNotice? {
+        for case .end(let notice) in received { return notice }
+        return nil
+    }
+
+    private func read() throws {
+        while !isClosed {
+            switch try connection.receive(into: &buffer) {
+            case .bytes(let count): decoder.push(buffer[..<count])
+            case .wouldBlock: return
+            case .closed: isClosed = true
+            }
+            while let message = try decoder.next() { received.append(message.body) }
+        }
+    }
+}

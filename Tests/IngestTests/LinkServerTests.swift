@@ -1,0 +1,182 @@
+import CaptureLink
+import Glibc
+import Ingest
+import LinkTransport
+import MediaTypes
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@Suite("The link's server")
+struct LinkServerTests {
+    /// A host's end, from the socket to the hub.
+    final class Host {
+        let folder: TemporaryFolder
+        let path: String
+        let hub = TrackHub(origin: now())
+        let ingest: TrackIngest
+        let server: LinkServer
+        private let lines: Lines
+
+        final class Lines: Sendable {
+            let all = Mutex<[String]>([])
+        }
+
+        init() throws {
+            folder = try TemporaryFolder()
+            path = folder.file("s.sock")
+            let lines = Lines()
+            self.lines = lines
+            let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
+            ingest = try TrackIngest(hub: hub, log: log)
+            server = try LinkServer(at: .unix(path: path), ingest: ingest, name: "test host", log: log)
+        }
+
+        deinit { server.stop() }
+
+        func waitForLog(_ text: String) throws {
+            try eventually("'\(text)' in the log", holds: { lines.all.withLock { $0.contains { $0.contains(text) } } })
+        }
+    }
+
+    @Test("a capture is greeted, told whether anybody watches, and its pictures reach the hub bit for bit")
+    func capture() throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.wait(for: "hello and pause") { messages in
+            guard case .hello(let hello)? = messages.first else { return false }
+            return hello.role == .host && hello.name == "test host" && messages.contains(.pause)
+        }
+        host.hub.changeViewers(by: 1)
+        host.hub.requestKeyFrame(now: now())
+        host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000))
+        try capture.wait(for: "what viewers need") { messages in
+            messages.contains(.resume) && messages.contains(.requestIDR)
+                && messages.contains(.bitRate(BitRate(bitsPerSecond: 900_000)))
+        }
+        let pictures = try PlainPictures()
+        let units = [try pictures.next(shade: 50, isIDR: true), try pictures.next(shade: 70)]
+        for unit in units { try capture.send(unit) }
+        var taken: [TrackUnit] = []
+        try eventually("two units") {
+            taken += reader.take()
+            return taken.count == 2 ? () : nil
+        }
+        #expect(taken.map(\.unit.bytes) == units.map(\.bytes))
+        #expect(taken.map(\.unit.captureTime) == units.map(\.captureTime))
+    }
+
+    @Test(
+        "a legacy sender's pictures come through, and it is sent nothing but the greeting",
+        arguments: [
+            LinkForm.legacy40, .legacy16,
+        ])
+    func legacy(_ form: LinkForm) throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let sender = try TestCapture(path: host.path, form: form)
+        let pictures = try PlainPictures()
+        let units = [try pictures.next(shade: 50, isIDR: true), try pictures.next(shade: 70)]
+        for unit in units { try sender.send(unit) }
+        var taken: [TrackUnit] = []
+        try eventually("two units, the last one by time") {
+            taken += reader.take()
+            return taken.count == 2 ? () : nil
+        }
+        #expect(taken.map(\.unit.bytes) == units.map(\.bytes))
+        host.hub.changeViewers(by: 1)
+        host.server.stop()
+        try sender.waitForEnd()
+        #expect(sender.received.map(\.kind) == [.hello])
+        try host.waitForLog("a legacy sender")
+    }
+
+    @Test("a second capture is told that there is one, though it is still writing, and the first goes on")
+    func second() throws {
+        let host = try Host()
+        let first = try TestCapture(path: host.path)
+        try first.greet()
+        try eventually("the first", holds: { host.ingest.state == .live })
+        let second = try TestCapture(path: host.path)
+        let pictures = try PlainPictures()
+        let idr = try pictures.next(shade: 50, isIDR: true)
+        // Larger than what a socket takes at once.
+        for _ in 0..<2000 { try second.send(idr) }
+        try second.waitForEnd()
+        #expect(second.endNotice?.reason == .refused)
+        #expect(second.endNotice?.text.contains("another capture") == true)
+        try first.send(idr)
+        try eventually("the first's picture", holds: { host.hub.publishedUnits == 1 })
+        #expect(host.ingest.state == .live)
+    }
+
+    @Test("what a capture says at its end is what viewers are told")
+    func reason() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.send(.end(EndNotice(reason: .displayLost, text: "the X server is gone")))
+        capture.connection.close()
+        try eventually("the capture's end") {
+            if case .gone(_, "the X server is gone") = host.ingest.state { return () }
+            return nil
+        }
+    }
+
+    @Test("a socket that was handed over serves as well")
+    func adopted() throws {
+        let host = try Host()
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        host.server.adopt(descriptor: ends[0])
+        let capture = TestCapture(try LinkConnection.connect(to: .descriptor(ends[1])))
+        try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        try eventually("a picture", holds: { host.hub.publishedUnits == 1 })
+    }
+
+    @Test("at its end connections are closed and the socket file is gone; stopping again does nothing")
+    func stop() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try eventually("the capture", holds: { host.ingest.state == .live })
+        host.server.stop()
+        host.server.stop()
+        try capture.waitForEnd()
+        #expect(capture.endNotice?.reason == .stopped)
+        #expect(access(host.path, F_OK) != 0)
+    }
+
+    @Test("whatever comes, the server goes on: mutated streams, one after the other")
+    func mutations() throws {
+        let host = try Host()
+        let pictures = try PlainPictures()
+        var random = SeededRandom(seed: 38)
+        var valid: [UInt8] = []
+        let template = try TestCapture(path: host.path)
+        for index in 0..<6 { valid += try template.bytes(of: pictures.next(shade: 60, isIDR: index % 3 == 0)) }
+        template.connection.close()
+        for _ in 0..<150 {
+            let capture = try eventually("room in the listener's queue") { try? TestCapture(path: host.path) }
+            // The host may have ended the link by then.
+            try? capture.send(bytes: random.mutation(of: valid))
+            capture.connection.close()
+        }
+        try eventually("the last one's end", holds: { host.ingest.state != .live })
+        let reader = host.hub.subscribe {}
+        _ = reader.take()
+        let idr = try PlainPictures().next(shade: 170, isIDR: true)
+        try eventually("a good capture's picture") {
+            // Turned away while the host has not yet seen the end of the one before.
+            let capture = try TestCapture(path: host.path)
+            try? capture.send(idr)
+            return try? eventually("it in the hub", within: .milliseconds(200)) {
+                reader.take().contains { $0.unit.bytes == idr.bytes } ? () : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import CaptureLink
+import Ingest
+import MediaTypes
+import Synchronization
+import TestSupport
+import X264Encoding
+
+/// Encodes plain pictures whose shade says which one it is.
+final class PlainPictures {
+    let size: PictureSize
+    private let encoder: X264Encoder
+    private var count: Int64 = 0
+
+    init(size: PictureSize = PictureSize(width: 64, height: 48)) throws {
+        self.size = size
+        encoder = try X264Encoder(
+            X264Configuration(
+                size: size, framesPerSecond: 30, rate: RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000))))
+    }
+
+    /// The next picture, all of it of one shade, taken now.
+    func next(shade: UInt8, isIDR: Bool = false) throws -> AccessUnit {
+        count += 1
+        let samples = size.width * size.height
+        let picture = I420Picture(
+            size: size,
+            bytes: [UInt8](repeating: shade, count: samples) + [UInt8](repeating: 128, count: samples / 2),
+            isFullRange: false, matrix: .bt601, captureTime: now())
+        return try encoder.accessUnit(of: picture, forceIDR: isIDR, time: MediaTime(ticks: count * 3000))
+    }
+}
+
+extension I420Picture {
+    /// The shade in its middle.
+    var shade: Int { Int(bytes[size.width * (size.height / 2) + size.width / 2]) }
+}
+
+/// A source that remembers what it was asked for.
+final class AskedSource: PictureSource {
+    /// What a source is asked for.
+    struct Asked {
+        var idrs = 0
+        var running: [Bool] = []
+        var rates: [BitRate] = []
+    }
+
+    let canMakeIDR: Bool
+    let asked = Mutex(Asked())
+
+    init(canMakeIDR: Bool = true) {
+        self.canMakeIDR = canMakeIDR
+    }
+
+    func requestIDR() { asked.withLock { $0.idrs += 1 } }
+    func setRunning(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
+    func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }
+
+    var idrs: Int { asked.withLock { $0.idrs } }
+    var running: [Bool] { asked.withLock { $0.running } }
+}
+
+/// Answers of snapshots, in the order in which they came; nil stands for none.
+final class Answers: Sendable {
+    private let pictures = Mutex<[I420Picture?]>([])
+
+    func add(_ picture: I420Picture?) { pictures.withLock { $0.append(picture) } }
+    /// Their shades.
+    var all: [Int?] { pictures.withLock { $0.map { $0?.shade } } }
+    /// The last picture's size.
+    var size: PictureSize? { pictures.withLock { $0.last.flatMap { $0?.size } } }
+}

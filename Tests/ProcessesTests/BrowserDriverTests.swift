@@ -1,0 +1,55 @@
+import BrowserDriver
+import Testing
+
+@Suite("The browser driver", .enabled(if: Browser.isAvailable), .serialized)
+struct BrowserDriverTests {
+    @Test("a page is opened, evaluated, photographed and closed", .timeLimit(.minutes(1)))
+    func page() throws {
+        let browser = try Browser.launch()
+        defer { browser.close() }
+        let page = try browser.newPage("data:text/html,<title>hello</title><p id=p>words</p>")
+        #expect(try page.evaluate("document.title") == "hello")
+        #expect(try page.evaluate("({a: [1, 2.5, null, true], b: 'x'})") == ["a": [1, 2.5, .null, true], "b": "x"])
+        #expect(try page.evaluate("undefined") == .null)
+        #expect(try page.evaluate("new Promise(done => setTimeout(() => done(7), 20))").int == 7)
+        #expect(throws: BrowserError.self) { try page.evaluate("nothing.here") }
+        #expect(page.consoleErrors.isEmpty)
+
+        try page.evaluate("setTimeout(() => { document.title = 'later'; console.error('bad', 1); }, 50)")
+        #expect(try page.waitUntil("document.title == 'later'") == true)
+        #expect(page.consoleErrors.map(\.text) == ["bad 1"])
+        #expect(throws: BrowserError.deadlineMissed("'false' did not become true")) {
+            try page.waitUntil("false", within: .milliseconds(100))
+        }
+
+        try page.evaluate("setTimeout(() => { throw new Error('uncaught'); }, 0); 1")
+        try page.settle(for: .milliseconds(200))
+        #expect(page.consoleErrors.last?.text.contains("uncaught") == true)
+
+        try page.setViewport(width: 320, height: 200)
+        let png = try page.screenshot()
+        #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+        #expect(Array(png[16..<24]) == [0, 0, 1, 64, 0, 0, 0, 200])
+
+        let second = try browser.newPage("about:blank")
+        #expect(try second.evaluate("1 + 1").int == 2)
+        second.close()
+        #expect(throws: BrowserError.self) { try browser.newPage("http://127.0.0.1:1/") }
+    }
+
+    @Test("a call that takes too long misses its deadline, and a closed browser is gone", .timeLimit(.minutes(1)))
+    func deadline() throws {
+        let browser = try Browser.launch()
+        let page = try browser.newPage()
+        #expect(throws: BrowserError.deadlineMissed("Runtime.evaluate")) {
+            try page.evaluate("new Promise(() => {})", within: .milliseconds(100))
+        }
+        browser.close()
+        #expect(throws: BrowserError.self) { try page.evaluate("1") }
+    }
+
+    @Test("a browser that doesn't speak the protocol is an error, not a hang", .timeLimit(.minutes(1)))
+    func notABrowser() throws {
+        #expect(throws: BrowserError.self) { try Browser.launch(extraFlags: ["--version"]) }
+    }
+}

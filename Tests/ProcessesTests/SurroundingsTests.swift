@@ -1,0 +1,56 @@
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+@Suite("What tests stand on")
+struct SurroundingsTests {
+    @Test("a temporary folder goes with all that is in it")
+    func temporaryFolder() throws {
+        var folder: TemporaryFolder? = try TemporaryFolder()
+        let path = try #require(folder?.path)
+        let file = try #require(try folder?.write("a", Array("text".utf8)))
+        mkdir(path + "/b", 0o700)
+        symlink("/", path + "/b/link")
+        #expect(try fileBytes(file) == Array("text".utf8))
+        folder = nil
+        #expect(access(path, F_OK) == -1)
+        #expect(access("/etc", F_OK) == 0)
+    }
+
+    @Test("a free port can be bound", arguments: [PortKind.udp, .tcp])
+    func port(kind: PortKind) throws {
+        #expect(try freePort(kind) > 1023)
+    }
+
+    @Test("the package's own programs are found beside its tests, if they are built")
+    func programs() throws {
+        #expect(builtProgram("no-such-program") == nil)
+        if let path = builtProgram("screenrelay-scene") {
+            var launch = Launch(path, ["--version"])
+            launch.standardOutput = .text(limit: 100)
+            #expect(try ChildProcess.run(launch, within: .seconds(5)).output == "screenrelay-scene 1.0\n")
+        }
+    }
+
+    @Test(
+        "a virtual screen can be had without an extension, and its end is reported",
+        .enabled(if: VirtualScreen.isAvailable))
+    func virtualScreen() throws {
+        let screen = try VirtualScreen(.init(width: 320, height: 240), options: ["-extension", "DAMAGE"])
+        #expect(screen.name.hasPrefix(":"))
+        screen.close()
+        #expect(throws: VirtualScreenError.self) {
+            try VirtualScreen(.init(width: 320, height: 240), options: ["-no-such-option"])
+        }
+    }
+
+    @Test("FFmpeg decodes a reference stream", .enabled(if: ReferenceStreams.isAvailable && FFmpeg.isAvailable))
+    func decode() throws {
+        let name = try #require(ReferenceStreams.names.first { $0.hasPrefix("BA_MW_D.") })
+        let result = try FFmpeg.decode(ReferenceStreams.path(name), to: "yuv420p", input: ["-f", "h264"])
+        #expect(result.status == .exited(0))
+        #expect(result.bytes.count % (176 * 144 * 3 / 2) == 0 && !result.bytes.isEmpty)
+    }
+}

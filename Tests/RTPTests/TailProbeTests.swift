@@ -1,0 +1,72 @@
+import MediaTypes
+import RTP
+import Testing
+
+struct TailProbeTests {
+    private func time(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+
+    private func probe(rtx: Bool = true, packets: Int = 2, roundTrip: Int64? = nil) -> TailProbe {
+        var probe = TailProbe(hasRetransmission: rtx)
+        probe.pictureSent(
+            lastSequenceNumber: SequenceNumber(1), packetCount: packets,
+            roundTripTime: roundTrip.map { .milliseconds($0) }, at: time(100))
+        return probe
+    }
+
+    @Test("a picture that nothing follows is probed for after 20 ms, once more after 40, and then no more")
+    func twice() {
+        var probe = probe()
+        #expect(probe.deadline == time(120))
+        #expect(probe.poll(at: time(119)) == nil)
+        #expect(probe.poll(at: time(120)) == .retransmitPicture)
+        #expect(probe.deadline == time(160))
+        #expect(probe.poll(at: time(159)) == nil)
+        #expect(probe.poll(at: time(165)) == .retransmitPicture)
+        #expect(probe.deadline == nil)
+        #expect(probe.poll(at: time(10_000)) == nil)
+        #expect(probe.sentProbes == 2)
+    }
+
+    @Test("on a long path the wait is half a round trip")
+    func longPath() {
+        #expect(probe(roundTrip: 30).deadline == time(120))
+        #expect(probe(roundTrip: 200).deadline == time(200))
+    }
+
+    @Test("a larger picture is probed for by padding, and a peer without RTX by its last packet")
+    func actions() {
+        var small = probe(packets: 3)
+        var large = probe(packets: 4)
+        var plain = probe(rtx: false, packets: 40)
+        #expect(small.poll(at: time(120)) == .retransmitPicture)
+        #expect(large.poll(at: time(120)) == .padding)
+        #expect(plain.poll(at: time(120)) == .repeatLastPacket)
+    }
+
+    @Test("the picture's packets are named by their sequence numbers, over a wrap too")
+    func sequenceNumbers() {
+        #expect(probe(packets: 3).pictureSequenceNumbers.map(\.rawValue) == [65535, 0, 1])
+    }
+
+    @Test("a report that shows the last packet, or a later one, ends probing; an older one doesn't")
+    func acknowledged() {
+        var probe = probe()
+        probe.receiverReported(highest: SequenceNumber(65535))
+        #expect(probe.deadline != nil)
+        probe.receiverReported(highest: SequenceNumber(1))
+        #expect(probe.deadline == nil)
+        #expect(probe.poll(at: time(500)) == nil)
+        probe.pictureSent(
+            lastSequenceNumber: SequenceNumber(3), packetCount: 1, roundTripTime: nil, at: time(600))
+        #expect(probe.deadline == time(620))
+        probe.receiverReported(highest: SequenceNumber(4))
+        #expect(probe.deadline == nil)
+    }
+
+    @Test("nothing is probed for before the first picture")
+    func nothingSent() {
+        var probe = TailProbe(hasRetransmission: true)
+        #expect(probe.deadline == nil)
+        #expect(probe.poll(at: time(1_000_000)) == nil)
+    }
+}

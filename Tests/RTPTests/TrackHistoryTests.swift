@@ -1,0 +1,50 @@
+import MediaTypes
+import RTP
+import Testing
+
+struct TrackHistoryTests {
+    private func unit(_ count: Int) -> PacketizedAccessUnit {
+        H264Packetizer().packetize(
+            AccessUnits.unit([AccessUnits.nalUnit(0x41, count: count)]), at: MediaTime(ticks: Int64(count)))
+    }
+
+    private func time(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+
+    @Test("units are found by their running number")
+    func numbers() {
+        var history = TrackHistory()
+        #expect(history.append(unit(10), at: time(0)) == UnitNumber(0))
+        #expect(history.append(unit(20), at: time(0)) == UnitNumber(1))
+        #expect(history.unit(UnitNumber(1))?.mediaTime.ticks == 20)
+        #expect(history.unit(UnitNumber(2)) == nil)
+        #expect(history.byteCount == 38)
+    }
+
+    @Test("no more units, bytes or seconds are kept than the limits say")
+    func limits() {
+        var history = TrackHistory(maximumUnitCount: 8, maximumByteCount: 1000, maximumAge: .seconds(2))
+        for _ in 0..<20 { _ = history.append(unit(10), at: time(0)) }
+        #expect(history.count == 8)
+        #expect(history.oldest == UnitNumber(12))
+        #expect(history.unit(UnitNumber(11)) == nil)
+        for _ in 0..<8 { _ = history.append(unit(396), at: time(0)) }
+        #expect(history.count == 3)
+        #expect(history.byteCount == 1200)
+        _ = history.append(unit(10), at: time(2001))
+        #expect(history.count == 2)
+        _ = history.append(unit(5000), at: time(2002))
+        _ = history.append(unit(5000), at: time(2003))
+        #expect(history.count == 1)
+        #expect(history.byteCount == 5004)
+    }
+
+    @Test("the picture before a pause is still there when the next one comes")
+    func pause() {
+        var history = TrackHistory()
+        let before = history.append(unit(10), at: time(0))
+        _ = history.append(unit(10), at: time(60_000))
+        #expect(history.unit(before) != nil)
+        _ = history.append(unit(10), at: time(60_001))
+        #expect(history.unit(before) == nil)
+    }
+}

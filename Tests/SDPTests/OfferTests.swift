@@ -1,0 +1,76 @@
+import SDP
+import Testing
+
+struct OfferTests {
+    private let offer = Offer(local: AnswerTests.local)
+
+    /// A server's answer to our offer.
+    private func answer(replacing part: String = "", with replacement: String = "") throws -> SessionDescription {
+        let text = """
+            v=0
+            o=- 5 1 IN IP4 0.0.0.0
+            s=-
+            t=0 0
+            a=group:BUNDLE 0
+            a=setup:active
+            m=video 9 UDP/TLS/RTP/SAVPF 106 107
+            c=IN IP4 0.0.0.0
+            a=mid:0
+            a=recvonly
+            a=rtcp-mux
+            a=ice-ufrag:abcd
+            a=ice-pwd:0123456789012345678901
+            a=fingerprint:sha-256 \(Offers.fingerprint)
+            a=rtpmap:106 H264/90000
+            a=fmtp:106 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f
+            a=rtcp-fb:106 nack
+            a=rtpmap:107 rtx/90000
+            a=fmtp:107 apt=106
+            a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid
+            """
+        return try SessionDescription(parsing: part.isEmpty ? text : text.replacing(part, with: replacement))
+    }
+
+    @Test("our offer has one sendonly video that either side may begin DTLS for")
+    func text() throws {
+        let session = try SessionDescription(parsing: offer.text)
+        let video = try #require(session.media.first)
+        #expect(session.media.count == 1)
+        #expect(session.groups.map(\.mids) == [["0"]])
+        #expect(video.direction == .sendonly)
+        #expect(video.setup == .actpass)
+        #expect(video.codecs.map(\.name) == ["H264", "rtx"])
+        #expect(video.codecs[0].feedback == ["nack", "nack pli", "ccm fir"])
+        #expect(video.extensions.count == 3)
+        #expect(video.candidates.count == 2)
+    }
+
+    @Test("the answer to our offer gives what was agreed on")
+    func negotiated() throws {
+        let video = try offer.negotiated(with: answer())
+        #expect(video.payloadType == 106)
+        #expect(video.rtxPayloadType == 107)
+        #expect(video.dtlsRole == .server)
+        #expect(video.feedback == [.nack])
+        #expect(video.extensions.mid == 1)
+        #expect(video.extensions.playoutDelay == nil)
+        #expect(!video.hasReducedSizeRTCP)
+        #expect(try offer.negotiated(with: answer(replacing: "active", with: "passive")).dtlsRole == .client)
+    }
+
+    @Test(
+        "an answer that refuses, or answers something else, is an error",
+        arguments: [
+            ("m=video 9", "m=video 0", SDPError.videoRejected),
+            ("recvonly", "inactive", .notReceiving(.inactive)),
+            ("setup:active", "setup:actpass", .unsupportedSetup(.actpass)),
+            ("106", "96", .answerDoesNotFitOffer),
+            ("mid:0", "mid:1", .answerDoesNotFitOffer),
+            ("m=video", "m=audio", .answerDoesNotFitOffer),
+            ("t=0 0", "a=ice-lite", .bothICELite),
+        ])
+    func refusals(part: String, replacement: String, error: SDPError) throws {
+        let answer = try answer(replacing: part, with: replacement)
+        #expect(throws: error) { try offer.negotiated(with: answer) }
+    }
+}

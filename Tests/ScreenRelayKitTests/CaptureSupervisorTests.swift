@@ -1,0 +1,105 @@
+import Glibc
+import MediaTypes
+import ScreenRelayKit
+import Signalling
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("The supervisor of a capture", .serialized)
+struct CaptureSupervisorTests {
+    /// A host whose capture is a line of shell, which notes its starts in a file.
+    private final class Scene {
+        let folder: TemporaryFolder
+        let host: ScreenRelayHost
+        let failures = Failures()
+        let supervisor: CaptureSupervisor
+
+        final class Failures: Sendable {
+            let codes = Mutex<[Int32]>([])
+        }
+
+        /// `script` finds its folder as working folder in `$0`, and its link under descriptor 3.
+        init(_ script: String) throws {
+            folder = try TemporaryFolder()
+            host = try ScreenRelayHost(.anyPorts)
+            let link = try host.openLink(at: nil)
+            let failures = self.failures
+            supervisor = try CaptureSupervisor(
+                program: "/bin/sh",
+                arguments: ["-c", "cd $0; echo $$ $(date +%s%N) $* >> starts; \(script)", folder.path],
+                link: link, log: .silent
+            ) { code in failures.codes.withLock { $0.append(code) } }
+        }
+
+        deinit {
+            supervisor.stop()
+            host.stop()
+        }
+
+        /// The words that each start has noted: process, nanoseconds, arguments.
+        var starts: [[String]] {
+            let text = (try? fileBytes(folder.file("starts"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        }
+
+        func waitForStarts(_ count: Int) throws -> [[String]] {
+            try eventually("\(count) starts") { starts.count >= count ? starts : nil }
+        }
+    }
+
+    @Test("a capture that ends is started again, after a pause that doubles")
+    func backOff() throws {
+        let scene = try Scene("exit 1")
+        let times = try scene.waitForStarts(4).map { Int64($0[1]) ?? 0 }
+        for (index, pause) in [100, 200, 400].enumerated() {
+            let took = Interval(nanoseconds: times[index + 1] - times[index])
+            #expect(took >= .milliseconds(Int64(pause)), "start \(index + 2)")
+        }
+        #expect(scene.failures.codes.withLock { $0.isEmpty })
+    }
+
+    @Test(
+        "a capture that can't even start is not tried again: its exit code is handed on, once",
+        arguments: [
+            Int32(64), 69, 77,
+        ])
+    func failure(_ code: Int32) throws {
+        let scene = try Scene("exit \(code)")
+        try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [code] })
+        #expect(scene.starts.count == 1)
+    }
+
+    @Test("one that ran before is started again whatever its code: a screen may come back")
+    func later() throws {
+        let scene = try Scene("if [ $(wc -l < starts) = 1 ]; then kill -9 $$; fi; exit 69")
+        _ = try scene.waitForStarts(3)
+        #expect(scene.failures.codes.withLock { $0.isEmpty })
+    }
+
+    @Test("it gets a link to its host under the descriptor that it is told")
+    func link() throws {
+        let scene = try Scene("head -c 1 <&3 > first; exec sleep 60")
+        let starts = try scene.waitForStarts(1)
+        #expect(starts[0].dropFirst(2) == ["--link", "fd:3"])
+        try eventually("the host's greeting", holds: { (try? fileBytes(scene.folder.file("first"))) == [0x26] })
+    }
+
+    @Test(
+        "it ends with its supervisor, even if it won't hear of it, and before the host forgets it",
+        arguments: [
+            "exec sleep 60", "trap '' TERM; while :; do sleep 0.05; done",
+        ])
+    func end(_ script: String) throws {
+        let scene = try Scene(script)
+        let process = try #require(try scene.waitForStarts(1).first.flatMap { Int32($0[0]) })
+        #expect(kill(process, 0) == 0)
+        let begin = now()
+        scene.supervisor.stop()
+        scene.supervisor.stop()
+        #expect(kill(process, 0) != 0)
+        #expect(now() - begin < .seconds(4))
+        #expect(scene.starts.count == 1)
+    }
+}

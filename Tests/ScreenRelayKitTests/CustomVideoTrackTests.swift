@@ -1,0 +1,119 @@
+import Ingest
+import MediaTypes
+import Signalling
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+import X264Encoding
+
+@testable import ScreenRelayKit
+
+@Suite("An application's own track")
+struct CustomVideoTrackTests {
+    /// What a track has told its application.
+    private final class Told: Sendable {
+        let keyFrames = Mutex(0)
+        let rates = Mutex<[BitRate]>([])
+        let watched = Mutex<[Bool]>([])
+
+        var feedback: CustomVideoTrack.Feedback {
+            CustomVideoTrack.Feedback(
+                keyFrameWanted: { self.keyFrames.withLock { $0 += 1 } },
+                targetBitRateChanged: { rate in self.rates.withLock { $0.append(rate) } },
+                watchedChanged: { isWatched in self.watched.withLock { $0.append(isWatched) } })
+        }
+    }
+
+    private let hub = TrackHub(origin: now())
+    private let picture = AccessUnit(
+        bytes: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3], nalUnits: [4..<6, 10..<12, 16..<18],
+        isIDR: true, captureTime: nil)
+
+    @Test("what is written is what viewers get, in order and on one timeline")
+    func write() throws {
+        let track = CustomVideoTrack(feedback: Told().feedback)
+        #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+        let reader = hub.subscribe {}
+        for _ in 0..<3 { track.write(picture) }
+        let units = reader.take()
+        #expect(units.map(\.unit.bytes) == [picture.bytes, picture.bytes, picture.bytes])
+        #expect(zip(units, units.dropFirst()).allSatisfy { $0.time < $1.time })
+    }
+
+    @Test("its application hears of IDRs that are wanted, of the bit rate, and of who watches")
+    func wayBack() throws {
+        let told = Told()
+        let track = CustomVideoTrack(feedback: told.feedback)
+        #expect(track.viewers == 0)
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(track.attach(to: ingest))
+        hub.changeViewers(by: 1)
+        hub.changeViewers(by: 1)
+        #expect(track.viewers == 2)
+        hub.requestKeyFrame(now: now())
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 500_000))
+        hub.changeViewers(by: -2)
+        #expect(told.keyFrames.withLock { $0 } == 1)
+        #expect(told.rates.withLock { $0 } == [BitRate(bitsPerSecond: 500_000)])
+        #expect(told.watched.withLock { $0 } == [false, true, false])
+        #expect(ingest.state == .live)
+    }
+
+    @Test("outside a room writing does nothing, and a room has one track at a time")
+    func outside() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let first = CustomVideoTrack(feedback: Told().feedback)
+        let second = CustomVideoTrack(feedback: Told().feedback)
+        first.write(picture)
+        #expect(first.attach(to: ingest))
+        #expect(!second.attach(to: ingest))
+        second.write(picture)
+        #expect(hub.publishedUnits == 0)
+        first.write(picture)
+        #expect(hub.publishedUnits == 1)
+        first.end(reason: "the show is over")
+        first.end(reason: "again")
+        first.write(picture)
+        #expect(hub.publishedUnits == 1)
+        guard case .gone(_, "the show is over") = ingest.state else {
+            Issue.record("\(ingest.state)")
+            return
+        }
+        #expect(second.attach(to: ingest))
+    }
+
+    @Test("published by a host it can be seen over the network")
+    func published() throws {
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        let told = Told()
+        let track = CustomVideoTrack(feedback: told.feedback)
+        #expect(host.publish(track))
+        #expect(!host.publish(CustomVideoTrack(feedback: Told().feedback)))
+        let size = PictureSize(width: 64, height: 48)
+        let encoder = try X264Encoder(
+            X264Configuration(
+                size: size, framesPerSecond: 30, rate: RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000))))
+        let grey = I420Picture(
+            size: size, bytes: [UInt8](repeating: 128, count: 64 * 48 * 3 / 2), isFullRange: false, matrix: .bt601,
+            captureTime: nil)
+        track.write(try encoder.accessUnit(of: grey, forceIDR: true, time: MediaTime(ticks: 0)))
+        #expect(host.viewers == 0)
+
+        // The snapshot wakes the application, and waits for its next picture.
+        let link = host.link
+        let png = Mutex<[UInt8]>([])
+        let thread = NamedThread("snapshot") {
+            let bytes = (try? SnapshotClient().fetchSnapshot(link: link, format: .png)) ?? []
+            png.withLock { $0 = bytes }
+        }
+        try eventually("the application to be woken", holds: { told.watched.withLock { $0 } == [false, true] })
+        track.write(try encoder.accessUnit(of: grey, forceIDR: false, time: MediaTime(ticks: 3000)))
+        thread?.join()
+        #expect(png.withLock { Array($0[16..<24]) } == [0, 0, 0, 64, 0, 0, 0, 48])
+        try eventually(
+            "the application to be left alone", holds: { told.watched.withLock { $0 } == [false, true, false] })
+    }
+}

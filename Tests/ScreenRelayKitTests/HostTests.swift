@@ -1,0 +1,87 @@
+import Ingest
+import LinkTransport
+import ScreenRelayKit
+import Signalling
+import TestSupport
+import Testing
+
+@Suite("A host")
+struct HostTests {
+    @Test("a token has 128 random bits in characters that links take as they are, and no two are alike")
+    func tokens() {
+        var seen: Set<String> = []
+        for _ in 0..<500 {
+            let token = HostConfiguration.randomToken()
+            #expect(token.utf8.count == 22)
+            #expect(token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+            // 22 characters of 6 bits are 132: the last four are none.
+            #expect(["A", "Q", "g", "w"].contains(token.last))
+            seen.insert(token)
+        }
+        #expect(seen.count == 500)
+        #expect(HostConfiguration().token != HostConfiguration().token)
+    }
+
+    @Test("its link names the port that it really has, its room, and the token where there is one")
+    func link() throws {
+        var configuration = HostConfiguration.anyPorts
+        configuration.room = "desk-2"
+        let host = try ScreenRelayHost(configuration)
+        defer { host.stop() }
+        let port = try #require(host.addresses.first).port
+        let token = try #require(configuration.token)
+        #expect(port != 0 && host.mediaPort != 0)
+        #expect(host.link == "http://127.0.0.1:\(port)/#desk-2,\(token)")
+
+        configuration.token = nil
+        let open = try ScreenRelayHost(configuration)
+        defer { open.stop() }
+        #expect(open.link.hasSuffix("/#desk-2"))
+    }
+
+    @Test("what it can't have is named by its option, with what would be right")
+    func errors() throws {
+        let first = try ScreenRelayHost(.anyPorts)
+        defer { first.stop() }
+        func reason(_ change: (inout HostConfiguration) -> Void) -> String {
+            var configuration = HostConfiguration.anyPorts
+            change(&configuration)
+            do throws(HostError) {
+                try ScreenRelayHost(configuration).stop()
+                return "it began"
+            } catch {
+                return error.description
+            }
+        }
+        let taken = first.addresses[0]
+        #expect(
+            reason { $0.listen = [taken] }
+                == "--listen: can't listen on \(taken): port \(taken.port) is taken by another program; choose another port"
+        )
+        #expect(
+            reason { $0 = $0.with(mediaPort: first.mediaPort) }
+                == "--udp-port \(first.mediaPort): the port is taken by another program; choose another one, or 0 for any"
+        )
+        #expect(reason { $0.listen = [ListenAddress(address: "here", port: 0)] }.contains("'here'"))
+        #expect(
+            reason { $0.listen = [ListenAddress(address: "192.0.2.1", port: 0)] }.contains("doesn't have that address"))
+
+        do throws(HostError) {
+            try first.openLink(at: .unix(path: "/nowhere/s.sock")).stop()
+            Issue.record("the link was opened")
+        } catch {
+            #expect(error.description == "--link: folder '/nowhere' for the socket does not exist; make it first")
+        }
+    }
+
+    @Test("a host that could not begin leaves its ports free")
+    func cleanFailure() throws {
+        let first = try ScreenRelayHost(.anyPorts)
+        defer { first.stop() }
+        let configuration = HostConfiguration.anyPorts.with(mediaPort: try freePort(.udp))
+        var wrong = configuration
+        wrong.listen = first.addresses
+        #expect(throws: HostError.self) { try ScreenRelayHost(wrong) }
+        try ScreenRelayHost(configuration).stop()
+    }
+}

@@ -1,0 +1,92 @@
+import Signalling
+import Synchronization
+
+/// A media side that notes what it is asked and answers what the test told it to.
+final class FakeMedia: RoomMedia {
+    struct State {
+        var offers: [String] = []
+        var closed: [MediaSessionID] = []
+        var fragments: [String] = []
+        var refusal: MediaRefusal?
+        var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
+        /// Whether snapshots wait until the test answers them.
+        var holdsSnapshots = false
+        var waiting: [@Sendable (Result<[UInt8], SnapshotFailure>) -> Void] = []
+        var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
+    }
+
+    let state = Mutex(State())
+
+    static let answer = "v=0\r\ns=answer\r\n"
+
+    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+        let result = state.withLock { state -> Result<OpenedSession, MediaRefusal> in
+            if let refusal = state.refusal { return .failure(refusal) }
+            state.offers.append(sdp)
+            let id = MediaSessionID(rawValue: UInt64(state.offers.count))
+            state.ends[id] = onEnd
+            return .success(OpenedSession(id: id, answer: Self.answer, entityTag: "tag\(id.rawValue)"))
+        }
+        return try result.get()
+    }
+
+    func close(_ session: MediaSessionID) {
+        state.withLock { $0.closed.append(session) }
+    }
+
+    func remoteCandidates(_ session: MediaSessionID, fragment: String) {
+        state.withLock { $0.fragments.append(fragment) }
+    }
+
+    func snapshot(
+        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+    ) {
+        let picture = state.withLock { state -> Result<[UInt8], SnapshotFailure>? in
+            guard state.holdsSnapshots else { return state.picture }
+            state.waiting.append(completion)
+            return nil
+        }
+        if let picture { completion(picture) }
+    }
+
+    /// Ends a session as if its viewer had gone silent.
+    func end(_ session: UInt64, _ reason: String) {
+        let end = state.withLock { $0.ends[MediaSessionID(rawValue: session)] }
+        end?(reason)
+    }
+}
+
+/// A server on a port of its own with one room "desk", whose token is "secret".
+struct RunningServer: ~Copyable {
+    let server: SignallingServer
+    let media = FakeMedia()
+    let port: UInt16
+    let log = Log()
+
+    final class Log: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    init(token: String? = "secret", _ change: (inout SignallingConfiguration) -> Void = { _ in }) throws {
+        var configuration = SignallingConfiguration(
+            listen: [ListenAddress(address: "127.0.0.1", port: 0)],
+            rooms: [RoomConfiguration(name: "desk", token: token, media: media)])
+        configuration.log = { [log] line in log.lines.withLock { $0.append(line) } }
+        change(&configuration)
+        server = SignallingServer(configuration)
+        try server.start()
+        port = server.addresses.first?.port ?? 0
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    /// One request over a connection of its own.
+    func request(
+        _ method: String, _ path: String, host: String = "127.0.0.1", _ headers: [String: String] = [:],
+        body: String? = nil
+    ) throws -> RawResponse {
+        try RawClient(port: port).request(method, path, host: host, headers, body: body)
+    }
+}

@@ -1,0 +1,177 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("SkyRTC over WebSockets")
+struct MemberTests {
+    @Test("a viewer joins, is told the source's state, offers and gets the host's answer")
+    func viewer() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        let peers = try client.next(event: "_peers")
+        let host = try #require(peers["host"] as? String)
+        #expect(peers["connections"] as? [String] == [host])
+        #expect((peers["you"] as? String)?.count == 36)
+        #expect(try client.next(event: "_state")["source"] as? String == "waiting")
+        #expect(server.server.audience(of: "desk") == RoomAudience(members: 1, players: 0))
+
+        try client.send(
+            event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0 mine\"},\"socketId\":\"\(host)\"}")
+        let answer = try client.next(event: "_answer")
+        #expect(answer["socketId"] as? String == host)
+        #expect(answer["sdp"] as? [String: String] == ["type": "answer", "sdp": FakeMedia.answer])
+        #expect(server.media.state.withLock { $0.offers } == ["v=0 mine"])
+        try client.send(
+            event: "__ice_candidate", "{\"label\":0,\"candidate\":\"candidate:1\",\"socketId\":\"\(host)\"}")
+        try eventually("the candidate") { server.media.state.withLock { $0.fragments == ["candidate:1"] } }
+
+        server.server.announce(.live, room: "desk")
+        server.server.announce(.live, room: "desk")
+        server.server.announce(.gone, message: "capture has ended", room: "desk")
+        let live = try client.next(event: "_state")
+        #expect(live["source"] as? String == "live")
+        #expect(live["message"] == nil)
+        let gone = try client.next(event: "_state")
+        #expect(gone["source"] as? String == "gone")
+        #expect(gone["since"] as? Double == 0)
+        #expect(gone["message"] as? String == "capture has ended")
+
+        server.media.end(1, "no word for 30 s")
+        let ended = try client.next(event: "_session_ended")
+        #expect(ended["reason"] as? String == "no word for 30 s")
+        #expect(ended["socketId"] as? String == host)
+    }
+
+    @Test("two plain clients see each other and the host, and talk through the room")
+    func peers() throws {
+        let server = try RunningServer()
+        let ann = try WebSocketClient(port: server.port, path: "/")
+        try ann.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        let annID = try #require(try ann.next(event: "_peers")["you"] as? String)
+        let ben = try WebSocketClient(port: server.port)
+        // As SkyRTC's iOS client does: a binary frame.
+        try ben.send("{\"eventName\":\"__join\",\"data\":{\"room\":\"desk,secret\"}}", opcode: 2)
+        let peers = try ben.next(event: "_peers")
+        let host = try #require(peers["host"] as? String)
+        let benID = try #require(peers["you"] as? String)
+        #expect(peers["connections"] as? [String] == [annID, host])
+        #expect(try ann.next(event: "_new_peer")["socketId"] as? String == benID)
+
+        try ben.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"o\"},\"socketId\":\"\(annID)\"}")
+        #expect(try ann.next(event: "_offer")["socketId"] as? String == benID)
+        try ann.send(event: "_answer", "{\"sdp\":{\"type\":\"answer\",\"sdp\":\"a\"},\"socketId\":\"\(benID)\"}")
+        #expect(try ben.next(event: "_answer")["sdp"] as? [String: String] == ["type": "answer", "sdp": "a"])
+        try ben.send(
+            event: "__ice_candidate", "{\"label\":\"1\",\"id\":\"video\",\"candidate\":\"c\",\"socketId\":\"\(annID)\"}"
+        )
+        let candidate = try ann.next(event: "_ice_candidate")
+        #expect(candidate["label"] as? Int == 1)
+        #expect(candidate["sdpMLineIndex"] as? Int == 1)
+        #expect(candidate["id"] as? String == "video")
+        #expect(candidate["sdpMid"] as? String == "video")
+        #expect(candidate["candidate"] as? String == "c")
+        #expect(candidate["socketId"] as? String == benID)
+
+        try ben.raw.send(WebSocketClient.frame(8, [0x03, 0xE8]))
+        #expect(try ben.next() == .close(1000))
+        try ben.raw.waitForEnd()
+        #expect(try ann.next(event: "_remove_peer")["socketId"] as? String == benID)
+    }
+
+    @Test(
+        "a wrong token, a wrong room and no room are refused with the same bytes and 4403",
+        arguments: [
+            "desk,wrong", "desk", "attic,secret", "", "desk,secret ",
+        ])
+    func refused(key: String) throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"\(key)\",\"role\":\"viewer\"}")
+        #expect(try client.next() == .text("{\"data\":{},\"eventName\":\"_refused\"}"))
+        #expect(try client.next() == .close(4403))
+        try client.raw.send(WebSocketClient.frame(8, [0x11, 0x33]))
+        try client.raw.waitForEnd()
+        #expect(server.server.audience(of: "desk") == RoomAudience())
+    }
+
+    @Test("an offer that the media side refuses is answered in words")
+    func refusedOffer() throws {
+        let server = try RunningServer()
+        server.media.state.withLock { $0.refusal = .unsupported("your browser has no H.264") }
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        #expect(try client.next(event: "_refused")["reason"] as? String == "your browser has no H.264")
+    }
+
+    @Test("a socket that closes without a word ends its session")
+    func lost() throws {
+        let server = try RunningServer()
+        do {
+            let client = try WebSocketClient(port: server.port)
+            let (_, host) = try client.joinAsViewer("desk,secret")
+            try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+            _ = try client.next(event: "_answer")
+        }
+        try eventually("the session's end") {
+            server.media.state.withLock { $0.closed == [MediaSessionID(rawValue: 1)] }
+        }
+        try eventually("the member's end") { server.server.audience(of: "desk") == RoomAudience() }
+    }
+
+    @Test("who joins again in the same socket moves and keeps nothing of the first time")
+    func rejoin() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        _ = try client.next(event: "_answer")
+        _ = try client.joinAsViewer("desk,secret")
+        #expect(server.media.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        #expect(server.server.audience(of: "desk") == RoomAudience(members: 1, players: 0))
+    }
+
+    @Test("what isn't a message of the protocol does nothing")
+    func nonsense() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        let nonsense = [
+            "", "{}", "[]", "null", "42", "{\"eventName\":1}",
+            "{\"eventName\":\"join\",\"data\":{\"room\":\"desk,secret\"}}",
+            "{\"eventName\":\"___join\"}", "{\"eventName\":\"__error\",\"data\":{}}", "{\"eventName\":\"__offer\"}",
+            "{\"eventName\":\"__offer\",\"data\":{\"sdp\":7}}", "{\"eventName\":\"__offer\",\"data\":[]}",
+            "{\"eventName\":",
+        ]
+        for text in nonsense { try client.send(text) }
+        _ = try client.joinAsViewer("desk,secret")
+    }
+
+    @Test("JSON nested as deep as a message can be does nothing", arguments: ["[", "{\"data\":"])
+    func deepNesting(opening: String) throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        try client.send(String(repeating: opening, count: 60_000 / opening.utf8.count))
+        _ = try client.joinAsViewer("desk,secret")
+    }
+}
+
+@Suite("SkyRTC's JSON")
+struct SkyRTCMessageTests {
+    @Test("mutated messages never trap")
+    func mutations() {
+        var random = SeededRandom(seed: 11)
+        let valid = Array(
+            "{\"eventName\":\"__ice_candidate\",\"data\":{\"label\":0,\"candidate\":\"c\",\"id\":\"0\",\"socketId\":\"x\"}}"
+                .utf8)
+        for count in 0...valid.count {
+            let message = SkyRTCMessage(String(decoding: valid.prefix(count), as: UTF8.self))
+            #expect((message != nil) == (count == valid.count))
+        }
+        for _ in 0..<2000 {
+            _ = SkyRTCMessage(String(decoding: random.mutation(of: valid), as: UTF8.self))
+        }
+    }
+}

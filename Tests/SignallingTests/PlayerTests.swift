@@ -1,0 +1,144 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("WHEP")
+struct PlayerTests {
+    private static let offer =
+        "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\n"
+    private let bearer = ["Authorization": "Bearer secret"]
+    private let fragment = ["Content-Type": "application/trickle-ice-sdpfrag"]
+
+    private func open(_ server: borrowing RunningServer) throws -> RawResponse {
+        try server.request(
+            "POST", "/whep/desk", bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: Self.offer)
+    }
+
+    @Test("an offer is answered with 201, and the session lives until DELETE")
+    func session() throws {
+        let server = try RunningServer()
+        let answer = try open(server)
+        #expect(answer.status == 201)
+        #expect(answer.text == FakeMedia.answer)
+        #expect(answer.headers["content-type"] == "application/sdp")
+        #expect(answer.headers["etag"] == "\"tag1\"")
+        #expect(answer.headers["accept-patch"] == "application/trickle-ice-sdpfrag")
+        let location = try #require(answer.headers["location"])
+        #expect(location.hasPrefix("/whep/desk/"))
+        #expect(location.count == "/whep/desk/".count + 36)
+        #expect(server.media.state.withLock { $0.offers } == [Self.offer])
+        #expect(server.server.audience(of: "desk") == RoomAudience(members: 0, players: 1))
+        #expect(try server.request("GET", location, bearer).status == 204)
+
+        #expect(try server.request("DELETE", location, bearer).status == 200)
+        #expect(server.media.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        #expect(server.server.audience(of: "desk") == RoomAudience())
+        #expect(try server.request("DELETE", location, bearer).status == 404)
+        #expect(try server.request("PATCH", location, bearer.merging(fragment) { $1 }, body: "a=mid:0").status == 404)
+        let other = try open(server)
+        #expect(other.headers["location"] != location)
+    }
+
+    @Test("the session's URL does for the token, and with a wrong token it doesn't")
+    func sessionIsACapability() throws {
+        let server = try RunningServer()
+        let location = try #require(try open(server).headers["location"])
+        #expect(try server.request("DELETE", location, ["Authorization": "Bearer wrong"]).status == 401)
+        #expect(try server.request("DELETE", location.replacing("desk", with: "attic")).status == 401)
+        #expect(try server.request("PATCH", location, fragment, body: "a=candidate:1").status == 204)
+        #expect(try server.request("DELETE", location).status == 200)
+        #expect(try server.request("DELETE", location).status == 401)
+    }
+
+    @Test(
+        "candidates are taken whatever a client makes of If-Match, and refused on a clear mismatch",
+        arguments: [
+            (nil, 204), ("*", 204), ("\"*\"", 204), ("\"tag1\"", 204), ("tag1", 204), ("W/\"tag1\"", 204),
+            ("\"a\", \"tag1\"", 204),
+            ("\"tag2\"", 412), ("tag", 412),
+        ])
+    func entityTags(tag: String?, status: Int) throws {
+        let server = try RunningServer()
+        let location = try #require(try open(server).headers["location"])
+        var headers = bearer.merging(fragment) { $1 }
+        headers["If-Match"] = tag
+        let body = "a=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\nm=video 9 RTP/AVP 0\r\na=mid:0\r\na=candidate:1\r\n"
+        let answer = try server.request("PATCH", location, headers, body: body)
+        #expect(answer.status == status)
+        #expect(answer.headers["etag"] == nil)
+        #expect(server.media.state.withLock { $0.fragments } == (status == 204 ? [body] : []))
+    }
+
+    @Test("a restart of ICE is refused in words and the session goes on")
+    func restart() throws {
+        let server = try RunningServer()
+        let location = try #require(try open(server).headers["location"])
+        let headers = bearer.merging(fragment) { $1 }.merging(["If-Match": "\"*\""]) { $1 }
+        for change in ["a=ice-ufrag:other\r\na=ice-pwd:efghijklmnop\r\n", "a=ice-ufrag:abcd\r\na=ice-pwd:other\r\n"] {
+            let answer = try server.request("PATCH", location, headers, body: change)
+            #expect(answer.status == 422)
+            #expect(answer.text.contains("restart"))
+        }
+        #expect(server.media.state.withLock { $0.closed.isEmpty && $0.fragments.isEmpty })
+    }
+
+    @Test("what isn't an offer, and what the media side refuses, is answered in words")
+    func badOffers() throws {
+        let server = try RunningServer()
+        let sdp = bearer.merging(["Content-Type": "application/sdp; charset=utf-8"]) { $1 }
+        #expect(try server.request("POST", "/whep/desk", bearer, body: Self.offer).status == 415)
+        let json = bearer.merging(["Content-Type": "application/json"]) { $1 }
+        #expect(try server.request("POST", "/whep/desk", json, body: "{}").status == 415)
+        #expect(try server.request("POST", "/whep/desk", sdp, body: "hello").status == 400)
+        #expect(try server.request("POST", "/whep/desk", sdp, body: "").status == 400)
+        #expect(server.media.state.withLock { $0.offers.isEmpty })
+        let refusals: [(MediaRefusal, Int)] = [
+            (.badOffer("line 3"), 400), (.unsupported("no H.264"), 422), (.full("50 viewers"), 503),
+        ]
+        for (refusal, status) in refusals {
+            server.media.state.withLock { $0.refusal = refusal }
+            let answer = try server.request("POST", "/whep/desk", sdp, body: Self.offer)
+            #expect(answer.status == status)
+            #expect(answer.text == refusal.description + "\n")
+        }
+        #expect(server.server.audience(of: "desk") == RoomAudience())
+    }
+
+    @Test("a session that the media side ended is gone")
+    func ended() throws {
+        let server = try RunningServer()
+        let location = try #require(try open(server).headers["location"])
+        server.media.end(1, "the viewer is silent")
+        try eventually("the session's end") { server.server.audience(of: "desk") == RoomAudience() }
+        #expect(try server.request("GET", location, bearer).status == 404)
+        #expect(server.server.audience(of: "desk") == RoomAudience())
+        #expect(server.media.state.withLock { $0.closed.isEmpty })
+    }
+
+    @Test("the endpoint can be discovered, and knows its methods")
+    func methods() throws {
+        let server = try RunningServer()
+        let head = try server.request("HEAD", "/whep/desk", bearer)
+        #expect(head.status == 200)
+        #expect(head.headers["content-type"] == "application/sdp")
+        #expect(try server.request("PUT", "/whep/desk", bearer, body: "x").status == 405)
+        let location = try #require(try open(server).headers["location"])
+        #expect(try server.request("POST", location, bearer, body: "x").status == 405)
+    }
+
+    @Test("a room's name may need percent-encoding")
+    func encodedName() throws {
+        let media = FakeMedia()
+        let server = try RunningServer {
+            $0.rooms = [RoomConfiguration(name: "mein Büro", token: "secret", media: media)]
+        }
+        let answer = try server.request(
+            "POST", "/whep/mein%20B%C3%BCro", bearer.merging(["Content-Type": "application/sdp"]) { $1 },
+            body: Self.offer)
+        let location = try #require(answer.headers["location"])
+        #expect(location.hasPrefix("/whep/mein%20B%C3%BCro/"))
+        #expect(try server.request("DELETE", location, bearer).status == 200)
+    }
+}

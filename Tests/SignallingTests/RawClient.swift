@@ -1,0 +1,163 @@
+import Glibc
+import Signalling
+import TestSupport
+
+/// A TCP connection to a server on this machine that sends and shows the very bytes.
+final class RawClient {
+    struct Failure: Error {
+        let what: String
+    }
+
+    private let descriptor: Int32
+    /// What has come and was not taken yet.
+    private(set) var received: [UInt8] = []
+    /// Whether the server has closed, by an end or a reset.
+    private(set) var isAtEnd = false
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard descriptor >= 0, result == 0 else { throw Failure(what: "connect: \(String(cString: strerror(errno)))") }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Keeps the kernel's buffer for what the server sends small.
+    func takeLittle() {
+        var size: Int32 = 4096
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Sends all of `bytes`, waiting for room; false when the server has closed meanwhile.
+    @discardableResult
+    func send(_ bytes: [UInt8]) throws -> Bool {
+        var sent = 0
+        return try eventually("the server to read") {
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                let failure = errno
+                if count > 0 {
+                    sent += count
+                    continue
+                }
+                read()
+                if isAtEnd || failure != EAGAIN { return false }
+                return nil
+            }
+            return true
+        }
+    }
+
+    @discardableResult
+    func send(_ text: String) throws -> Bool {
+        try send(Array(text.utf8))
+    }
+
+    /// Reads what is there, or comes within 20 ms.
+    func read() {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&waiting, 1, 20)
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while !isAtEnd {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            if count > 0 {
+                received += chunk.prefix(count)
+            } else if count == 0 || errno != EAGAIN {
+                isAtEnd = true
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Waits until the server has closed.
+    func waitForEnd() throws {
+        try eventually("the server to close") {
+            read()
+            return isAtEnd
+        }
+    }
+
+    /// Takes the first `count` bytes when they have come.
+    func take(_ count: Int) throws -> [UInt8] {
+        try eventually("\(count) bytes, of which \(received.count) came") {
+            if received.count < count { read() }
+            guard received.count >= count else {
+                if isAtEnd { throw Failure(what: "closed after \(received.count) bytes") }
+                return nil
+            }
+            defer { received.removeFirst(count) }
+            return Array(received.prefix(count))
+        }
+    }
+
+    /// Takes bytes up to and with `end`.
+    func take(through end: String) throws -> String {
+        let mark = Array(end.utf8)
+        return try eventually("\(end.debugDescription)") {
+            if received.firstRange(of: mark) == nil { read() }
+            if let range = received.firstRange(of: mark) {
+                defer { received.removeFirst(range.upperBound) }
+                return String(decoding: received[..<range.upperBound], as: UTF8.self)
+            }
+            if isAtEnd { throw Failure(what: "closed after: \(String(decoding: received, as: UTF8.self))") }
+            return nil
+        }
+    }
+}
+
+/// An answer as it came.
+struct RawResponse: Equatable {
+    let status: Int
+    /// By name in lower case.
+    let headers: [String: String]
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// Without what changes from one answer to the next.
+    var timeless: RawResponse {
+        RawResponse(status: status, headers: headers.filter { $0.key != "date" }, body: body)
+    }
+}
+
+extension RawClient {
+    /// Sends a request, with `Host` unless `headers` has one, and waits for its answer.
+    func request(
+        _ method: String, _ path: String, host: String = "127.0.0.1", _ headers: [String: String] = [:],
+        body: String? = nil
+    ) throws -> RawResponse {
+        var text = "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        if let body { text += "Content-Length: \(body.utf8.count)\r\n" }
+        try send(text + "\r\n" + (body ?? ""))
+        return try response(hasBody: method != "HEAD")
+    }
+
+    /// Waits for one answer.
+    func response(hasBody: Bool = true) throws -> RawResponse {
+        let head = try take(through: "\r\n\r\n")
+        let lines = head.split(separator: "\r\n")
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+        }
+        let length = hasBody ? Int(headers["content-length"] ?? "0") ?? 0 : 0
+        return RawResponse(status: status, headers: headers, body: try take(length))
+    }
+}

@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+
+@testable import Signalling
+
+@Suite("From start to stop")
+struct ServerLifeTests {
+    @Test("an occupied port is an error that names address and port")
+    func occupied() throws {
+        let first = try RunningServer()
+        let address = ListenAddress(address: "127.0.0.1", port: first.port)
+        let second = SignallingServer(SignallingConfiguration(listen: [address], rooms: []))
+        let error = #expect(throws: SignallingError.self) { try second.start() }
+        #expect(error == .occupied(address))
+        #expect(try #require(error).description.contains("127.0.0.1:\(first.port)"))
+    }
+
+    @Test("what isn't an address, or isn't ours, is an error that names it")
+    func badAddresses() {
+        func start(_ address: String) throws {
+            let listen = ListenAddress(address: address, port: 0)
+            try SignallingServer(SignallingConfiguration(listen: [listen], rooms: [])).start()
+        }
+        #expect(throws: SignallingError.notAnAddress("here")) { try start("here") }
+        #expect(throws: SignallingError.notOurs(ListenAddress(address: "192.0.2.1", port: 0))) {
+            try start("192.0.2.1")
+        }
+    }
+
+    @Test("a server listens on several addresses, localhost among them")
+    func severalAddresses() throws {
+        let server = try RunningServer {
+            $0.listen = [ListenAddress(address: "localhost", port: 0), ListenAddress(address: "127.0.0.1", port: 0)]
+        }
+        for address in server.server.addresses {
+            #expect(try RawClient(port: address.port).request("GET", "/healthz").status == 204)
+        }
+        #expect(server.server.addresses.count == 2)
+    }
+
+    @Test("stopping says 1001 to WebSockets, ends the sessions and gives the port back")
+    func stopping() throws {
+        let server = try RunningServer()
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        _ = try client.next(event: "_answer")
+        let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
+        #expect(try server.request("POST", "/whep/desk", headers, body: "v=0\r\n").status == 201)
+        let idle = try RawClient(port: server.port)
+        server.server.stop()
+        #expect(try client.next() == .close(1001))
+        try client.raw.waitForEnd()
+        try idle.waitForEnd()
+        #expect(Set(server.media.state.withLock { $0.closed.map(\.rawValue) }) == [1, 2])
+        #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port) }
+        server.server.stop()
+        server.server.announce(.live, room: "desk")
+        #expect(server.server.addresses.isEmpty)
+        #expect(throws: SignallingError.alreadyStarted) { try server.server.start() }
+        // Late words of the media side reach nobody.
+        server.media.end(1, "late")
+        let again = SignallingServer(
+            SignallingConfiguration(listen: [ListenAddress(address: "127.0.0.1", port: server.port)], rooms: []))
+        try again.start()
+        again.stop()
+    }
+
+    @Test("a server that was never started stops without a word")
+    func neverStarted() {
+        SignallingServer(SignallingConfiguration(listen: [], rooms: [])).stop()
+    }
+}

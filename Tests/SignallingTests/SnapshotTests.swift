@@ -1,0 +1,109 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("Snapshots")
+struct SnapshotTests {
+    private let bearer = ["Authorization": "Bearer secret"]
+
+    @Test("the picture comes as the media side gives it, of the room named or the only one")
+    func picture() throws {
+        let server = try RunningServer()
+        server.media.state.withLock { $0.picture = .success([1, 2, 3]) }
+        for path in ["/snapshot.png", "/snapshot.png?room=desk", "/snapshot.png?a=b&room=des%6B"] {
+            let answer = try server.request("GET", path, bearer)
+            #expect(answer.status == 200)
+            #expect(answer.body == [1, 2, 3])
+            #expect(answer.headers["content-type"] == "image/png")
+            #expect(answer.headers["cache-control"] == "no-store")
+            #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
+        }
+        #expect(try server.request("GET", "/snapshot.jpg", bearer).headers["content-type"] == "image/jpeg")
+        #expect(try server.request("POST", "/snapshot.png", bearer, body: "").status == 405)
+        // A list of a thousand ranges is answered once, whole.
+        let ranges = "bytes=" + Array(repeating: "0-2", count: 1000).joined(separator: ",")
+        let whole = try server.request("GET", "/snapshot.png", bearer.merging(["Range": ranges]) { $1 })
+        #expect(whole.status == 200)
+        #expect(whole.body.count == 3)
+    }
+
+    @Test("no picture yet is 503, and a picture that can't be written 500")
+    func failures() throws {
+        let server = try RunningServer()
+        #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
+        server.media.state.withLock { $0.picture = .failure(.failed("no memory")) }
+        let answer = try server.request("GET", "/snapshot.png", bearer)
+        #expect(answer.status == 500)
+        #expect(answer.text.contains("no memory"))
+    }
+
+    @Test("a picture that is long in coming holds up nobody else, and is waited for so long only")
+    func waiting() throws {
+        let server = try RunningServer {
+            $0.limits.snapshots = 2
+            $0.limits.snapshotTime = .milliseconds(400)
+        }
+        server.media.state.withLock { $0.holdsSnapshots = true }
+        let first = try RawClient(port: server.port)
+        let gone = try RawClient(port: server.port)
+        let head = "GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n"
+        try first.send(head)
+        try gone.send(head)
+        try eventually("both requests") { server.media.state.withLock { $0.waiting.count == 2 } }
+        #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
+        #expect(try server.request("GET", "/healthz").status == 204)
+        server.media.state.withLock { $0.waiting }.first?(.success([9]))
+        #expect(try first.response().body == [9])
+        #expect(try gone.response().status == 504)
+        // Too late, and twice: nothing happens.
+        for completion in server.media.state.withLock({ $0.waiting }) { completion(.success([9])) }
+        #expect(try server.request("GET", "/healthz").status == 204)
+    }
+
+    @Test("a client that went away while it waited does no harm")
+    func abandoned() throws {
+        let server = try RunningServer()
+        server.media.state.withLock { $0.holdsSnapshots = true }
+        do {
+            let client = try RawClient(port: server.port)
+            try client.send("GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
+            try eventually("the request") { server.media.state.withLock { $0.waiting.count == 1 } }
+        }
+        server.media.state.withLock { $0.waiting }.first?(.success([UInt8](repeating: 1, count: 1 << 20)))
+        #expect(try server.request("GET", "/healthz").status == 204)
+    }
+
+    @Test("the client fetches by the link that viewers open")
+    func client() throws {
+        let server = try RunningServer()
+        let link = "http://127.0.0.1:\(server.port)/#desk,secret"
+        let client = SnapshotClient(timeout: 5)
+        #expect(throws: SnapshotClientError.noPicture("no picture yet")) {
+            try client.fetchSnapshot(link: link, format: .png)
+        }
+        let file = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        server.media.state.withLock { $0.picture = .success(file) }
+        #expect(try client.fetchSnapshot(link: link, format: .jpeg) == file)
+        #expect(throws: SnapshotClientError.refused("127.0.0.1:\(server.port)")) {
+            try client.fetchSnapshot(link: "http://127.0.0.1:\(server.port)/#desk,wrong", format: .png)
+        }
+    }
+
+    @Test(
+        "what isn't a link, or leads nowhere, is said in one line without the token",
+        arguments: [
+            "", "desk,secret", "ftp://127.0.0.1/#desk,secret", "http:///#desk,secret",
+            "http://127.0.0.1:99999/#desk,secret",
+            "http://user@127.0.0.1/#desk,secret", "http://127.0.0.1:1/#desk,secret",
+            "http://no-such-host.invalid/#desk,secret",
+        ])
+    func badLinks(link: String) throws {
+        let error = #expect(throws: SnapshotClientError.self) {
+            try SnapshotClient(timeout: 5).fetchSnapshot(link: link, format: .png)
+        }
+        let text = try #require(error).description
+        #expect(!text.contains("\n") && !text.contains("secret"))
+    }
+}

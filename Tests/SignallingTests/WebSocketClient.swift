@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+
+/// A WebSocket client that can also do it wrong.
+final class WebSocketClient {
+    enum Frame: Equatable {
+        case text(String)
+        case close(UInt16)
+        case ping
+        case pong([UInt8])
+    }
+
+    let raw: RawClient
+
+    /// Opens a WebSocket at `path` and expects 101.
+    init(port: UInt16, path: String = "/ws", _ headers: [String: String] = [:], prepare: (RawClient) -> Void = { _ in })
+        throws
+    {
+        raw = try RawClient(port: port)
+        prepare(raw)
+        let answer = try raw.request("GET", path, headers.merging(Self.upgradeHeaders) { mine, _ in mine })
+        guard answer.status == 101 else { throw RawClient.Failure(what: "status \(answer.status)") }
+        // RFC 6455 section 1.3 has this very key and answer.
+        guard answer.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" else {
+            throw RawClient.Failure(what: "wrong handshake")
+        }
+    }
+
+    static let upgradeHeaders = [
+        "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ]
+
+    /// A client's frame.
+    static func frame(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, isMasked: Bool = true) -> [UInt8] {
+        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
+        let mark: UInt8 = isMasked ? 0x80 : 0
+        if payload.count < 126 {
+            bytes.append(mark | UInt8(payload.count))
+        } else if payload.count < 65536 {
+            bytes += [mark | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+        } else {
+            bytes += [mark | 127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+        }
+        guard isMasked else { return bytes + payload }
+        let key: [UInt8] = [0x12, 0x34, 0x56, 0x78]
+        return bytes + key + payload.enumerated().map { $0.element ^ key[$0.offset & 3] }
+    }
+
+    func send(_ text: String, opcode: UInt8 = 1) throws {
+        try raw.send(Self.frame(opcode, Array(text.utf8)))
+    }
+
+    /// Sends a SkyRTC event; `data` is JSON.
+    func send(event: String, _ data: String) throws {
+        try send("{\"eventName\":\"\(event)\",\"data\":\(data)}")
+    }
+
+    /// The next frame.
+    func next() throws -> Frame {
+        let head = try raw.take(2)
+        var length = Int(head[1] & 0x7F)
+        if length == 126 { length = try raw.take(2).reduce(0) { $0 << 8 | Int($1) } }
+        if length == 127 { length = try raw.take(8).reduce(0) { $0 << 8 | Int($1) } }
+        let payload = try raw.take(length)
+        switch head[0] {
+        case 0x81: return .text(String(decoding: payload, as: UTF8.self))
+        case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
+        case 0x89: return .ping
+        case 0x8A: return .pong(payload)
+        default: throw RawClient.Failure(what: "frame \(head)")
+        }
+    }
+
+    /// The next event, which must be `name`, with its data.
+    func next(event name: String) throws -> [String: Any] {
+        let frame = try next()
+        guard case .text(let text) = frame,
+            let message = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
+            message["eventName"] as? String == name, let data = message["data"] as? [String: Any]
+        else { throw RawClient.Failure(what: "\(frame) instead of \(name)") }
+        return data
+    }
+
+    /// Joins as a viewer and returns the identifiers: its own, and the host's.
+    func joinAsViewer(_ key: String) throws -> (you: String, host: String) {
+        try send(event: "__join", "{\"room\":\"\(key)\",\"role\":\"viewer\"}")
+        let peers = try next(event: "_peers")
+        _ = try next(event: "_state")
+        return (peers["you"] as? String ?? "", peers["host"] as? String ?? "")
+    }
+}

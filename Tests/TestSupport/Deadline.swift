@@ -1,0 +1,34 @@
+import Glibc
+public import MediaTypes
+
+/// What a test waited for did not come in time.
+public struct DeadlineMissed: Error, CustomStringConvertible {
+    /// What was waited for, in words.
+    public let what: String
+    public var description: String { "deadline missed while waiting for \(what)" }
+}
+
+/// CLOCK_MONOTONIC now.
+public func now() -> MonotonicTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+}
+
+/// Polls `condition` every few milliseconds until it gives a value, and throws when `limit` has passed before that.
+public func eventually<Value>(
+    _ what: String, within limit: Interval = .seconds(10), _ condition: () throws -> Value?
+) throws -> Value {
+    let deadline = now() + limit
+    while true {
+        if let value = try condition() { return value }
+        if now() > deadline { throw DeadlineMissed(what: what) }
+        poll(nil, 0, 5)
+    }
+}
+
+/// Polls `condition` every few milliseconds until it holds, and throws when `limit` has passed before that.
+public func eventually(_ what: String, within limit: Interval = .seconds(10), holds condition: () throws -> Bool) throws
+{
+    let _: Void = try eventually(what, within: limit) { try condition() ? () : nil }
+}

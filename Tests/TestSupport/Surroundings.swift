@@ -1,0 +1,39 @@
+import Glibc
+
+/// The transport that a free port is wanted for.
+public enum PortKind: Sendable {
+    case udp, tcp
+}
+
+/// A port of 127.0.0.1 that nothing is bound to at the moment.
+public func freePort(_ kind: PortKind) throws -> UInt16 {
+    let type = kind == .udp ? SOCK_DGRAM : SOCK_STREAM
+    let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw FileError(path: "socket", errno: errno) }
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+        }
+    }
+    guard result == 0 else { throw FileError(path: "127.0.0.1", errno: errno) }
+    return UInt16(bigEndian: address.sin_port)
+}
+
+/// The path of one of the package's programs, built beside the test bundle that runs now; nil if it isn't built.
+public func builtProgram(_ name: String) -> String? {
+    // The bundle is loaded by a program of the toolchain or is the program itself: its mapping tells the folder.
+    guard let maps = try? fileBytes("/proc/self/maps") else { return nil }
+    for line in maps.split(separator: UInt8(ascii: "\n")) {
+        guard let start = line.firstIndex(of: UInt8(ascii: "/")) else { continue }
+        let mapped = String(decoding: line[start...], as: UTF8.self)
+        guard mapped.hasSuffix(".xctest"), let slash = mapped.lastIndex(of: "/") else { continue }
+        let candidate = mapped[..<slash] + "/" + name
+        if access(String(candidate), X_OK) == 0 { return String(candidate) }
+    }
+    return nil
+}

@@ -1,0 +1,109 @@
+import MediaTypes
+import Synchronization
+import Testing
+import TrackHub
+
+private func at(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+
+private func picture(idr: Bool, bytes: Int = 100) -> AccessUnit {
+    AccessUnit(
+        bytes: [UInt8](repeating: 0, count: bytes), nalUnits: [4..<bytes], isIDR: idr, captureTime: nil)
+}
+
+/// Counts what the hub asks of its source.
+private final class CountingSource: TrackSource {
+    let keyFrames = Mutex(0)
+    let rates = Mutex<[BitRate]>([])
+    let viewers = Mutex<[Int]>([])
+
+    func keyFrameWanted() { keyFrames.withLock { $0 += 1 } }
+    func targetBitRateChanged(to rate: BitRate) { rates.withLock { $0.append(rate) } }
+    func viewersChanged(to count: Int) { viewers.withLock { $0.append(count) } }
+}
+
+@Suite("The track hub")
+struct TrackHubTests {
+    @Test("who joins gets the units since the last IDR, then each new one")
+    func join() {
+        let hub = TrackHub(origin: .zero)
+        for index in 0..<5 { hub.publish(picture(idr: index == 2), epoch: 1, arrival: at(Int64(index))) }
+        let reader = hub.subscribe {}
+        #expect(reader.take().map(\.number) == [2, 3, 4])
+        hub.publish(picture(idr: false), epoch: 1, arrival: at(9))
+        #expect(reader.take().map(\.number) == [5])
+    }
+
+    @Test("a slow reader loses whole units alone and comes back through the cache")
+    func slowReader() {
+        let hub = TrackHub(origin: .zero)
+        let slow = hub.subscribe(limits: CacheLimits(bytes: 1000, units: 3)) {}
+        let quick = hub.subscribe {}
+        hub.publish(picture(idr: true), epoch: 1, arrival: at(0))
+        for index in 1..<10 { hub.publish(picture(idr: false), epoch: 1, arrival: at(Int64(index))) }
+        #expect(quick.take().count == 10)
+        #expect(slow.take().map(\.number) == Array(0..<10))
+        #expect(slow.lostUnits > 0)
+        hub.publish(picture(idr: false), epoch: 1, arrival: at(11))
+        #expect(slow.take().map(\.number) == [10])
+    }
+
+    @Test("past its limits the cache is empty until the next IDR")
+    func cacheLimit() {
+        let hub = TrackHub(origin: .zero, limits: CacheLimits(bytes: 1_000, units: 300))
+        hub.publish(picture(idr: true), epoch: 1, arrival: at(0))
+        for index in 1..<11 { hub.publish(picture(idr: false), epoch: 1, arrival: at(Int64(index))) }
+        #expect(!hub.canStart)
+        #expect(hub.subscribe {}.take().isEmpty)
+        hub.publish(picture(idr: true, bytes: 5_000), epoch: 1, arrival: at(20))
+        #expect(hub.canStart)
+    }
+
+    @Test("the source is asked for an IDR at most once in 500 ms, and a kept wish is not lost")
+    func keyFrames() {
+        let hub = TrackHub(origin: .zero)
+        let source = CountingSource()
+        hub.connect(source: source)
+        for index in 0..<100 { hub.requestKeyFrame(now: at(Int64(index))) }
+        #expect(source.keyFrames.withLock { $0 } == 1)
+        hub.publish(picture(idr: false), epoch: 1, arrival: at(499))
+        #expect(source.keyFrames.withLock { $0 } == 1)
+        hub.publish(picture(idr: false), epoch: 1, arrival: at(500))
+        #expect(source.keyFrames.withLock { $0 } == 2)
+        hub.publish(picture(idr: true), epoch: 1, arrival: at(600))
+        hub.publish(picture(idr: false), epoch: 1, arrival: at(2_000))
+        #expect(source.keyFrames.withLock { $0 } == 2)
+    }
+
+    @Test("the source hears how many watch")
+    func viewers() {
+        let hub = TrackHub(origin: .zero)
+        let source = CountingSource()
+        hub.connect(source: source)
+        hub.changeViewers(by: 1)
+        hub.changeViewers(by: 1)
+        hub.changeViewers(by: -1)
+        hub.changeViewers(by: -1)
+        #expect(source.viewers.withLock { $0 } == [0, 1, 2, 1, 0])
+    }
+
+    @Test("the source hears what the viewers' paths carry")
+    func targetBitRate() {
+        let hub = TrackHub(origin: .zero)
+        let source = CountingSource()
+        hub.connect(source: source)
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000))
+        #expect(source.rates.withLock { $0 } == [BitRate(bitsPerSecond: 300_000)])
+    }
+
+    @Test("a reader that is let go of is woken no more")
+    func cancelled() {
+        let hub = TrackHub(origin: .zero)
+        let wakes = Mutex(0)
+        var reader: TrackReader? = hub.subscribe { wakes.withLock { $0 += 1 } }
+        hub.publish(picture(idr: true), epoch: 1, arrival: at(0))
+        #expect(reader?.take().count == 1)
+        reader = nil
+        hub.publish(picture(idr: true), epoch: 1, arrival: at(1))
+        #expect(wakes.withLock { $0 } == 1)
+    }
+}

@@ -1,0 +1,140 @@
+import MediaTypes
+import RTP
+import Testing
+import TrackHub
+
+@testable import WebRTC
+
+struct JoiningTests {
+    /// The most packets that the pacer lets go at once.
+    private let burst = 48
+
+    @Test("who joins late gets the pictures since the last IDR, in numbers of their own, and the source is not asked")
+    func lateJoin() throws {
+        let rig = try Rig()
+        let first = try rig.join()
+        let askedByFirst = rig.source.keyFrameRequests
+        for index in 0..<3 {
+            rig.publish { Pictures.delta(500, seed: UInt64(index), captured: $0) }
+            rig.publish { Pictures.idr(150_000, seed: UInt64(100 + index), captured: $0) }
+            rig.run(for: .milliseconds(100))
+        }
+        for index in 0..<20 {
+            rig.publish { Pictures.delta(9_000, seed: UInt64(200 + index), captured: $0) }
+            rig.run(for: .milliseconds(33))
+        }
+        let sentToFirst = first.link.media.count
+        let second = try rig.join()
+        rig.run(for: .milliseconds(400))
+        #expect(second.wholePictures == rig.published.suffix(21).map(\.contents))
+        #expect(rig.source.keyFrameRequests == askedByFirst)
+        // Nothing but the two probes for the last picture went to the other viewer.
+        #expect(first.link.media.count - sentToFirst <= 2)
+
+        let numbers = second.mediaPackets.map(\.rtp.header.sequenceNumber)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0.distance(to: $1) == 1 })
+        expectPaced(second)
+        rig.publish { Pictures.delta(700, seed: 999, captured: $0) }
+        rig.run(for: .milliseconds(50))
+        #expect(first.wholePictures.last == rig.published.last?.contents)
+        #expect(second.wholePictures.last == rig.published.last?.contents)
+    }
+
+    /// Never more than the burst at once, nor more than the burst and the steady rate in any time.
+    private func expectPaced(_ peer: RigPeer) {
+        let times = peer.link.media.map(\.time)
+        for (index, time) in times.enumerated() where index >= burst {
+            let passed = time - times[index - burst]
+            #expect(passed >= .microseconds(128), "\(burst + 1) packets within \(passed.nanoseconds) ns")
+        }
+        for (index, time) in times.enumerated() where index >= burst + 100 {
+            #expect(time - times[index - burst - 100] >= .microseconds(100 * 128))
+        }
+    }
+
+    @Test("a picture of common size goes out at once")
+    func commonSize() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .seconds(1))
+        let before = peer.link.media.count
+        rig.publish { Pictures.delta(40_000, seed: 1, captured: $0) }
+        #expect(peer.link.media.count - before >= 35)
+        rig.run(for: Rig.delay)
+        #expect(peer.wholePictures == rig.published.map(\.contents))
+    }
+
+    @Test("past the cache's limit the source is asked, once in 500 ms for all, and the sessions begin at the IDR")
+    func pastTheLimit() throws {
+        let rig = try Rig()
+        let first = try rig.join()
+        rig.publish { Pictures.idr(3_000, captured: $0) }
+        for index in 0..<301 {
+            rig.publish { Pictures.delta(100, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(5))
+        }
+        rig.run(for: .seconds(1))
+        #expect(first.wholePictures.count == 302)
+        let asked = rig.source.keyFrameRequests
+        let second = try rig.join()
+        let third = try rig.join()
+        let start = rig.now
+        rig.run(for: .seconds(2))
+        let requests = rig.source.keyFrameRequests - asked
+        #expect((4...5).contains(requests), "asked \(requests) times in \((rig.now - start).milliseconds) ms")
+        rig.publish { Pictures.delta(100, seed: 1000, captured: $0) }
+        #expect(second.link.media.isEmpty)
+        rig.publish { Pictures.idr(30_000, seed: 5, captured: $0) }
+        rig.run(for: .seconds(2))
+        #expect(rig.source.keyFrameRequests - asked == requests)
+        #expect(first.wholePictures == rig.published.map(\.contents))
+        #expect(second.wholePictures == rig.published.suffix(1).map(\.contents))
+        #expect(third.wholePictures == rig.published.suffix(1).map(\.contents))
+    }
+
+    @Test("a viewer so slow that the history has passed comes back at the last IDR")
+    func slowViewer() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(1))
+        let asked = rig.source.keyFrameRequests
+        // 600 pictures in no time: the pacer can't follow.
+        for index in 0..<600 {
+            rig.publish { captured in
+                index % 200 == 150
+                    ? Pictures.idr(30_000, seed: UInt64(index), captured: captured)
+                    : Pictures.delta(8_000, seed: UInt64(index), captured: captured)
+            }
+        }
+        rig.run(for: .seconds(3))
+        #expect(rig.source.keyFrameRequests == asked)
+        #expect(peer.wholePictures.last == rig.published.last?.contents)
+        let times = peer.mediaPackets.map(\.rtp.header.timestamp)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0.distance(to: $1) >= 0 })
+        // What came is the beginning, perhaps, and then everything from the last IDR on: units 550 to 599.
+        let tail = peer.wholePictures.suffix(50)
+        #expect(Array(tail) == rig.published.suffix(50).map(\.contents))
+        #expect(peer.wholePictures.count < 300)
+    }
+
+    @Test("a reader that lost pictures with nothing to begin with asks for an IDR by itself")
+    func lostReader() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(3_000, captured: $0) }
+        rig.run(for: .seconds(1))
+        let asked = rig.source.keyFrameRequests
+        // More than the feed's queue in the hub takes, while the media thread is elsewhere.
+        for index in 0..<700 {
+            rig.hub.publish(Pictures.delta(200, seed: UInt64(index)), epoch: 1, arrival: rig.now)
+        }
+        peer.viewer.report(now: rig.now)
+        rig.run(for: .milliseconds(50))
+        #expect(rig.source.keyFrameRequests == asked + 1)
+        rig.publish { Pictures.idr(3_000, seed: 3, captured: $0) }
+        rig.run(for: .milliseconds(100))
+        #expect(peer.wholePictures.last == rig.published.last?.contents)
+    }
+}

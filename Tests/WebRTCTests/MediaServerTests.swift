@@ -1,0 +1,290 @@
+import Glibc
+import MediaTypes
+import RTP
+import STUN
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@testable import WebRTC
+
+struct MediaServerTests {
+    let loopback = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
+
+    private func makeServer(limit: Int = 16) throws -> MediaServer {
+        try MediaServer(MediaServerConfiguration(bind: loopback, sessionLimit: limit), log: .silent)
+    }
+
+    private func makeHub() -> (hub: TrackHub, source: RecordingSource) {
+        let hub = TrackHub(origin: now())
+        let source = RecordingSource()
+        hub.connect(source: source)
+        return (hub, source)
+    }
+
+    private func publish(_ unit: AccessUnit, on hub: TrackHub) -> AccessUnit {
+        hub.publish(unit, epoch: 1, arrival: now())
+        return unit
+    }
+
+    private func address(of server: MediaServer) -> TransportAddress {
+        TransportAddress(ipv4: 127, 0, 0, 1, port: server.port)
+    }
+
+    @Test("several viewers share a track, and one that leaves takes nothing from the others")
+    func severalViewers() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, source) = makeHub()
+        let viewers = try (0..<3).map { _ in try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        #expect(source.viewers == [0, 1, 2, 3], "who is let in counts while it connects")
+        for viewer in viewers { try viewer.connect() }
+        try eventually("a request for an IDR") { source.keyFrameRequests > 0 }
+        var last = publish(Pictures.idr(80_000, captured: now()), on: hub)
+        try eventually("the first picture at all viewers") {
+            viewers.forEach { $0.pump() }
+            return viewers.allSatisfy { $0.shows(last) }
+        }
+        viewers[0].viewer.close()
+        viewers[0].pump()
+        try eventually("the first viewer's end") { viewers[0].end != nil }
+        #expect(viewers[0].end == "the peer closed the connection")
+        #expect(source.viewers.last == 2)
+        server.close(viewers[1].id)
+        try eventually("the second viewer's end") {
+            viewers[1].pump()
+            return viewers[1].end == "closed" && viewers[1].viewer.hasEnded
+        }
+        #expect(source.viewers.last == 1)
+        for index in 0..<10 { last = publish(Pictures.delta(4_000, seed: UInt64(index), captured: now()), on: hub) }
+        try eventually("the last picture at the third viewer") {
+            viewers[2].pump()
+            return viewers[2].shows(last)
+        }
+        #expect(viewers[2].viewer.pictures.count == 11)
+        #expect(viewers[2].viewer.strangeDatagrams == 0)
+        #expect(viewers[0].viewer.pictures.count == 1)
+    }
+
+    @Test("stopping tells every viewer and the source, quickly, and frees the port")
+    func stopping() throws {
+        let server = try makeServer()
+        let (hub, source) = makeHub()
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        let neverComes = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        try viewer.connect()
+        let start = now()
+        server.stop()
+        server.stop()
+        #expect(now() - start < .seconds(1))
+        #expect(viewer.end == "the host is ending")
+        #expect(neverComes.end == "the host is ending")
+        #expect(source.viewers.last == 0)
+        try eventually("the goodbye") {
+            viewer.pump()
+            return viewer.viewer.hasEnded
+        }
+        _ = try UDPSocket(bindingTo: address(of: server))
+        #expect(throws: OfferRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        #expect(source.viewers.last == 0)
+        let isAnswered = Mutex(false)
+        server.statistics { all in isAnswered.withLock { $0 = all.isEmpty } }
+        #expect(isAnswered.withLock { $0 })
+    }
+
+    @Test("a server that nobody holds any more ends by itself")
+    func letGo() throws {
+        var server: MediaServer? = try makeServer()
+        let port = try #require(server?.port)
+        server = nil
+        try eventually("the port to be free") {
+            (try? UDPSocket(bindingTo: TransportAddress(ipv4: 127, 0, 0, 1, port: port))) != nil
+        }
+    }
+
+    @Test("statistics tell what was sent, and closing what isn't there does nothing")
+    func statistics() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        server.close(PeerSessionID(4711))
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        try viewer.connect()
+        let last = publish(Pictures.idr(20_000, captured: now()), on: hub)
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(last)
+        }
+        let collected = Mutex<[PeerStatistics]?>(nil)
+        server.statistics { all in collected.withLock { $0 = all } }
+        let all = try eventually("statistics") { collected.withLock { $0 } }
+        #expect(all.count == 1)
+        #expect(all.first?.id == viewer.id)
+        #expect(all.first?.isConnected == true)
+        #expect(all.first?.sentUnits == 1)
+    }
+
+    @Test("a flight of the handshake that is lost goes again when its time has come")
+    func lostFlight() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        var lost = 0
+        viewer.loses = { datagram in
+            guard DatagramKind(of: datagram) == .dtls, lost < 2 else { return false }
+            lost += 1
+            return true
+        }
+        try viewer.connect()
+        #expect(lost == 2)
+    }
+
+    @Test("the source is told what a lossy path carries")
+    func lossyPath() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, source) = makeHub()
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        try viewer.connect()
+        _ = publish(Pictures.idr(50_000, captured: now()), on: hub)
+        var seed: UInt64 = 0
+        var nextReport = now()
+        try eventually("a lower rate") {
+            seed += 1
+            _ = publish(Pictures.delta(2_000, seed: seed, captured: now()), on: hub)
+            viewer.pump()
+            if now() >= nextReport {
+                viewer.viewer.report(fractionLost: 64, now: now())
+                nextReport = now() + .milliseconds(200)
+            }
+            return !source.rates.isEmpty
+        }
+        #expect(try #require(source.rates.first).bitsPerSecond < 20_000_000)
+    }
+
+    @Test("an occupied port is an error that says so")
+    func occupiedPort() throws {
+        let first = try makeServer()
+        defer { first.stop() }
+        let configuration = MediaServerConfiguration(bind: address(of: first))
+        let error = try #require(throws: WebRTCError.self) { try MediaServer(configuration, log: .silent) }
+        guard case .cannotBind(let address, let number, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(address.port == first.port)
+        #expect(number == EADDRINUSE)
+        #expect(error.description.contains("\(first.port)"))
+    }
+
+    @Test("offers that can't be used and viewers beyond the limit are refused without a trace")
+    func refusals() throws {
+        let server = try makeServer(limit: 1)
+        defer { server.stop() }
+        let (hub, source) = makeHub()
+        for offer in ["", "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"] {
+            #expect(throws: OfferRefusal.self) { try server.open(offer: offer, watching: hub) { _ in } }
+        }
+        #expect(source.viewers == [0])
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        let refusal = try #require(throws: OfferRefusal.self) {
+            try SocketViewer(of: server, watching: hub, at: address(of: server))
+        }
+        #expect("\(refusal)" == "the limit of 1 viewers is reached")
+        #expect(source.viewers == [0, 1])
+        server.close(viewer.id)
+        try eventually("room for another") { viewer.end != nil }
+        _ = try SocketViewer(of: server, watching: hub, at: address(of: server))
+    }
+
+    @Test("a check for an unknown name gets no answer, and garbage disturbs nobody")
+    func garbage() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        let stranger = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        try viewer.connect()
+        stranger.send(CheckRequest(username: "nobody:Qm3+", password: "0123456789012345678901").bytes)
+        var random = SeededRandom(seed: 11)
+        for index in 0..<200 {
+            var datagram = (0..<Int.random(in: 0...1500, using: &random)).map { _ in
+                UInt8.random(in: .min ... .max, using: &random)
+            }
+            // Each kind of first byte, or any.
+            if index % 5 < 3, datagram.count > 1 { datagram[0] = [0, 22, 128][index % 5] }
+            (index.isMultiple(of: 2) ? viewer : stranger).send(datagram)
+        }
+        let last = publish(Pictures.idr(50_000, captured: now()), on: hub)
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(last)
+        }
+        #expect(viewer.end == nil)
+        stranger.pump()
+        #expect(stranger.receivedDatagrams == 0)
+    }
+
+    @Test("DTLS, RTCP and RTP from an address that no check has proved are ignored")
+    func unprovedAddress() throws {
+        let server = try makeServer()
+        defer { server.stop() }
+        let (hub, source) = makeHub()
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        let stranger = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        // A handshake without a check before it.
+        stranger.viewer.startDTLS(now: now())
+        stranger.pump()
+        try viewer.connect()
+        let first = publish(Pictures.idr(50_000, captured: now()), on: hub)
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(first)
+        }
+        // Genuine requests and a genuine goodbye of the viewer's, from another's address.
+        let asked = source.keyFrameRequests
+        let request = RTCPPacket.pictureLossIndication(
+            PictureLossIndication(sender: SSRC(1), media: viewer.viewer.settings.media))
+        for _ in 0..<5 { stranger.send(try #require(viewer.viewer.protected([request]))) }
+        viewer.viewer.close()
+        for datagram in viewer.viewer.takeOutgoing() { stranger.send(datagram) }
+        let last = publish(Pictures.delta(500, seed: 2, captured: now()), on: hub)
+        try eventually("the next picture") {
+            viewer.pump()
+            return viewer.shows(last)
+        }
+        #expect(viewer.viewer.pictures.count == 2, "the stranger's request was not served")
+        #expect(viewer.end == nil)
+        stranger.pump()
+        #expect(stranger.receivedDatagrams == 0)
+        #expect(source.keyFrameRequests == asked)
+    }
+
+    @Test("one socket serves viewers over IPv6 and IPv4", .enabled(if: hasIPv6))
+    func bothFamilies() throws {
+        let any = try #require(TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: 0))
+        let server = try MediaServer(MediaServerConfiguration(bind: any), log: .silent)
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let six = try #require(
+            TransportAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: server.port))
+        let viewers = try [six, address(of: server)].map { try SocketViewer(of: server, watching: hub, at: $0) }
+        for viewer in viewers { try viewer.connect() }
+        let last = publish(Pictures.idr(50_000, captured: now()), on: hub)
+        try eventually("the picture over both") {
+            viewers.forEach { $0.pump() }
+            return viewers.allSatisfy { $0.shows(last) }
+        }
+        #expect(viewers[0].viewer.replies.first?.xorMappedAddress?.host == "::1")
+        #expect(viewers[1].viewer.replies.first?.xorMappedAddress?.host == "127.0.0.1")
+    }
+}
+
+/// Whether this machine has the IPv6 loopback.
+private let hasIPv6: Bool = {
+    guard let address = TransportAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: 0) else { return false }
+    return (try? UDPSocket(bindingTo: address)) != nil
+}()

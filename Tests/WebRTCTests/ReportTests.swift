@@ -1,0 +1,160 @@
+import MediaTypes
+import RTP
+import Testing
+
+@testable import WebRTC
+
+struct ReportTests {
+    @Test("a sender report comes every second, and places the pictures at their capture times")
+    func senderReports() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        let start = rig.now
+        rig.publish({ Pictures.idr(5_000, captured: $0) }, age: .milliseconds(12))
+        for index in 0..<50 {
+            rig.run(for: .milliseconds(100))
+            if index < 20 {
+                rig.publish(
+                    { Pictures.delta(2_000, seed: UInt64(index), captured: $0) }, age: .milliseconds(Int64(index)))
+            }
+        }
+        let reports = peer.viewer.reports.filter { $0.time > start }
+        #expect((5...6).contains(reports.count))
+        for (earlier, later) in zip(reports, reports.dropFirst()) {
+            let spacing = later.time - earlier.time
+            #expect((900...1100).contains(spacing.milliseconds))
+        }
+        #expect(peer.viewer.canonicalNames.allSatisfy { $0 == "name" } && !peer.viewer.canonicalNames.isEmpty)
+
+        let captured = Dictionary(
+            uniqueKeysWithValues: zip(peer.viewer.pictures.map(\.unit.timestamp), rig.published.map(\.captureTime)))
+        #expect(captured.count == 21)
+        for (report, time) in reports {
+            #expect(report.ntpTime == Rig.clock.time(at: time - Rig.delay))
+            for (timestamp, capture) in captured {
+                let capture = try #require(capture)
+                let byReport = report.rtpTimestamp.distance(to: timestamp)
+                let byCapture = MediaTime.ticks(in: capture - (time - Rig.delay))
+                #expect(abs(Int64(byReport) - byCapture) <= 2)
+            }
+        }
+        let last = try #require(reports.last?.report)
+        #expect(last.packetCount == UInt32(peer.mediaPackets.count))
+        #expect(last.octetCount == UInt32(peer.mediaPackets.reduce(0) { $0 + $1.rtp.payload.count }))
+    }
+
+    @Test("a replay does not move the clock of the sender reports")
+    func replay() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        let capture = try #require(rig.published[0].captureTime)
+        for index in 0..<10 {
+            rig.run(for: .milliseconds(33))
+            rig.publish { Pictures.delta(500, seed: UInt64(index), captured: $0) }
+        }
+        rig.run(for: .milliseconds(300))
+        peer.viewer.requestKeyFrame()
+        rig.run(for: .seconds(3))
+        let origin = try #require(peer.viewer.pictures.first?.unit.timestamp)
+        for (report, time) in peer.viewer.reports {
+            let ticks = Int64(origin.distance(to: report.rtpTimestamp))
+            #expect(abs(ticks - MediaTime.ticks(in: time - Rig.delay - capture)) <= 2)
+        }
+    }
+
+    @Test("each packet asks for no delay, and a picture's last packet says when it was captured")
+    func extensions() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .milliseconds(100))
+        rig.publish { Pictures.delta(5_000, seed: 1, captured: $0) }
+        rig.run(for: .milliseconds(15))
+        let captures = rig.published.compactMap(\.captureTime).map { Rig.clock.time(at: $0).rawValue }
+        var seen: [UInt64] = []
+        let packets = peer.mediaPackets.filter { !$0.rtp.payload.isEmpty }
+        #expect(packets.count > 20)
+        for packet in packets {
+            #expect(packet.rtp.extensionData(5).map { Array($0) } == [0, 0, 0])
+            #expect(packet.rtp.extensionData(9).map { Array($0) } == Array("0".utf8))
+            let capture = packet.rtp.extensionData(12)
+            #expect((capture != nil) == packet.rtp.header.marker)
+            if let capture { seen.append(capture.reduce(0) { $0 << 8 | UInt64($1) }) }
+            #expect(packet.byteCount <= H264Packetizer.maximumDatagramByteCount)
+        }
+        #expect(seen == captures)
+    }
+
+    @Test("the round trip is measured from a reception report")
+    func roundTrip() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        #expect(peer.session.statistics.roundTripTime == nil)
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.run(for: .milliseconds(1300))
+        peer.viewer.report(now: rig.now)
+        rig.run(for: .milliseconds(20))
+        let measured = try #require(peer.session.statistics.roundTripTime)
+        #expect((9...11).contains(measured.milliseconds))
+    }
+
+    @Test("reports of more than 10 % loss lower the rate that the source is told, until the last viewer has left")
+    func rate() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        #expect(rig.source.rates.isEmpty)
+        for index in 0..<6 {
+            for picture in 0..<10 {
+                rig.publish { Pictures.delta(10_000, seed: UInt64(index * 10 + picture), captured: $0) }
+                rig.run(for: .milliseconds(100))
+            }
+            peer.viewer.report(fractionLost: index < 4 ? 64 : 0, now: rig.now)
+            rig.run(for: .milliseconds(20))
+            rig.feed.adaptRate(to: [peer.session.targetBitRate])
+        }
+        // 0.8 Mbit/s were sent; each report of a quarter lost takes an eighth away.
+        let rates = rig.source.rates.map(\.bitsPerSecond)
+        #expect(rates.count >= 3)
+        let lowest = try #require(rates.min())
+        #expect((450_000...800_000).contains(lowest))
+        #expect(try #require(rates.first) < 1_000_000)
+
+        rig.feed.sessionCount = 0
+        _ = rig.feed.update(now: rig.now)
+        #expect(rig.source.rates.last?.bitsPerSecond == 100_000_000)
+    }
+
+    @Test("a packet lost from a still screen says nothing about what the path carries")
+    func lossOfFewPackets() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        rig.run(for: .milliseconds(300))
+        peer.viewer.report(now: rig.now)
+        for index in 0..<3 {
+            rig.run(for: .milliseconds(2500))
+            rig.publish { Pictures.delta(100, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(300))
+            peer.viewer.report(fractionLost: 255, now: rig.now)
+        }
+        rig.run(for: .milliseconds(20))
+        #expect(peer.session.targetBitRate.bitsPerSecond == 100_000_000)
+    }
+
+    @Test("reports that come with every request are taken together")
+    func frequentReports() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        for index in 0..<100 {
+            if index % 5 == 0 { rig.publish { Pictures.delta(25_000, seed: UInt64(index), captured: $0) } }
+            rig.run(for: .milliseconds(20))
+            peer.viewer.report(fractionLost: 64, now: rig.now)
+        }
+        rig.run(for: .milliseconds(20))
+        // 2 Mbit/s were sent; not one of the reports in between took "nothing was sent" for the path's limit.
+        #expect((900_000...2_500_000).contains(peer.session.targetBitRate.bitsPerSecond))
+    }
+}

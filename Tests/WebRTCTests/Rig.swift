@@ -1,0 +1,244 @@
+import MediaTypes
+import RTP
+import STUN
+import SecureTransport
+import Synchronization
+import Testing
+import TrackHub
+
+@testable import WebRTC
+
+/// A track, its feed and any number of sessions with their viewers, under a clock that only the test moves.
+///
+/// It does what the media thread does, one event after the other. Handshakes are run without loss, since OpenSSL's
+/// retransmission timer follows the wall clock.
+final class Rig {
+    /// The time that a datagram takes each way.
+    static let delay = Interval.milliseconds(5)
+    static let clock = NTPClock(unixOffset: .seconds(1_700_000_000))
+
+    private(set) var now = MonotonicTime(nanoseconds: 5_000_000_000_000)
+    let hub: TrackHub
+    let source = RecordingSource()
+    let feed: TrackFeed
+    let context: DTLSContext
+    private(set) var peers: [RigPeer] = []
+    /// What was published, in order.
+    private(set) var published: [AccessUnit] = []
+
+    init() throws {
+        hub = TrackHub(origin: now - .seconds(60))
+        hub.connect(source: source)
+        feed = TrackFeed(hub: hub, wake: {})
+        context = try DTLSContext(certificate: Certificate())
+    }
+
+    /// A session and its viewer that have not yet spoken to each other.
+    ///
+    /// - Parameter promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
+    func addPeer(
+        hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil
+    ) throws -> RigPeer {
+        let viewerContext = try DTLSContext(certificate: Certificate())
+        let number = UInt8(peers.count)
+        var settings = TestViewer.Settings(hostFingerprint: context.certificate.fingerprint)
+        settings.hostUfrag = "host\(number)"
+        settings.retransmission = hasRetransmission ? settings.retransmission : nil
+        settings.dtlsRole = isDTLSClient ? .server : .client
+        let parameters = SessionParameters(
+            id: PeerSessionID(UInt64(number)), localUfrag: settings.hostUfrag, localPassword: settings.hostPassword,
+            remoteUfrag: settings.ufrag, remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
+            isDTLSClient: isDTLSClient, payloadType: PayloadType(102),
+            retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil,
+            extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "0"),
+            ssrc: settings.media, retransmissionSSRC: SSRC(0x1122_3345), canonicalName: "name", clock: Self.clock)
+        let link = TestLink()
+        feed.sessionCount += 1
+        let peer = RigPeer(
+            session: PeerSession(parameters, feed: feed, context: context, sink: link, now: now),
+            viewer: try TestViewer(settings, context: viewerContext), link: link,
+            path: NetworkPath(
+                peer: TransportAddress(ipv4: 192, 0, 2, number, port: 50_000),
+                local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000)))
+        peers.append(peer)
+        return peer
+    }
+
+    /// A viewer that has connected.
+    func join(hasRetransmission: Bool = true, isDTLSClient: Bool = false) throws -> RigPeer {
+        let peer = try addPeer(hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient)
+        peer.viewer.check()
+        for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
+        try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")
+        return peer
+    }
+
+    /// Publishes a picture that was captured `age` ago.
+    func publish(_ make: (_ captured: MonotonicTime) -> AccessUnit, age: Interval = .milliseconds(4)) {
+        let unit = make(now - age)
+        published.append(unit)
+        hub.publish(unit, epoch: 1, arrival: now)
+        updateFeed()
+    }
+
+    /// Lets `interval` pass, and all that falls into it happen.
+    func run(for interval: Interval) {
+        let end = now + interval
+        var steps = 0
+        while true {
+            let next = peers.map { $0.nextEvent(now: now) }.min() ?? .distantFuture
+            guard next <= end else { break }
+            steps = next > now ? 0 : steps + 1
+            guard steps < 100_000 else {
+                Issue.record("the session never comes to rest")
+                break
+            }
+            now = max(now, next)
+            updateFeed()
+            for peer in peers { peer.step(now: now) }
+        }
+        now = max(now, end)
+    }
+
+    private func updateFeed() {
+        guard feed.update(now: now) else { return }
+        for peer in peers where peer.session.isConnected { peer.advance(now: now) }
+    }
+}
+
+/// A session, the viewer at its other end, and what is between them.
+final class RigPeer {
+    let session: PeerSession
+    let viewer: TestViewer
+    let link: TestLink
+    var path: NetworkPath
+    /// A viewer that still receives, but sends nothing any more.
+    var isSilent = false
+    /// Whether it checks every 2.5 s, as browsers do.
+    var checksOn = true
+    /// Decides which of the viewer's datagrams are lost.
+    var losesToHost: (_ datagram: [UInt8]) -> Bool = { _ in false }
+
+    private var toHost: [(time: MonotonicTime, datagram: [UInt8])] = []
+    private var nextPoll = MonotonicTime.distantFuture
+    private var nextCheck: MonotonicTime?
+
+    init(session: PeerSession, viewer: TestViewer, link: TestLink, path: NetworkPath) {
+        self.session = session
+        self.viewer = viewer
+        self.link = link
+        self.path = path
+    }
+
+    /// The pictures that came whole, as lists of NAL units.
+    var wholePictures: [[[UInt8]]] { viewer.pictures.filter { $0.unit.isComplete }.map { $0.unit.nalUnits } }
+
+    /// Media packets that came, without retransmissions.
+    var mediaPackets: [TestViewer.Packet] { viewer.packets.filter { !$0.isRetransmission } }
+
+    func nextEvent(now: MonotonicTime) -> MonotonicTime {
+        pickUp(now: now)
+        let due = session.end == nil ? session.deadline : .distantFuture
+        return min(
+            due, link.inFlight.first?.time ?? .distantFuture, toHost.first?.time ?? .distantFuture, nextPoll,
+            checksOn ? nextCheck ?? .distantFuture : .distantFuture)
+    }
+
+    func step(now: MonotonicTime) {
+        link.now = now
+        while let first = toHost.first, first.time <= now {
+            toHost.removeFirst()
+            deliver(first.datagram, now: now)
+        }
+        while let first = link.inFlight.first, first.time <= now {
+            link.inFlight.removeFirst()
+            viewer.receive(first.datagram, now: now)
+            nextPoll = min(nextPoll, now + .milliseconds(10))
+        }
+        if nextPoll <= now {
+            nextPoll = .distantFuture
+            let before = viewer.sentNacks
+            viewer.poll(now: now)
+            if viewer.sentNacks > before { nextPoll = now + .milliseconds(10) }
+        }
+        if session.isConnected, checksOn, nextCheck.map({ $0 <= now }) ?? true {
+            if nextCheck != nil { viewer.check() }
+            nextCheck = now + .milliseconds(2500)
+        }
+        if session.end == nil, session.deadline <= now { advance(now: now) }
+    }
+
+    func advance(now: MonotonicTime) {
+        link.now = now
+        session.advance(now: now)
+        #expect(session.end != nil || session.deadline > now, "a deadline that has passed would spin")
+    }
+
+    /// What the media thread does with a datagram.
+    private func deliver(_ datagram: [UInt8], now: MonotonicTime) {
+        switch DatagramKind(of: datagram) {
+        case .stun:
+            if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
+        case let kind:
+            session.handle(datagram[...], kind: kind, now: now)
+        }
+    }
+
+    private func pickUp(now: MonotonicTime) {
+        for datagram in viewer.takeOutgoing() where !isSilent && !losesToHost(datagram) {
+            toHost.append((now + Rig.delay, datagram))
+        }
+    }
+}
+
+/// The way from the host to one viewer: 5 ms long, and losing what the test says.
+final class TestLink: DatagramSink {
+    struct Sent {
+        var time: MonotonicTime
+        var datagram: [UInt8]
+        var path: NetworkPath
+        var isLost: Bool
+
+        var kind: DatagramKind { DatagramKind(of: datagram) }
+        /// Of a media packet: its header is not encrypted.
+        var sequenceNumber: UInt16 { UInt16(datagram[2]) << 8 | UInt16(datagram[3]) }
+        var ssrc: UInt32 { datagram[8..<12].reduce(0) { $0 << 8 | UInt32($1) } }
+        var isMarked: Bool { datagram[1] & 0x80 != 0 }
+    }
+
+    var now = MonotonicTime.zero
+    var inFlight: [(time: MonotonicTime, datagram: [UInt8])] = []
+    private(set) var sent: [Sent] = []
+    /// Decides which media packets are lost.
+    var loses: (_ packet: Sent) -> Bool = { _ in false }
+
+    /// The media packets sent, lost ones too.
+    var media: [Sent] { sent.filter { $0.kind == .rtp } }
+
+    func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        var entry = Sent(time: now, datagram: datagram, path: path, isLost: false)
+        entry.isLost = entry.kind == .rtp && loses(entry)
+        sent.append(entry)
+        if !entry.isLost { inFlight.append((now + Rig.delay, datagram)) }
+        return true
+    }
+}
+
+/// Remembers what it was asked.
+final class RecordingSource: TrackSource {
+    private struct State {
+        var keyFrameRequests = 0
+        var viewers: [Int] = []
+        var rates: [BitRate] = []
+    }
+
+    private let state = Mutex(State())
+
+    var keyFrameRequests: Int { state.withLock { $0.keyFrameRequests } }
+    var viewers: [Int] { state.withLock { $0.viewers } }
+    var rates: [BitRate] { state.withLock { $0.rates } }
+
+    func keyFrameWanted() { state.withLock { $0.keyFrameRequests += 1 } }
+    func viewersChanged(to count: Int) { state.withLock { $0.viewers.append(count) } }
+    func targetBitRateChanged(to rate: BitRate) { state.withLock { $0.rates.append(rate) } }
+}

@@ -1,0 +1,101 @@
+import MediaTypes
+import RTP
+import STUN
+import SecureTransport
+import Synchronization
+import TestSupport
+import TrackHub
+
+@testable import WebRTC
+
+/// A viewer on a UDP socket of its own, let in by an offer and an answer. The test's thread does its work: ``pump()``.
+final class SocketViewer {
+    /// The answer lacks something.
+    struct UnusableAnswer: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let viewer: TestViewer
+    let id: PeerSessionID
+    /// How the session ended, by the server's word.
+    var end: String? { ended.text.withLock { $0 } }
+    /// Datagrams that came.
+    private(set) var receivedDatagrams = 0
+    /// Decides which datagrams are lost on their way here.
+    var loses: (_ datagram: [UInt8]) -> Bool = { _ in false }
+
+    private let ended: Ending
+    private let socket: UDPSocket
+    private let path: NetworkPath
+
+    private final class Ending: Sendable {
+        let text = Mutex<String?>(nil)
+    }
+
+    /// Opens a session of `server` that watches `hub`, to be reached at `address`.
+    init(of server: MediaServer, watching hub: TrackHub, at address: TransportAddress) throws {
+        let context = try DTLSContext(certificate: Certificate())
+        let ended = Ending()
+        let opened = try server.open(
+            offer: Offer.chromium(ufrag: "Qm3+", fingerprint: context.certificate.fingerprint), watching: hub
+        ) { reason in
+            ended.text.withLock { $0 = reason }
+        }
+        func value(_ prefix: String) throws -> String {
+            for line in opened.answer.split(whereSeparator: \.isNewline) where line.hasPrefix(prefix) {
+                return String(line.dropFirst(prefix.count))
+            }
+            throw UnusableAnswer(description: "no \(prefix) in \(opened.answer)")
+        }
+        let digits = try value("a=fingerprint:sha-256 ").split(separator: ":").compactMap { UInt8($0, radix: 16) }
+        let sources = try value("a=ssrc-group:FID ").split(separator: " ").compactMap { UInt32($0) }
+        guard sources.count == 2 else { throw UnusableAnswer(description: "\(sources)") }
+        let settings = TestViewer.Settings(
+            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: "Qm3+",
+            hostFingerprint: try CertificateFingerprint(algorithm: .sha256, bytes: digits), media: SSRC(sources[0]),
+            retransmission: SSRC(sources[1]))
+        viewer = try TestViewer(settings, context: context)
+        id = opened.id
+        self.ended = ended
+        let loopback = TransportAddress(
+            family: address.family, high: address.high, low: address.low, port: 0, scope: 0)
+        socket = try UDPSocket(bindingTo: loopback)
+        path = NetworkPath(peer: address, local: loopback)
+    }
+
+    /// Takes what has come and sends what is due.
+    func pump() {
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        while let received = socket.receive(into: &buffer) {
+            receivedDatagrams += 1
+            let datagram = Array(buffer.prefix(received.count))
+            if !loses(datagram) { viewer.receive(datagram, now: now()) }
+        }
+        viewer.poll(now: now())
+        for datagram in viewer.takeOutgoing() { send(datagram) }
+    }
+
+    /// Sends any datagram to the server.
+    func send(_ datagram: [UInt8]) {
+        _ = socket.send(datagram, along: path)
+    }
+
+    /// Checks and shakes hands until media can flow.
+    func connect() throws {
+        var nextCheck = now()
+        try eventually("a connection") {
+            if now() >= nextCheck, !viewer.isConnected {
+                viewer.check()
+                nextCheck = now() + .milliseconds(300)
+            }
+            pump()
+            return viewer.isConnected
+        }
+    }
+
+    /// Whether the last picture that came is `unit`, whole.
+    func shows(_ unit: AccessUnit) -> Bool {
+        guard let last = viewer.pictures.last?.unit else { return false }
+        return last.isComplete && last.nalUnits == unit.contents
+    }
+}

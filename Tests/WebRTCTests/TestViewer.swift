@@ -1,0 +1,215 @@
+import MediaTypes
+import RTP
+import STUN
+import SecureTransport
+import TestSupport
+
+/// The other end of a session: checks, DTLS, SRTP, pictures put together again, and requests for what is missing.
+///
+/// Sans-IO, like the session: datagrams and the time go in, ``takeOutgoing()`` gives what is to be sent.
+final class TestViewer {
+    /// What the host's answer said, and what the viewer said in its offer.
+    struct Settings {
+        var hostUfrag = "host"
+        var hostPassword = "a password of the host"
+        var ufrag = "peer"
+        var hostFingerprint: CertificateFingerprint
+        var media = SSRC(0x1122_3344)
+        /// Nil where the viewer takes no retransmission stream.
+        var retransmission: SSRC? = SSRC(0x1122_3345)
+        var dtlsRole = DTLSTransport.Role.client
+    }
+
+    /// A media packet as it came.
+    struct Packet {
+        var rtp: RTPPacket
+        var time: MonotonicTime
+        var isRetransmission: Bool
+        var byteCount: Int
+    }
+
+    let settings: Settings
+    let context: DTLSContext
+    private let dtls: DTLSTransport
+    private var protector: SRTPSession?
+    private var order = ArrivalOrder()
+    private var depacketizer = H264Depacketizer()
+    private var outgoing: [[UInt8]] = []
+    private var asked: [UInt16: MonotonicTime] = [:]
+    private var lastTransaction: UInt64 = 0
+
+    /// Whether it asks for packets that are missing.
+    var repairsLosses = true
+    /// Every packet that authenticated, in the order of arrival.
+    private(set) var packets: [Packet] = []
+    /// The access units, in order; each comes once nothing before it is missing.
+    private(set) var pictures: [(unit: ReceivedAccessUnit, time: MonotonicTime)] = []
+    private(set) var reports: [(report: SenderReport, time: MonotonicTime)] = []
+    private(set) var canonicalNames: [String] = []
+    private(set) var replies: [STUNMessage] = []
+    /// Datagrams that did not authenticate.
+    private(set) var strangeDatagrams = 0
+    private(set) var sentNacks = 0
+
+    init(_ settings: Settings, context: DTLSContext) throws {
+        self.settings = settings
+        self.context = context
+        dtls = try DTLSTransport(
+            context: context, role: settings.dtlsRole, expectedFingerprint: settings.hostFingerprint)
+    }
+
+    var isConnected: Bool { protector != nil }
+    var hasEnded: Bool { dtls.state == .closed }
+    var highestSequenceNumber: UInt32 { order.highest }
+
+    func takeOutgoing() -> [[UInt8]] {
+        defer { outgoing.removeAll() }
+        return outgoing
+    }
+
+    // MARK: What it sends
+
+    /// Sends a connectivity check.
+    func check(nominates: Bool = true) {
+        outgoing.append(checkRequest(nominates: nominates).bytes)
+    }
+
+    func checkRequest(nominates: Bool = true) -> CheckRequest {
+        lastTransaction += 1
+        return CheckRequest(
+            username: "\(settings.hostUfrag):\(settings.ufrag)", password: settings.hostPassword, nominates: nominates,
+            transaction: lastTransaction)
+    }
+
+    func startDTLS(now: MonotonicTime) {
+        try? dtls.start(now: now)
+        outgoing += dtls.takeOutgoing()
+    }
+
+    /// Says goodbye by DTLS.
+    func close() {
+        dtls.close()
+        outgoing += dtls.takeOutgoing()
+    }
+
+    /// Sends RTCP; nothing before the keys stand.
+    func send(_ packets: RTCPPacket...) {
+        if let datagram = protected(packets) { outgoing.append(datagram) }
+    }
+
+    func protected(_ packets: [RTCPPacket]) -> [UInt8]? {
+        var datagram: [UInt8] = []
+        for packet in packets { packet.write(into: &datagram) }
+        guard let protector, (try? protector.protectRTCP(&datagram)) != nil else { return nil }
+        return datagram
+    }
+
+    func requestKeyFrame() {
+        send(.pictureLossIndication(PictureLossIndication(sender: SSRC(1), media: settings.media)))
+    }
+
+    func orderKeyFrame(number: UInt8) {
+        let entry = FullIntraRequest.Entry(ssrc: settings.media, sequenceNumber: number)
+        send(.fullIntraRequest(FullIntraRequest(sender: SSRC(1), entries: [entry])))
+    }
+
+    /// Reports what came in, answering the last sender report.
+    func report(fractionLost: UInt8 = 0, now: MonotonicTime) {
+        let last = reports.last
+        let reception = ReceptionReport(
+            ssrc: settings.media, fractionLost: fractionLost, cumulativeLost: 0, highestSequenceNumber: order.highest,
+            jitter: 0, lastSenderReport: last?.report.ntpTime.middle32 ?? 0,
+            delaySinceLastSenderReport: last.map {
+                UInt32(clamping: (now - $0.time).nanoseconds / 1000 * 65536 / 1_000_000)
+            } ?? 0)
+        send(.receiverReport(ReceiverReport(ssrc: SSRC(1), receptionReports: [reception])))
+    }
+
+    /// Asks for what is missing: the same number again only after 40 ms.
+    func poll(now: MonotonicTime) {
+        guard repairsLosses else { return }
+        let due = order.missing.filter { asked[$0.rawValue].map { now - $0 >= .milliseconds(40) } ?? true }
+        guard !due.isEmpty else { return }
+        for number in due { asked[number.rawValue] = now }
+        sentNacks += 1
+        send(.genericNack(GenericNack(sender: SSRC(1), media: settings.media, sequenceNumbers: due)))
+    }
+
+    // MARK: What it gets
+
+    func receive(_ datagram: [UInt8], now: MonotonicTime) {
+        switch DatagramKind(of: datagram) {
+        case .stun: receiveReply(datagram, now: now)
+        case .dtls: receiveDTLS(datagram, now: now)
+        case .rtp: receiveMedia(datagram, now: now)
+        case .rtcp: receiveReports(datagram, now: now)
+        case .other: strangeDatagrams += 1
+        }
+    }
+
+    private func receiveReply(_ datagram: [UInt8], now: MonotonicTime) {
+        guard let reply = try? STUNMessage(parsing: datagram) else {
+            strangeDatagrams += 1
+            return
+        }
+        replies.append(reply)
+        let isGenuine = reply.hasValidIntegrity(
+            key: Array(settings.hostPassword.utf8), hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        if isGenuine, reply.messageClass == .success, settings.dtlsRole == .client { startDTLS(now: now) }
+    }
+
+    private func receiveDTLS(_ datagram: [UInt8], now: MonotonicTime) {
+        try? dtls.handle(datagram: datagram[...], now: now)
+        outgoing += dtls.takeOutgoing()
+        if case .connected(let keys) = dtls.state, protector == nil { protector = try? SRTPSession(keys: keys) }
+    }
+
+    private func receiveMedia(_ datagram: [UInt8], now: MonotonicTime) {
+        var plain = datagram
+        guard let protector, (try? protector.unprotect(&plain)) != nil, let packet = try? RTPPacket(parsing: plain[...])
+        else {
+            strangeDatagrams += 1
+            return
+        }
+        let isRetransmission = packet.header.ssrc == settings.retransmission
+        packets.append(
+            Packet(rtp: packet, time: now, isRetransmission: isRetransmission, byteCount: datagram.count))
+        var number = packet.header.sequenceNumber
+        if isRetransmission {
+            guard packet.payload.count >= 2 else { return }
+            number = SequenceNumber(packet.payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
+        } else if packet.header.ssrc != settings.media {
+            return
+        }
+        for ready in order.insert(packet, number: number) { assemble(ready, now: now) }
+    }
+
+    private func assemble(_ packet: RTPPacket, now: MonotonicTime) {
+        var header = packet.header
+        var payload = packet.payload
+        if header.ssrc == settings.retransmission {
+            header.sequenceNumber = SequenceNumber(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
+            header.ssrc = settings.media
+            payload = payload.dropFirst(2)
+        }
+        for unit in depacketizer.receive(header, payload: payload) { pictures.append((unit, now)) }
+    }
+
+    private func receiveReports(_ datagram: [UInt8], now: MonotonicTime) {
+        var plain = datagram
+        guard let protector, (try? protector.unprotectRTCP(&plain)) != nil,
+            let packets = try? RTCPPacket.parse(plain[...])
+        else {
+            strangeDatagrams += 1
+            return
+        }
+        for packet in packets {
+            switch packet {
+            case .senderReport(let report): reports.append((report, now))
+            case .sourceDescription(let description):
+                canonicalNames += description.chunks.compactMap(\.canonicalName)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import CXCB
+import Glibc
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+import X11Capture
+
+@Suite("X11 capture", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct ScreenCaptureTests {
+    @Test("every pixel is as it was drawn, whichever way it is taken", arguments: GrabMethod.allCases)
+    func exactPixels(method: GrabMethod) throws {
+        for size in [PictureSize(width: 640, height: 480), PictureSize(width: 1279, height: 719)] {
+            let screen = try VirtualScreen(size)
+            let window = try SceneWindow(display: screen.name, kind: .patches)
+            let capture = try ScreenCapture(display: screen.name, methods: [method], drawsPointer: false)
+            #expect(capture.grabMethod == method)
+            #expect(capture.size == size)
+            var picture = try GrabbedPicture(capture)
+            #expect(picture.bytes == ScenePicture(window.scene, tick: 0).bytes)
+            // What damage tells is enough to follow.
+            for tick in 1..<4 {
+                try window.show(tick: tick)
+                let area = try changes(capture)
+                #expect(area.bounds != PixelRectangle(x: 0, y: 0, width: size.width, height: size.height))
+                try picture.update(capture, area)
+                #expect(picture.bytes == ScenePicture(window.scene, tick: tick).bytes)
+            }
+        }
+    }
+
+    @Test("a still screen has no changes, and one rectangle drawn is one rectangle reported")
+    func damage() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let capture = try ScreenCapture(display: screen.name)
+        #expect(capture.reportsDamage)
+        _ = try capture.takeEverything()
+        for _ in 0..<3 {
+            #expect(try !capture.readEvents())
+            #expect(!capture.mayHaveChanged)
+            #expect(try capture.takeChanges().isEmpty)
+        }
+        let client = try Client(screen.name)
+        client.fill(PixelRectangle(x: 20, y: 30, width: 8, height: 6), color: 0xFF8000)
+        #expect(try changes(capture).rectangles == [PixelRectangle(x: 20, y: 30, width: 8, height: 6)])
+        #expect(try capture.takeChanges().isEmpty)
+    }
+
+    @Test(
+        "without the Damage extension changes are found by comparing", arguments: [GrabMethod.memoryFile, .connection])
+    func comparison(method: GrabMethod) throws {
+        let screen = try VirtualScreen(PictureSize(width: 321, height: 241), options: ["-extension", "DAMAGE"])
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let capture = try ScreenCapture(display: screen.name, methods: [method], drawsPointer: false)
+        #expect(!capture.reportsDamage)
+        var picture = try GrabbedPicture(capture)
+        #expect(try capture.takeChanges().isEmpty)
+        try window.show(tick: 1)
+        let area = try capture.takeChanges()
+        #expect(!area.isEmpty)
+        #expect(area.bounds.height < 241)
+        try picture.update(capture, area)
+        #expect(picture.bytes == ScenePicture(window.scene, tick: 1).bytes)
+    }
+
+    @Test("a System V segment is marked for removal while it is used, and gone afterwards")
+    func systemVSegment() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        func capture() throws {
+            let capture = try ScreenCapture(display: screen.name, methods: [.systemV])
+            _ = try GrabbedPicture(capture)
+            let ours = try segmentsOfThisProcess()
+            #expect(!ours.isEmpty)
+            // SHM_DEST
+            #expect(ours.allSatisfy { $0.mode & 0o1000 != 0 })
+        }
+        try capture()
+        try eventually("the segment's end") { try segmentsOfThisProcess().isEmpty }
+    }
+
+    @Test("a screen of depth 16 is taken with its own colours")
+    func depth16() throws {
+        let screen = try VirtualScreen(PictureSize(width: 639, height: 480), depth: 16)
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        #expect(capture.pixelFormat == .rgb565)
+        let picture = try GrabbedPicture(capture)
+        let expected = ScenePicture(window.scene, tick: 0)
+        let furthest = zip(picture.bytes, expected.bytes).map { abs(Int($0) - Int($1)) }.max()
+        #expect(try #require(furthest) <= 8)
+    }
+
+    @Test("a depth that we don't read is refused by name")
+    func depth8() throws {
+        let screen = try VirtualScreen(PictureSize(width: 64, height: 64), depth: 8)
+        let error = #expect(throws: X11CaptureError.self) { try ScreenCapture(display: screen.name) }
+        #expect(error?.description.contains("depth 8") == true)
+    }
+
+    @Test("the pointer is drawn into the picture, and what it covered comes back when it moves")
+    func pointer() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let client = try Client(screen.name)
+        client.fill(PixelRectangle(x: 0, y: 0, width: 320, height: 240), color: 0x0000FF)
+        client.showPointer(at: (100, 100))
+        let capture = try ScreenCapture(display: screen.name)
+        var picture = try GrabbedPicture(capture)
+        let blue = SceneColor(0, 0, 255)
+        #expect(isPointer(in: picture, around: (100, 100), on: blue))
+        client.showPointer(at: (200, 151))
+        let area = try capture.takeChanges()
+        #expect(!area.isEmpty && area.bounds.width < 200)
+        try picture.update(capture, area)
+        #expect(!isPointer(in: picture, around: (100, 100), on: blue))
+        #expect(isPointer(in: picture, around: (200, 151), on: blue))
+        #expect(try capture.takeChanges().isEmpty)
+        // At the edge of the screen only a part of it shows.
+        client.showPointer(at: (319, 239))
+        try picture.update(capture, capture.takeChanges())
+        #expect(!isPointer(in: picture, around: (200, 151), on: blue))
+    }
+
+    @Test("another size of the screen is told, and then taken")
+    func resize() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        _ = try GrabbedPicture(capture)
+        let client = try Client(screen.name)
+        client.shrinkScreen(to: PictureSize(width: 500, height: 301))
+        try eventually("the new size") { try capture.readEvents() }
+        #expect(capture.size == PictureSize(width: 500, height: 301))
+        client.fill(PixelRectangle(x: 0, y: 0, width: 500, height: 301), color: 0x102030)
+        let picture = try GrabbedPicture(capture)
+        #expect(picture.color(499, 300) == SceneColor(0x10, 0x20, 0x30))
+    }
+
+    @Test("a display that ends is an error that names it")
+    func displayGone() throws {
+        let ignored = signal(SIGPIPE, SIG_IGN)
+        defer { _ = signal(SIGPIPE, ignored) }
+        let screen = try VirtualScreen(PictureSize(width: 64, height: 64))
+        let capture = try ScreenCapture(display: screen.name)
+        screen.close()
+        let error = #expect(throws: X11CaptureError.self) {
+            try eventually("an error") { try capture.takeChanges().isEmpty && capture.readEvents() }
+        }
+        #expect(error == .displayGone(display: screen.name))
+    }
+
+    @Test("a display that isn't there is an error that names it")
+    func noDisplay() {
+        #expect(throws: X11CaptureError.cannotOpen(display: ":9999")) { try ScreenCapture(display: ":9999") }
+        #expect(throws: X11CaptureError.self) { try ScreenCapture(display: "nonsense") }
+    }
+
+    /// What has changed, once the server has told.
+    private func changes(_ capture: ScreenCapture) throws -> DamagedArea {
+        try eventually("damage") {
+            _ = try capture.readEvents()
+            let area = try capture.takeChanges()
+            return area.isEmpty ? nil : area
+        }
+    }
+
+    private func isPointer(in picture: GrabbedPicture, around place: (x: Int, y: Int), on color: SceneColor) -> Bool {
+        for y in place.y - 12..<place.y + 12 {
+            for x in place.x - 12..<place.x + 12 where picture.color(x, y) != color { return true }
+        }
+        return false
+    }
+}
+
+/// The System V segments that this process has made (proc(5), /proc/sysvipc/shm).
+private func segmentsOfThisProcess() throws -> [(identifier: Int, mode: Int)] {
+    let lines = String(decoding: try fileBytes("/proc/sysvipc/shm"), as: UTF8.self).split(separator: "\n").dropFirst()
+    return lines.compactMap { line in
+        // key shmid perms size cpid ...
+        let fields = line.split(separator: " ")
+        guard fields.count > 4, fields[4] == "\(getpid())", let identifier = Int(fields[1]),
+            let mode = Int(fields[2], radix: 8)
+        else { return nil }
+        return (identifier, mode)
+    }
+}

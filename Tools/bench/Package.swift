@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+// Measurements of ScreenRelay. A package of its own, so that nobody who uses the library builds them.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "ScreenRelayBench",
+    dependencies: [.package(name: "ScreenRelay", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "bench-join", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
+            swiftSettings: settings)
+    ]
+)

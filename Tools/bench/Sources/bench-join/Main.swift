@@ -1,0 +1,90 @@
+import CommandLine
+import Glibc
+
+/// How long a viewer who joins a still screen waits for its picture.
+@main
+enum JoinBench {
+    private static let program = "bench-join"
+
+    private static let command = Command(
+        name: "",
+        summary:
+            "Shares a still scene, opens its page in headless Chromium again and again while others watch, and prints "
+            + "how long the first picture took, and whether capture made an IDR picture for it.",
+        options: [
+            Option(long: "joins", short: "n", value: .required("COUNT"), help: "how often to join", default: "20"),
+            Option(
+                long: "viewers", short: "v", value: .required("COUNT"), help: "how many watch already", default: "2"),
+            Option(long: "size", value: .required("WxH"), help: "the size of the screen", default: "1920x1080"),
+            Option(
+                long: "scene", value: .required("SCENE"), help: "what is on it: desktop or patches", default: "desktop"),
+            Option(
+                long: "programs", value: .required("FOLDER"),
+                help: "where the programs to measure were built; without it, the package's .build/release"),
+        ],
+        examples: [
+            Example(
+                "swift build -c release && swift run -c release --package-path Tools/bench bench-join",
+                "in the package's folder")
+        ])
+
+    static func main() {
+        do {
+            let arguments = Array(Swift.CommandLine.arguments.dropFirst())
+            switch try command.select(arguments, program: program, version: "\(program) 1.0") {
+            case .print(let text): StandardStreams.print(text)
+            case .run(_, let options): try run(options)
+            }
+        } catch let error as UsageError {
+            StandardStreams.printError(error.description, program: program)
+            exit(error.exitCode.rawValue)
+        } catch {
+            StandardStreams.printError("\(error)", program: program)
+            exit(ExitCode.unavailable.rawValue)
+        }
+    }
+
+    private static func run(_ options: ParsedOptions) throws {
+        let desktop = try StillDesktop(
+            programs: options.value("programs") ?? packageRoot + "/.build/release",
+            size: try options.required("size", as: .text), scene: try options.required("scene", as: .text))
+        let room = try WatchedRoom(
+            desktop, viewers: try options.required("viewers", as: .integer(0...20, what: "number of viewers")))
+        let count = try options.required("joins", as: .integer(1...1000, what: "number of joins"))
+        let before = desktop.pictures
+        let joins = try (0..<count).map { _ in try room.join() }
+        let made = desktop.pictures - before
+        StandardStreams.print(
+            """
+            joins: \(count), with \(room.viewers) watching already
+            from WebSocket open to first picture:  \(Summary(joins.map { $0.picture - $0.open }))
+            from navigation to first picture:      \(Summary(joins.map(\.picture)))
+            IDR pictures made by capture meanwhile: \(made)
+
+            """)
+    }
+
+    /// The folder of the package that is measured, known from where this file was when it was compiled.
+    private static let packageRoot: String = {
+        let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.dropLast(5).joined(separator: "/")
+    }()
+}
+
+/// The middle and the bad end of some times in milliseconds.
+struct Summary: CustomStringConvertible {
+    private let times: [Double]
+
+    init(_ times: [Double]) { self.times = times.sorted() }
+
+    var description: String {
+        "median \(at(0.5)) ms, 95 % within \(at(0.95)) ms, longest \(at(1)) ms"
+    }
+
+    private func at(_ part: Double) -> Int {
+        guard let last = times.last else { return 0 }
+        // The nearest rank: the least of the times that so large a part of them doesn't exceed.
+        let rank = Int((part * Double(times.count)).rounded(.up)) - 1
+        return Int((times.indices.contains(rank) ? times[rank] : last).rounded())
+    }
+}

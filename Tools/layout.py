@@ -1,0 +1,93 @@
+"""Checks the dependency rules of the layout; reads `swift package dump-package` on standard input.
+
+A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
+but each other and the standard library, and the capture program reaches neither Foundation nor GLib.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Outputs", "Kit", "Programs", "Proving"]
+PURE = {"MediaTypes", "ByteCoding", "H264", "CaptureLink", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "Rooms"}
+STANDARD = {"Swift", "Synchronization"}
+FORBIDDEN_IN_CAPTURE = {"Foundation", "FoundationEssentials", "CGLib"}
+
+package = json.load(sys.stdin)
+problems = []
+targets = {}
+for target in package["targets"]:
+    path = target.get("path") or ""
+    names = []
+    for dependency in target["dependencies"]:
+        for value in dependency.values():
+            names.append(value[0])
+    targets[target["name"]] = (path, names, target["type"])
+
+
+def group(name):
+    path = targets[name][0]
+    return path.split("/")[1] if path.startswith("Sources/") else None
+
+
+def imports(path):
+    found = {}
+    for file in sorted(pathlib.Path(path).rglob("*.swift")):
+        for line in file.read_text().splitlines():
+            match = re.match(r"\s*(?:@\S+\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:\w+\s+)?(\w+)", line)
+            if match:
+                found.setdefault(match.group(1), file)
+    return found
+
+
+def reach(name, seen):
+    for dependency in targets[name][1]:
+        if dependency in targets and dependency not in seen:
+            seen.add(dependency)
+            reach(dependency, seen)
+    return seen
+
+
+for name, (path, dependencies, kind) in targets.items():
+    if kind == "system":
+        continue
+    used = imports(path)
+    for module, file in used.items():
+        if module in targets and module not in dependencies:
+            problems.append(f"{file}: imports {module}, which {name} does not declare")
+    for dependency in dependencies:
+        # A program that a test only starts is declared so that it is built.
+        if dependency not in used and targets[dependency][2] != "executable":
+            problems.append(f"{name} declares {dependency}, but imports it nowhere")
+
+for name, (path, dependencies, kind) in targets.items():
+    here = group(name)
+    if here is None:
+        continue
+    if path != f"Sources/{here}/{name}":
+        problems.append(f"{name}: its folder is {path}, not its group / its name")
+    if here not in GROUPS:
+        problems.append(f"{name}: no such group as {here}")
+        continue
+    for dependency in dependencies:
+        there = group(dependency)
+        if there is None or GROUPS.index(there) > GROUPS.index(here):
+            problems.append(f"{name} ({here}) depends on {dependency} ({there}), which stands below it")
+    if kind == "system":
+        for file in pathlib.Path(path).iterdir():
+            if file.name not in {"module.modulemap", "shim.h"}:
+                problems.append(f"{file}: System holds module maps and shims only")
+        continue
+    for module, file in imports(path).items():
+        if name in PURE and module not in STANDARD and module not in PURE:
+            problems.append(f"{file}: the pure core {name} imports {module}")
+
+for name in {"screenrelay-capture"} | reach("screenrelay-capture", set()):
+    for module, file in imports(targets[name][0]).items():
+        if module in FORBIDDEN_IN_CAPTURE:
+            problems.append(f"{file}: the capture program reaches {module}")
+
+for problem in problems:
+    print(problem)
+sys.exit(1 if problems else 0)
