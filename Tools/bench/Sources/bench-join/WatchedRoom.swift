@@ -1,4 +1,5 @@
 import BrowserDriver
+import Glibc
 
 /// A browser with viewers of the room, and one more who comes and goes.
 final class WatchedRoom {
@@ -41,6 +42,9 @@ final class WatchedRoom {
 
     /// Joins with a new page, and leaves.
     func join() throws -> Join {
+        // One IDR picture in 500 ms is all that capture is asked for. Who comes back alone sooner waits for that time to pass,
+        // which is another measurement.
+        if pages.isEmpty { poll(nil, 0, 600) }
         let page = try browser.newPage()
         defer { page.close() }
         try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.script)])
