@@ -47,7 +47,7 @@ struct CaptureAgentTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let window = try SceneWindow(display: screen.name, kind: .patches)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
-        try host.wait(for: "a picture") { host.count == 1 }
+        try host.wait(for: "a picture") { host.count >= 1 }
         #expect(host.messages.allSatisfy { $0.header.kind == .nalUnit })
         try host.sendHello()
         try host.wait(for: "the size") { host.messages.contains { $0.body == .size(screen.size) } }
@@ -61,7 +61,8 @@ struct CaptureAgentTests {
         #expect(hellos.map(\.role) == [.capture])
         #expect(hellos.first?.canMakeIDR == true)
         let notices = host.units.compactMap(\.notice)
-        #expect(notices.map(\.sequenceNumber) == (1...UInt64(notices.count)).map { $0 })
+        let first = try #require(notices.first).sequenceNumber
+        #expect(notices.map(\.sequenceNumber) == (0..<UInt64(notices.count)).map { first + $0 })
         #expect(notices.last.map { $0.damage.y > 100 && $0.damage.height < 140 } == true)
         let epochs = Set(host.messages.map(\.header.epoch))
         #expect(epochs.count == 1 && !epochs.contains(0))
@@ -96,12 +97,13 @@ struct CaptureAgentTests {
     func requestIDR() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name)
-        try host.wait(for: "a picture") { host.count == 1 }
+        try host.wait(for: "a picture") { host.count >= 1 }
         try host.send(.requestIDR)
-        try host.wait(for: "an IDR picture", within: .seconds(1)) { host.count == 2 }
-        #expect(host.types(1) == [7, 8, 5])
+        func idrs() -> [Int] { host.units.indices.filter { host.units[$0].accessUnit.isIDR } }
+        try host.wait(for: "an IDR picture") { idrs().count == 2 }
+        #expect(host.types(try #require(idrs().last)) == [7, 8, 5])
         try host.read(for: .milliseconds(150))
-        #expect(host.count == 2)
+        #expect(idrs().count == 2)
         capture.stop()
     }
 
@@ -112,20 +114,20 @@ struct CaptureAgentTests {
         let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(100) }
         try host.wait(for: "a picture") { host.counter == 0 }
         try host.send(.pause)
-        try host.read(for: .milliseconds(100))
+        try host.waitForSilence()
         let count = host.count
         for tick in 1...5 { try window.show(tick: tick) }
         try host.read(for: .milliseconds(300))
         #expect(host.count == count)
         try host.send(.resume)
-        try host.wait(for: "a picture", within: .seconds(1)) { host.count > count }
+        try host.wait(for: "a picture") { host.count > count }
         #expect(host.counter == 5)
         // And without anything having changed.
         try host.send(.pause)
-        try host.read(for: .milliseconds(100))
+        try host.waitForSilence()
         let second = host.count
         try host.send(.resume)
-        try host.wait(for: "a picture", within: .seconds(1)) { host.count > second }
+        try host.wait(for: "a picture") { host.count > second }
         #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
         capture.stop()
     }
@@ -160,22 +162,52 @@ struct CaptureAgentTests {
         capture.stop()
     }
 
-    @Test("a slower frame rate and a lower bit rate are followed")
-    func rates() throws {
+    @Test("a slower frame rate is followed")
+    func frameRate() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let window = try SceneWindow(display: screen.name, kind: .patches)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
-        try host.wait(for: "a picture") { host.count == 1 }
+        try host.wait(for: "a picture") { host.count >= 1 }
         try host.send(.frameRate(FrameRate(framesPerSecond: 10)))
-        try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
         for tick in 1...60 {
             try window.show(tick: tick)
             try host.read(for: .milliseconds(15))
         }
         try host.wait(for: "the newest picture") { host.counter == 60 }
+        // The first ones may have been taken before the message came.
         let times = host.units.compactMap(\.accessUnit.captureTime).dropFirst(3)
-        let shortest = zip(times, times.dropFirst()).map { $1 - $0 }.min()
-        #expect(try #require(shortest) > .milliseconds(50))
+        let begin = try #require(times.first)
+        let end = try #require(times.last)
+        // On a beat, where a picture may be late but not early: of all the periods at most one is cut short.
+        #expect(end - begin >= .milliseconds(100) * Int64(times.count - 2))
+        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        capture.stop()
+    }
+
+    @Test("a lower bit rate is followed, without an IDR picture")
+    func bitRate() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let noise = try NoiseDrawing(on: screen, seed: 300_000)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        /// The bytes of ten pictures of noise, after ten in which the encoder may settle.
+        func bytes() throws -> Int {
+            let first = host.count
+            while host.count < first + 20 {
+                noise.draw()
+                let count = host.count
+                try host.wait(for: "the next picture") { host.count > count }
+            }
+            return host.units[(first + 10)..<(first + 20)].map(\.accessUnit.bytes.count).reduce(0, +)
+        }
+        let before = try bytes()
+        try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
+        let after = try bytes()
+        #expect(after * 3 < before, "\(before) bytes at first, then \(after)")
+        // However much the viewers' paths carry, what the user allowed stays the most.
+        try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
+        let most = try bytes()
+        #expect(most * 2 < before * 3, "\(before) bytes at first, \(most) with all the room there is")
         #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
         capture.stop()
     }
@@ -191,7 +223,7 @@ struct CaptureAgentTests {
             let listener = try LinkListener(path: path)
             let connection = try eventually("capture") { try listener.accept() }
             let host = try ReceivingHost(connection)
-            try host.wait(for: "a picture") { host.count == 1 }
+            try host.wait(for: "a picture") { host.count >= 1 }
             #expect(host.types(0) == [7, 8, 5])
             epochs.formUnion(host.units.map(\.epoch))
             connection.close()
@@ -200,25 +232,25 @@ struct CaptureAgentTests {
         // The same start of capture, the same clock.
         #expect(epochs.count == 1)
         capture.stop()
-        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .stopped)
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
     }
 
     @Test("the end of a handed-down socket ends capture in good order")
     func hostGone() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name)
-        try host.wait(for: "a picture") { host.count == 1 }
+        try host.wait(for: "a picture") { host.count >= 1 }
         host.connection.close()
-        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .hostGone)
+        #expect(try eventually("the end") { try capture.end?.get() } == .hostGone)
     }
 
     @Test("garbage from the host ends the link, and nothing else happens")
     func garbage() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name)
-        try host.wait(for: "a picture") { host.count == 1 }
+        try host.wait(for: "a picture") { host.count >= 1 }
         try host.connection.enqueue(header: [UInt8](repeating: 0xA5, count: 100))
-        #expect(try eventually("the end", within: .seconds(2)) { try capture.end?.get() } == .hostGone)
+        #expect(try eventually("the end") { try capture.end?.get() } == .hostGone)
     }
 
     @Test("a display that ends is told to the host")
@@ -235,7 +267,7 @@ struct CaptureAgentTests {
         }
         #expect(notice.reason == .displayLost)
         #expect(notice.text.contains(screen.name))
-        let result = try eventually("the end", within: .seconds(2)) { capture.end }
+        let result = try eventually("the end") { capture.end }
         #expect(throws: CaptureError.self) { try result.get() }
     }
 
@@ -245,10 +277,10 @@ struct CaptureAgentTests {
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.sendHello()
         try host.wait(for: "a picture and the size") {
-            host.count == 1 && host.messages.contains { $0.header.kind == .size }
+            host.count >= 1 && host.messages.contains { $0.header.kind == .size }
         }
         let smaller = PictureSize(width: 500, height: 302)
-        try shrinkScreen(screen.name, to: smaller)
+        try screen.resize(to: smaller)
         try host.wait(for: "a picture of the new size") { host.picture?.size == smaller }
         #expect(host.messages.contains { $0.body == .size(smaller) })
         #expect(host.units.last { $0.accessUnit.isIDR }.map { $0.accessUnit.nalUnits.count } == 3)

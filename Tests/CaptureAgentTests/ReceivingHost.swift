@@ -72,6 +72,15 @@ final class ReceivingHost {
         }
     }
 
+    /// Reads until no picture has come for longer than those that only keep the stream alive are apart.
+    func waitForSilence(of time: Interval = .milliseconds(300)) throws {
+        try eventually("silence") {
+            let before = count
+            try read(for: time)
+            return count == before ? () : nil
+        }
+    }
+
     /// What the patch scene's counter shows in the last picture.
     var counter: Int? {
         guard let picture else { return nil }

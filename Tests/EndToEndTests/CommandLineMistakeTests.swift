@@ -34,6 +34,9 @@ extension EndToEnd {
             Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),
             Mistake("screenrelay host --link s.sock", 64, says: "--link s.sock", "unix:PATH"),
             Mistake("screenrelay host --link fd:99 \(anyPorts)", 64, says: "--link", "99"),
+            // A number that the program's own descriptors would soon have.
+            Mistake("screenrelay host --link fd:5 \(anyPorts)", 64, says: "--link fd:5", "not open"),
+            Mistake("screenrelay capture --link fd:4 --display :9999", 64, says: "--link fd:4", "not open"),
             Mistake(
                 "screenrelay host --link unix:/nowhere/s.sock \(anyPorts)", 69, says: "--link", "'/nowhere'", "make it"),
             Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),

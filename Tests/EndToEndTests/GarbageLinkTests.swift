@@ -1,6 +1,7 @@
 import CaptureLink
 import Glibc
 import MediaTypes
+import Processes
 import TestScene
 import TestSupport
 import Testing
@@ -70,6 +71,35 @@ extension EndToEnd {
             #expect(silent.count == 40)
         }
 
+        @Test("that uses up the host's descriptors costs it one line and no work, and captures get in after that")
+        func descriptors() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
+            _ = try host.printedLink()
+            let process = host.child.processID
+            // Ten more than it has open; five connections stay in the listener's queue.
+            let limit = try openDescriptors(of: process) + 10
+            let limiting = try ChildProcess.run(
+                Launch("prlimit", ["--pid", "\(process)", "--nofile=\(limit)"]), within: .seconds(10))
+            try #require(limiting.status == .exited(0))
+            var sockets = try (0..<15).map { _ in try RawSocket.connected(toPath: path) }
+            let words = "new connections have to wait"
+            try host.waitForLog(words)
+            let before = try processorTicks(of: process)
+            _ = try? eventually("some time", within: .milliseconds(1500), holds: { false })
+            #expect(host.occurrences(of: words) == 1)
+            #expect(host.occurrences(of: "accept4") == 1)
+            #expect(try processorTicks(of: process) - before < 20)
+
+            sockets.removeAll()
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let capture = try RunningProgram(
+                "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
+            defer { capture.stop() }
+            try host.waitForLog(LinkBetweenPrograms.cameTogether)
+        }
+
         @Test("from the source itself is an error too: NAL units that can't be used are counted and left out")
         func source() throws {
             let folder = try TemporaryFolder()
@@ -88,7 +118,16 @@ extension EndToEnd {
                     payloadCount: payload.count, captureTime: now(), endsAccessUnit: true)
                 try sender?.send(header + payload)
             }
-            try host.waitForLog("NAL units could not be used")
+            let words = "NAL units could not be used"
+            try host.waitForLog(words)
+            // However many they are, there is one line a second at most.
+            let begin = now()
+            let payload: [UInt8] = [0, 0, 0, 1, 0x1F, 1, 2]
+            let header = try Self.encoder.nalUnitHeader(
+                payloadCount: payload.count, captureTime: now(), endsAccessUnit: true)
+            for _ in 0..<500 { try sender?.send(header + payload) }
+            try host.waitForLog("in all)", count: 2)
+            #expect(host.occurrences(of: words) <= 2 + Int((now() - begin).milliseconds / 1000))
             try sender?.send([0xFF])
             try sender?.readToEnd("a byte that is no message")
             try host.waitForLog("link: capture is gone: not a capture link")

@@ -41,9 +41,8 @@ final class RawSocket {
     /// Bound to a port of 127.0.0.1 that was free.
     static func occupying(_ kind: PortKind) throws -> RawSocket {
         let socket = try RawSocket(AF_INET, kind)
-        let port = try freePort(kind)
-        let result = withLoopback(port) { bind(socket.descriptor, $0, $1) }
-        guard result == 0, kind == .udp || listen(socket.descriptor, 4) == 0 else {
+        let port = try bindToLoopback(socket.descriptor)
+        guard kind == .udp || listen(socket.descriptor, 4) == 0 else {
             throw SocketError(what: "127.0.0.1:\(port)", errno: errno)
         }
         socket.port = port
@@ -108,4 +107,23 @@ final class RawSocket {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN
     }
+}
+
+/// How many descriptors a process has open.
+func openDescriptors(of process: Int32) throws -> Int {
+    let folder = "/proc/\(process)/fd"
+    guard let directory = opendir(folder) else { throw SocketError(what: folder, errno: errno) }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // Without "." and "..".
+    return count - 2
+}
+
+/// The processor time that a process has used so far, in hundredths of a second (proc(5), /proc/PID/stat).
+func processorTicks(of process: Int32) throws -> Int {
+    let text = String(decoding: try fileBytes("/proc/\(process)/stat"), as: UTF8.self)
+    // Behind the name, which may have any character in it: field 3 and on; user and system time are 14 and 15.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)
 }

@@ -82,6 +82,8 @@ extension EndToEnd {
             // There is no other way to the host for it.
             #expect(host.stop() == .exited(0))
             #expect(capture.wait(within: .seconds(5)) == .exited(0))
+            capture.errorOutput?.waitForEnd(within: .seconds(5))
+            #expect(capture.errorOutput?.text.contains("the host ends the link: the host is ending") == true)
         }
     }
 }

@@ -1,13 +1,14 @@
 import Glibc
 import MediaTypes
 import Processes
+import TestScene
 import TestSupport
 import Testing
 
 extension EndToEnd {
     @Suite("Host and capture apart", .enabled(if: EndToEnd.isPossible))
     struct LinkBetweenPrograms {
-        static let cameTogether = "link: capture screenrelay-capture (process"
+        static let cameTogether = "link: capture screenrelay-capture "
 
         @Test("they come together, whichever starts first", arguments: SharedDesktop.Order.allCases)
         func eitherOrder(_ order: SharedDesktop.Order) throws {
@@ -73,6 +74,23 @@ extension EndToEnd {
             try desktop.expectCurrentPicture("the second has taken over")
         }
 
+        @Test("a capture that can't share memory by descriptor takes its pictures another way")
+        func fewDescriptors() throws {
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let folder = try TemporaryFolder()
+            let address = "unix:" + folder.file("s.sock")
+            let host = try RunningProgram("screenrelay", ["host", "--link", address] + LinkSocket.hostOptions)
+            let link = try host.printedLink()
+            // Enough for the display and the link, and not for the copy of the memory's descriptor.
+            let capture = try RunningProgram(
+                "screenrelay-capture", ["--link", address, "--display", screen.name],
+                prefix: ["sh", "-c", "ulimit -n 6; exec \"$@\"", "sh"])
+            defer { capture.stop() }
+            try capture.waitForLog("pictures by system-v")
+            try host.waitForLog(Self.cameTogether)
+            #expect(try LinkSnapshot(of: link).picture.width == 320)
+        }
+
         @Test("a capture sleeps while nobody watches, and a snapshot wakes it and shows the screen as it is now")
         func asleep() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
@@ -90,7 +108,7 @@ extension EndToEnd {
         }
 
         /// How often a process has waited for something so far.
-        private static func wakeUps(of process: Int32) throws -> Int {
+        static func wakeUps(of process: Int32) throws -> Int {
             let text = String(decoding: try fileBytes("/proc/\(process)/status"), as: UTF8.self)
             let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
             return try #require(line?.split(separator: "\t").last.flatMap { Int($0) })

@@ -10,10 +10,20 @@ struct ProfileLevelIDTests {
         arguments: [
             ("42c01f", Profile.constrainedBaseline), ("42e01f", .constrainedBaseline), ("4d801f", .constrainedBaseline),
             ("58c01f", .constrainedBaseline), ("42001f", .baseline), ("58801f", .baseline), ("4d001f", .main),
-            ("4d401f", .main), ("58001f", .extended), ("640c1f", .constrainedHigh), ("64001f", .high),
+            ("4d401f", .main), ("42801e", .baseline), ("58001f", .extended), ("640c1f", .constrainedHigh),
+            ("64001f", .high),
         ])
     func profiles(text: String, profile: Profile) throws {
         #expect(try id(text).profile == profile)
+    }
+
+    @Test("a profile without a name in that table is compatible with itself alone")
+    func foreign() throws {
+        #expect(try id("f4001f").profile == nil)
+        #expect(try id("f4001f").isSameProfile(as: id("f40028")))
+        #expect(try !id("f4001f").isSameProfile(as: id("7a001f")))
+        #expect(try !id("f4001f").decodesProfile(of: id("7a001f")))
+        #expect(try !id("f4001f").decodesProfile(of: .constrainedBaseline))
     }
 
     @Test("hexadecimal text is read in both cases and written in lower case")

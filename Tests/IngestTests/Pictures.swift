@@ -40,6 +40,7 @@ final class AskedSource: PictureSource {
     /// What a source is asked for.
     struct Asked {
         var idrs = 0
+        var pictures = 0
         var running: [Bool] = []
         var rates: [BitRate] = []
     }
@@ -52,6 +53,7 @@ final class AskedSource: PictureSource {
     }
 
     func requestIDR() { asked.withLock { $0.idrs += 1 } }
+    func requestPicture() { asked.withLock { $0.pictures += 1 } }
     func setRunning(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
     func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }
 

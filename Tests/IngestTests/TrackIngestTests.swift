@@ -57,7 +57,116 @@ struct TrackIngestTests {
         #expect(hub.canStart)
         hub.changeViewers(by: -1)
         #expect(source.running == [false, true, false])
+        hub.changeViewers(by: 1)
+        #expect(source.running == [false, true, false, true])
         #expect(!hub.canStart)
+        #expect(source.idrs > 0)
+    }
+
+    @Test("what the screen showed when sharing began is not what the first viewer sees an hour later")
+    func firstViewer() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        ingest.deliver(try PlainPictures().next(shade: 50, isIDR: true), epoch: 1, arrival: now())
+        hub.changeViewers(by: 1)
+        #expect(!hub.canStart)
+        #expect(source.idrs == 1)
+    }
+
+    @Test("however threads get in each other's way, the source's last word is the right one")
+    func lastWord() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        let hub = self.hub
+        let threads = (0..<4).compactMap { index in
+            NamedThread("viewer \(index)") {
+                for _ in 0..<500 {
+                    hub.changeViewers(by: 1)
+                    hub.changeViewers(by: -1)
+                }
+                if index == 0 { hub.changeViewers(by: 1) }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(source.running.last == true)
+        hub.changeViewers(by: -1)
+        #expect(source.running.last == false)
+    }
+
+    @Test("an application may write the IDR that it is asked for at once, in the very call that asks")
+    func writesWhenAsked() throws {
+        final class Eager: PictureSource {
+            let canMakeIDR = true
+            let onRequest = Mutex<(@Sendable () -> Void)?>(nil)
+
+            func requestIDR() { onRequest.withLock { $0 }?() }
+            func requestPicture() {}
+            func setRunning(_ isRunning: Bool) {}
+            func setTargetBitRate(_ rate: BitRate) {}
+        }
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = Eager()
+        let pictures = try PlainPictures()
+        let first = try pictures.next(shade: 50, isIDR: true)
+        let second = try pictures.next(shade: 60)
+        let asked = try pictures.next(shade: 70, isIDR: true)
+        #expect(ingest.attach(source))
+        source.onRequest.withLock { $0 = { ingest.deliver(asked, epoch: 1, arrival: now()) } }
+        ingest.deliver(first, epoch: 1, arrival: now())
+        hub.requestKeyFrame(now: now() - .seconds(10))
+        hub.requestKeyFrame(now: now() - .seconds(10))
+        ingest.deliver(second, epoch: 1, arrival: now())
+        #expect(hub.cachedUnits.first?.unit.bytes == asked.bytes)
+        source.onRequest.withLock { $0 = nil }
+    }
+
+    @Test("a legacy stream that comes faster than it can be decoded is decoded to its last picture")
+    func floodWithoutIDR() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource(canMakeIDR: false)
+        #expect(ingest.attach(source))
+        let pictures = try PlainPictures()
+        for index in 0..<300 {
+            let unit = try pictures.next(shade: UInt8(40 + index % 100), isIDR: index == 0)
+            ingest.deliver(unit, epoch: 0, arrival: now())
+        }
+        ingest.deliver(try pictures.next(shade: 200), epoch: 0, arrival: now())
+        let answers = Answers()
+        ingest.snapshot(patience: .seconds(10)) { answers.add($0) }
+        try eventually("an answer", holds: { answers.all.count == 1 })
+        #expect(abs(try #require(answers.all[0]) - 200) <= 3)
+        // Who joins past the cache's limits gets that picture too, by the host's own encoder.
+        hub.forgetCache()
+        hub.requestKeyFrame(now: now())
+        try eventually("an IDR of the last picture", holds: { hub.cachedUnits.first?.unit.isIDR == true })
+        let decoder = try H264Decoder()
+        let shown = try hub.cachedUnits.flatMap { try decoder.decode($0.unit) }
+        #expect(abs(try #require(shown.last).shade - 200) <= 3)
+    }
+
+    @Test("while the host's encoder takes over, no picture of the source is left out, whatever comes in between")
+    func takeOverInMotion() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        let pictures = try PlainPictures()
+        let reader = hub.subscribe {}
+        ingest.deliver(try pictures.next(shade: 30, isIDR: true), epoch: 0, arrival: now())
+        for index in 0..<40 {
+            if index == 10 { hub.requestKeyFrame(now: now()) }
+            ingest.deliver(try pictures.next(shade: UInt8(40 + index * 4)), epoch: 0, arrival: now())
+        }
+        let decoder = try H264Decoder()
+        var last = 0
+        try eventually(
+            "the last picture on the track",
+            holds: {
+                for unit in reader.take() {
+                    if let picture = try decoder.decode(unit.unit).last { last = picture.shade }
+                }
+                return abs(last - 196) <= 3
+            })
     }
 
     @Test("passes on to its source what viewers need: an IDR, and a bit rate")

@@ -15,6 +15,25 @@ func failure<Value>(of body: () throws(LinkTransportError) -> Value) -> LinkTran
 
 @Suite("link addresses")
 struct LinkAddressTests {
+    @Test("a descriptor that was to be handed down has to be an open socket")
+    func handedDown() throws {
+        let pair = try LinkSocketPair()
+        try LinkAddress.descriptor(pair.childDescriptor).checkHandedDown()
+        try LinkAddress.unix(path: "/nowhere").checkHandedDown()
+        func reason(_ number: Int32) -> String {
+            let error = failure { () throws(LinkTransportError) in
+                try LinkAddress.descriptor(number).checkHandedDown()
+            }
+            #expect(error?.kind == .usage)
+            return error?.description ?? ""
+        }
+        #expect(reason(1_000_000).contains("not open"))
+        let folder = try TemporaryFolder()
+        let file = open(folder.path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        #expect(reason(file).contains("no socket"))
+    }
+
     @Test("a path and a descriptor are read and written back")
     func valid() throws {
         #expect(try LinkAddress(parsing: "unix:/tmp/a b.sock") == .unix(path: "/tmp/a b.sock"))

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import LinkTransport
+import MediaTypes
 import TestSupport
 import Testing
 
@@ -80,6 +81,22 @@ struct LinkListenerTests {
         let listener = try LinkListener(path: path)
         _ = try connect(path)
         #expect(try listener.accept() != nil)
+    }
+
+    @Test("a lock on the folder that another process holds is waited for a second, and no longer")
+    func lockedFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/link.sock"
+        let number = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try #require(flock(number, LOCK_EX) == 0)
+        let begin = now()
+        let error = failure { () throws(LinkTransportError) in try LinkListener(path: path) }
+        #expect(error == .folderLocked(folder: folder.path))
+        #expect(error?.kind == .unavailable)
+        #expect(now() - begin < .seconds(5))
+        #expect(!isThere(path))
+        close(number)
+        _ = try LinkListener(path: path)
     }
 
     @Test("closing removes the socket, but not one that has taken its place")

@@ -24,7 +24,7 @@ struct BrowserCheckTests {
     }
 
     private func check(
-        _ html: String, _ options: [String] = []
+        _ html: String, seconds: Int
     ) throws -> (status: ProcessStatus?, output: String, errorOutput: String) {
         let folder = try TemporaryFolder()
         let path = try folder.write("page.html", Array(html.utf8))
@@ -32,7 +32,7 @@ struct BrowserCheckTests {
         let picture = folder.file("page.png")
         var launch = Launch(
             program,
-            ["--link", "file://\(path)", "--frames", "10", "--timeout", "3", "--screenshot", picture] + options)
+            ["--link", "file://\(path)", "--frames", "10", "--timeout", "\(seconds)", "--screenshot", picture])
         launch.standardOutput = .text(limit: 10_000)
         launch.standardError = .text(limit: 10_000)
         let result = try ChildProcess.run(launch, within: .seconds(40))
@@ -46,7 +46,7 @@ struct BrowserCheckTests {
     func passes() throws {
         let result = try check(
             page("context.fillStyle = count % 20 < 10 ? 'red' : 'green'; context.fillRect(0, 0, 320, 180);"),
-            ["--timeout", "20"])
+            seconds: 20)
         #expect(result.status == .exited(0), "\(result.output)\(result.errorOutput)")
         #expect(result.output.contains("picture: 320x180, changed"))
         #expect(result.output.contains("screenshot: "))
@@ -54,7 +54,7 @@ struct BrowserCheckTests {
 
     @Test("a picture that stands still fails with that reason", .timeLimit(.minutes(2)))
     func still() throws {
-        let result = try check(page("context.fillStyle = '#336699'; context.fillRect(0, 0, 320, 180);"))
+        let result = try check(page("context.fillStyle = '#336699'; context.fillRect(0, 0, 320, 180);"), seconds: 4)
         #expect(result.status == .exited(69))
         #expect(result.errorOutput.contains("did not change"), "\(result.errorOutput)")
     }
@@ -62,7 +62,7 @@ struct BrowserCheckTests {
     @Test("a page without a video fails with the page's own error", .timeLimit(.minutes(2)))
     func ownError() throws {
         let result = try check(
-            "<script>window.screenRelay = { phase: 'failed', error: 'the token is wrong' };</script>")
+            "<script>window.screenRelay = { phase: 'failed', error: 'the token is wrong' };</script>", seconds: 1)
         #expect(result.status == .exited(69))
         #expect(result.errorOutput == "screenrelay-browser-check: the page says: the token is wrong\n")
         #expect(result.output.hasPrefix("frames decoded: 0\n"))
@@ -73,7 +73,7 @@ struct BrowserCheckTests {
         let result = try check(
             page(
                 "context.fillStyle = count % 20 < 10 ? 'red' : 'green'; context.fillRect(0, 0, 320, 180);",
-                "console.error('went wrong');"), ["--timeout", "20"])
+                "console.error('went wrong');"), seconds: 20)
         #expect(result.status == .exited(69))
         #expect(result.errorOutput.contains("went wrong"))
     }

@@ -63,6 +63,20 @@ struct TailProbeTests {
         #expect(probe.deadline == nil)
     }
 
+    @Test("in steady motion the next picture is the probe: 30 pictures a second send nothing twice")
+    func motion() {
+        var probe = probe()
+        for index in 1...30 {
+            let now = 100 + Int64(index) * 33
+            #expect(probe.poll(at: time(now)) == nil || index == 1)
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(UInt16(index)), packetCount: 1, roundTripTime: nil, at: time(now))
+        }
+        // The last one is followed by nothing: one and a half distances later that shows.
+        #expect(probe.deadline == time(100 + 990) + .microseconds(49_500))
+        #expect(probe.poll(at: time(1140)) == .retransmitPicture)
+    }
+
     @Test("nothing is probed for before the first picture")
     func nothingSent() {
         var probe = TailProbe(hasRetransmission: true)

@@ -1,4 +1,6 @@
+import H264
 import SDP
+import TestSupport
 import Testing
 
 struct AnswerTests {
@@ -12,7 +14,7 @@ struct AnswerTests {
         to offer: String, profile: String = "42e01f"
     ) throws -> (answer: Answer, session: SessionDescription, video: MediaDescription) {
         var local = Self.local
-        local.profileLevelID = try #require(ProfileLevelID(parsing: profile))
+        local.profileLevelID = try #require(ProfileLevelID(hexText: profile))
         let answer = try Answer(to: SessionDescription(parsing: offer), local: local)
         let session = try SessionDescription(parsing: answer.text)
         return (answer, session, try #require(session.media.first { $0.kind == "video" }))
@@ -84,7 +86,7 @@ struct AnswerTests {
         let offer = Offers.player.replacing("42C01F", with: "f4001f")
         let video = try answer(to: offer).answer.video
         #expect(video.payloadType == 96)
-        #expect(video.profileLevelID.profile == .other)
+        #expect(video.profileLevelID.profile == nil)
         let silent = Offers.player.replacing("; profile-level-id=42C01F", with: "")
         #expect(try answer(to: silent).answer.video.profileLevelID.profile == .baseline)
     }

@@ -30,18 +30,27 @@ struct CandidateTests {
 
         """
 
-    @Test("a trickled fragment gives credentials and candidates")
+    @Test("a fragment with other credentials than the offer's is about another generation")
     func trickle() throws {
-        let fragment = try TrickleFragment(parsing: Array(Self.fragment.utf8))
-        #expect(fragment.iceUfrag == "EsAw")
-        #expect(fragment.icePassword == "P2uYro0UCOQ4zxjKXaWCBui1")
-        #expect(fragment.sections.count == 1)
-        #expect(fragment.sections[0].mid == "0")
-        #expect(fragment.sections[0].candidates.map(\.port) == [61764, 61765])
-        #expect(fragment.sections[0].hasEndOfCandidates)
-        #expect(try TrickleFragment(parsing: []).sections.isEmpty)
-        #expect(throws: SDPError.malformed(line: 1, "not a candidate")) {
-            try TrickleFragment(parsing: Array("a=candidate:x".utf8))
+        func read(_ text: String) throws -> TrickleFragment { try TrickleFragment(parsing: Array(text.utf8)) }
+        let fragment = try read(Self.fragment)
+        #expect(fragment.iceUfrags == ["EsAw"])
+        #expect(fragment.icePasswords == ["P2uYro0UCOQ4zxjKXaWCBui1"])
+        let offer = try read("v=0\r\na=ice-ufrag:EsAw\r\na=ice-pwd:P2uYro0UCOQ4zxjKXaWCBui1\r\n")
+        #expect(fragment.isTrickle(for: offer))
+        #expect(try read("").isTrickle(for: offer))
+        #expect(try read("a=mid:0\na=candidate:1").isTrickle(for: offer))
+        #expect(try !read(Self.fragment.replacing("EsAw", with: "Qm3+")).isTrickle(for: offer))
+        #expect(try !read(Self.fragment.replacing("P2uY", with: "Qm3+")).isTrickle(for: offer))
+        #expect(throws: SDPError.malformed(line: 2, "not a letter and \"=\"")) { try read("a=mid:0\nhello") }
+    }
+
+    @Test("sections that are not bundled have credentials of their own, and each may trickle")
+    func unbundled() throws {
+        let offer = try TrickleFragment(
+            parsing: Array("m=audio 9 RTP/AVP 0\na=ice-ufrag:one\nm=video 9 RTP/AVP 96\na=ice-ufrag:two".utf8))
+        for name in ["one", "two"] {
+            #expect(try TrickleFragment(parsing: Array("a=ice-ufrag:\(name)".utf8)).isTrickle(for: offer))
         }
     }
 
@@ -51,21 +60,5 @@ struct CandidateTests {
         for count in 0..<bytes.count { _ = try? TrickleFragment(parsing: Array(bytes.prefix(count))) }
         var random = SeededRandom(seed: 8840)
         for _ in 0..<1000 { _ = try? TrickleFragment(parsing: random.mutation(of: bytes)) }
-    }
-
-    @Test("a profile-level-id is six digits, and stands for a profile")
-    func profiles() {
-        for (text, profile) in [
-            ("42e01f", H264Profile.constrainedBaseline), ("42C01F", .constrainedBaseline), ("42001f", .baseline),
-            ("42801e", .baseline), ("4d001f", .main), ("4d401f", .main), ("4d801f", .constrainedBaseline),
-            ("58001e", .extended), ("64001f", .high), ("640c1f", .constrainedHigh), ("f4001f", .other),
-        ] {
-            let id = ProfileLevelID(parsing: text)
-            #expect(id?.profile == profile, "\(text)")
-            #expect(id?.description == text.lowercased())
-        }
-        for bad in ["", "42e01", "42e01ff", "42e01g", "+2e01f", "-2e01f"] {
-            #expect(ProfileLevelID(parsing: bad) == nil)
-        }
     }
 }

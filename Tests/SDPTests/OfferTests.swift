@@ -1,4 +1,5 @@
 import SDP
+import TestSupport
 import Testing
 
 struct OfferTests {

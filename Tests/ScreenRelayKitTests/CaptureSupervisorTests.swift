@@ -80,7 +80,8 @@ struct CaptureSupervisorTests {
 
     @Test("it gets a link to its host under the descriptor that it is told")
     func link() throws {
-        let scene = try Scene("head -c 1 <&3 > first; exec sleep 60")
+        // The descriptor doesn't block: a read before the greeting is there fails.
+        let scene = try Scene("until head -c 1 <&3 > first && [ -s first ]; do sleep 0.02; done; exec sleep 60")
         let starts = try scene.waitForStarts(1)
         #expect(starts[0].dropFirst(2) == ["--link", "fd:3"])
         try eventually("the host's greeting", holds: { (try? fileBytes(scene.folder.file("first"))) == [0x26] })

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A UDP socket on 127.0.0.1, for one peer.
 final class LoopbackSocket {
@@ -9,26 +10,14 @@ final class LoopbackSocket {
 
     /// A socket on any free port; `peerPort` is where to send before anything has come.
     init(peerPort: UInt16? = nil) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = Self.loopback(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
-            }
-        }
-        guard result == 0 else { throw SocketError() }
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
-        peer = peerPort.map(Self.loopback)
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        port = try bindToLoopback(descriptor)
+        peer = peerPort.map(loopbackAddress)
     }
 
     deinit {
         close(descriptor)
     }
-
-    /// No socket could be made.
-    struct SocketError: Error {}
 
     /// A datagram that waits, if any; whoever sent it is the peer from now on.
     func receive() -> [UInt8]? {
@@ -54,13 +43,5 @@ final class LoopbackSocket {
                     descriptor, datagram, datagram.count, 0, address, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-    }
-
-    private static func loopback(port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
     }
 }

@@ -252,8 +252,7 @@ struct LimitTests {
         let sdp = String(repeating: "x", count: 60_000)
         var sent = 0
         while sent < 500, server.server.audience(of: "desk").members == 2 {
-            try writer.send(
-                event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"\(sdp)\"},\"socketId\":\"\(readerID)\"}")
+            try writer.send(offer: sdp, to: readerID)
             sent += 1
         }
         #expect(try writer.next(event: "_remove_peer")["socketId"] as? String == readerID)

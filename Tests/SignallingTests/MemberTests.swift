@@ -18,8 +18,7 @@ struct MemberTests {
         #expect(try client.next(event: "_state")["source"] as? String == "waiting")
         #expect(server.server.audience(of: "desk") == RoomAudience(members: 1, players: 0))
 
-        try client.send(
-            event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0 mine\"},\"socketId\":\"\(host)\"}")
+        try client.send(offer: "v=0 mine", to: host)
         let answer = try client.next(event: "_answer")
         #expect(answer["socketId"] as? String == host)
         #expect(answer["sdp"] as? [String: String] == ["type": "answer", "sdp": FakeMedia.answer])
@@ -60,7 +59,7 @@ struct MemberTests {
         #expect(peers["connections"] as? [String] == [annID, host])
         #expect(try ann.next(event: "_new_peer")["socketId"] as? String == benID)
 
-        try ben.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"o\"},\"socketId\":\"\(annID)\"}")
+        try ben.send(offer: "o", to: annID)
         #expect(try ann.next(event: "_offer")["socketId"] as? String == benID)
         try ann.send(event: "_answer", "{\"sdp\":{\"type\":\"answer\",\"sdp\":\"a\"},\"socketId\":\"\(benID)\"}")
         #expect(try ben.next(event: "_answer")["sdp"] as? [String: String] == ["type": "answer", "sdp": "a"])
@@ -103,7 +102,7 @@ struct MemberTests {
         server.media.state.withLock { $0.refusal = .unsupported("your browser has no H.264") }
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
-        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        try client.send(offer: "v=0", to: host)
         #expect(try client.next(event: "_refused")["reason"] as? String == "your browser has no H.264")
     }
 
@@ -113,7 +112,7 @@ struct MemberTests {
         do {
             let client = try WebSocketClient(port: server.port)
             let (_, host) = try client.joinAsViewer("desk,secret")
-            try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+            try client.send(offer: "v=0", to: host)
             _ = try client.next(event: "_answer")
         }
         try eventually("the session's end") {
@@ -127,7 +126,7 @@ struct MemberTests {
         let server = try RunningServer()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
-        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        try client.send(offer: "v=0", to: host)
         _ = try client.next(event: "_answer")
         _ = try client.joinAsViewer("desk,secret")
         #expect(server.media.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])

@@ -43,7 +43,7 @@ struct ServerLifeTests {
         let server = try RunningServer()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
-        try client.send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"v=0\"},\"socketId\":\"\(host)\"}")
+        try client.send(offer: "v=0", to: host)
         _ = try client.next(event: "_answer")
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         #expect(try server.request("POST", "/whep/desk", headers, body: "v=0\r\n").status == 201)

@@ -56,6 +56,11 @@ final class WebSocketClient {
         try send("{\"eventName\":\"\(event)\",\"data\":\(data)}")
     }
 
+    /// Sends an offer to a member of the room, as it stands in JSON.
+    func send(offer: String, to member: String) throws {
+        try send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"\(offer)\"},\"socketId\":\"\(member)\"}")
+    }
+
     /// The next frame.
     func next() throws -> Frame {
         let head = try raw.take(2)

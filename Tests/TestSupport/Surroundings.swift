@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// The transport that a free port is wanted for.
 public enum PortKind: Sendable {
@@ -11,9 +11,12 @@ public func freePort(_ kind: PortKind) throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw FileError(path: "socket", errno: errno) }
     defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return try bindToLoopback(descriptor)
+}
+
+/// Binds an IPv4 socket to a port of 127.0.0.1 that nothing else is bound to, and gives the port.
+public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
+    var address = loopbackAddress(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let result = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -22,6 +25,15 @@ public func freePort(_ kind: PortKind) throws -> UInt16 {
     }
     guard result == 0 else { throw FileError(path: "127.0.0.1", errno: errno) }
     return UInt16(bigEndian: address.sin_port)
+}
+
+/// A port of 127.0.0.1.
+public func loopbackAddress(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
 }
 
 /// The path of one of the package's programs, built beside the test bundle that runs now; nil if it isn't built.

@@ -64,8 +64,14 @@ public final class VirtualScreen: Sendable {
     /// What the server has written to its standard error.
     public var log: String { server.errorOutput?.text ?? "" }
 
+    /// Stops the server in its tracks: it takes connections and requests, and answers none.
+    public func freeze() { server.terminate(SIGSTOP) }
+    /// Lets it go on.
+    public func thaw() { server.terminate(SIGCONT) }
+
     /// Ends the server, and with it the connections of all its clients. Doing it again does nothing.
     public func close() {
+        thaw()
         server.stop(within: .seconds(3))
     }
 }

@@ -13,10 +13,12 @@ private func picture(idr: Bool, bytes: Int = 100) -> AccessUnit {
 /// Counts what the hub asks of its source.
 private final class CountingSource: TrackSource {
     let keyFrames = Mutex(0)
+    let pictures = Mutex(0)
     let rates = Mutex<[BitRate]>([])
     let viewers = Mutex<[Int]>([])
 
     func keyFrameWanted() { keyFrames.withLock { $0 += 1 } }
+    func pictureWanted() { pictures.withLock { $0 += 1 } }
     func targetBitRateChanged(to rate: BitRate) { rates.withLock { $0.append(rate) } }
     func viewersChanged(to count: Int) { viewers.withLock { $0.append(count) } }
 }
@@ -65,12 +67,13 @@ struct TrackHubTests {
         hub.connect(source: source)
         for index in 0..<100 { hub.requestKeyFrame(now: at(Int64(index))) }
         #expect(source.keyFrames.withLock { $0 } == 1)
-        hub.publish(picture(idr: false), epoch: 1, arrival: at(499))
+        hub.passOnKeptRequest(now: at(499))
         #expect(source.keyFrames.withLock { $0 } == 1)
-        hub.publish(picture(idr: false), epoch: 1, arrival: at(500))
+        hub.passOnKeptRequest(now: at(500))
         #expect(source.keyFrames.withLock { $0 } == 2)
+        hub.requestKeyFrame(now: at(550))
         hub.publish(picture(idr: true), epoch: 1, arrival: at(600))
-        hub.publish(picture(idr: false), epoch: 1, arrival: at(2_000))
+        hub.passOnKeptRequest(now: at(2_000))
         #expect(source.keyFrames.withLock { $0 } == 2)
     }
 
@@ -84,6 +87,16 @@ struct TrackHubTests {
         hub.changeViewers(by: -1)
         hub.changeViewers(by: -1)
         #expect(source.viewers.withLock { $0 } == [0, 1, 2, 1, 0])
+    }
+
+    @Test("a picture of a still screen is asked of the source each time")
+    func pictures() {
+        let hub = TrackHub(origin: .zero)
+        let source = CountingSource()
+        hub.connect(source: source)
+        hub.requestPicture()
+        #expect(source.pictures.withLock { $0 } == 1)
+        #expect(source.keyFrames.withLock { $0 } == 0)
     }
 
     @Test("the source hears what the viewers' paths carry")

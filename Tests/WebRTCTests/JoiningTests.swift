@@ -40,6 +40,30 @@ struct JoiningTests {
         #expect(second.wholePictures.last == rig.published.last?.contents)
     }
 
+    @Test("a viewer of a still screen gets one more picture, once, for a player that takes its track up late")
+    func oneMorePicture() throws {
+        let rig = try Rig()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(1))
+        let peer = try rig.join()
+        rig.run(for: .seconds(3))
+        #expect(peer.wholePictures.count == 1)
+        #expect(rig.source.pictureRequests == 1)
+        #expect(rig.source.keyFrameRequests == 0)
+    }
+
+    @Test("a viewer of a screen in motion needs no further picture")
+    func noFurtherPicture() throws {
+        let rig = try Rig()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        _ = try rig.join()
+        for index in 0..<30 {
+            rig.publish { Pictures.delta(500, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(33))
+        }
+        #expect(rig.source.pictureRequests == 0)
+    }
+
     /// Never more than the burst at once, nor more than the burst and the steady rate in any time.
     private func expectPaced(_ peer: RigPeer) {
         let times = peer.link.media.map(\.time)

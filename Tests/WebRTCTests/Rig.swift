@@ -228,6 +228,7 @@ final class TestLink: DatagramSink {
 final class RecordingSource: TrackSource {
     private struct State {
         var keyFrameRequests = 0
+        var pictureRequests = 0
         var viewers: [Int] = []
         var rates: [BitRate] = []
     }
@@ -235,10 +236,12 @@ final class RecordingSource: TrackSource {
     private let state = Mutex(State())
 
     var keyFrameRequests: Int { state.withLock { $0.keyFrameRequests } }
+    var pictureRequests: Int { state.withLock { $0.pictureRequests } }
     var viewers: [Int] { state.withLock { $0.viewers } }
     var rates: [BitRate] { state.withLock { $0.rates } }
 
     func keyFrameWanted() { state.withLock { $0.keyFrameRequests += 1 } }
+    func pictureWanted() { state.withLock { $0.pictureRequests += 1 } }
     func viewersChanged(to count: Int) { state.withLock { $0.viewers.append(count) } }
     func targetBitRateChanged(to rate: BitRate) { state.withLock { $0.rates.append(rate) } }
 }

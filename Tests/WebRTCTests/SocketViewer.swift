@@ -37,7 +37,8 @@ final class SocketViewer {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
         let opened = try server.open(
-            offer: Offer.chromium(ufrag: "Qm3+", fingerprint: context.certificate.fingerprint), watching: hub
+            offer: Offers.chromium.replacing(
+                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), watching: hub
         ) { reason in
             ended.text.withLock { $0 = reason }
         }
@@ -51,7 +52,7 @@ final class SocketViewer {
         let sources = try value("a=ssrc-group:FID ").split(separator: " ").compactMap { UInt32($0) }
         guard sources.count == 2 else { throw UnusableAnswer(description: "\(sources)") }
         let settings = TestViewer.Settings(
-            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: "Qm3+",
+            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: Offers.chromiumUfrag,
             hostFingerprint: try CertificateFingerprint(algorithm: .sha256, bytes: digits), media: SSRC(sources[0]),
             retransmission: SSRC(sources[1]))
         viewer = try TestViewer(settings, context: context)

@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 import X11Capture
 
-/// Another program on the display: draws on the root window, moves the pointer, changes the screen's size.
+/// Another program on the display: draws on the root window and moves the pointer.
 final class Client {
     private let connection: OpaquePointer
     private let root: xcb_window_t
@@ -42,24 +42,6 @@ final class Client {
         xcb_create_glyph_cursor(connection, cursor, font, font, 68, 69, 0xFFFF, 0xFFFF, 0xFFFF, 0, 0, 0)
         xcb_change_window_attributes(connection, root, XCB_CW_CURSOR.rawValue, [cursor])
         xcb_warp_pointer(connection, 0, root, 0, 0, 0, 0, Int16(place.x), Int16(place.y))
-        wait()
-    }
-
-    /// Makes the screen smaller (RandR).
-    func shrinkScreen(to size: PictureSize) {
-        let resources = xcb_randr_get_screen_resources_reply(
-            connection, xcb_randr_get_screen_resources(connection, root), nil)
-        guard let resources else { return }
-        // A screen can't be smaller than what its outputs show: turn them off.
-        for index in 0..<Int(resources.pointee.num_crtcs) {
-            guard let crtc = xcb_randr_get_screen_resources_crtcs(resources)?[index] else { continue }
-            let cookie = xcb_randr_set_crtc_config(
-                connection, crtc, 0, resources.pointee.config_timestamp, 0, 0, 0,
-                UInt16(XCB_RANDR_ROTATION_ROTATE_0.rawValue), 0, nil)
-            free(xcb_randr_set_crtc_config_reply(connection, cookie, nil))
-        }
-        free(resources)
-        xcb_randr_set_screen_size(connection, root, UInt16(size.width), UInt16(size.height), 300, 200)
         wait()
     }
 

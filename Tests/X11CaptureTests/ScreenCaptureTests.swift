@@ -114,10 +114,19 @@ struct ScreenCaptureTests {
         #expect(!isPointer(in: picture, around: (100, 100), on: blue))
         #expect(isPointer(in: picture, around: (200, 151), on: blue))
         #expect(try capture.takeChanges().isEmpty)
-        // At the edge of the screen only a part of it shows.
-        client.showPointer(at: (319, 239))
+        // At the edge of the screen the part of it that is inside shows, just as it does elsewhere.
+        let middle = picture
+        client.showPointer(at: (314, 230))
         try picture.update(capture, capture.takeChanges())
         #expect(!isPointer(in: picture, around: (200, 151), on: blue))
+        #expect(isPointer(in: picture, around: (308, 228), on: blue))
+        for y in -10..<10 {
+            for x in -10..<6 { #expect(picture.color(314 + x, 230 + y) == middle.color(200 + x, 151 + y)) }
+        }
+        // And of an arrow whose tip is in the last corner, no more than that.
+        client.showPointer(at: (319, 239))
+        try picture.update(capture, capture.takeChanges())
+        #expect(picture.color(310, 230) == blue)
     }
 
     @Test("another size of the screen is told, and then taken")
@@ -126,12 +135,63 @@ struct ScreenCaptureTests {
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         _ = try GrabbedPicture(capture)
         let client = try Client(screen.name)
-        client.shrinkScreen(to: PictureSize(width: 500, height: 301))
+        try screen.resize(to: PictureSize(width: 500, height: 301))
         try eventually("the new size") { try capture.readEvents() }
         #expect(capture.size == PictureSize(width: 500, height: 301))
         client.fill(PixelRectangle(x: 0, y: 0, width: 500, height: 301), color: 0x102030)
         let picture = try GrabbedPicture(capture)
         #expect(picture.color(499, 300) == SceneColor(0x10, 0x20, 0x30))
+    }
+
+    @Test("pixels that are refused while the screen is smaller for a moment are taken later", arguments: [true, false])
+    func refusedForAMoment(usesDamage: Bool) throws {
+        let size = PictureSize(width: 640, height: 480)
+        let screen = try VirtualScreen(size)
+        let client = try Client(screen.name)
+        let capture = try ScreenCapture(display: screen.name, usesDamage: usesDamage, drawsPointer: false)
+        _ = try GrabbedPicture(capture)
+        // More often than refusals are endured in a row.
+        for step in 1...6 {
+            let area = DamagedArea([PixelRectangle(x: 0, y: 0, width: 640, height: 480)], in: size)
+            try screen.resize(to: PictureSize(width: 320, height: 200))
+            #expect(try !capture.grab(area) { _ in })
+            #expect(capture.isIncomplete && capture.mayHaveChanged)
+            // Only `readEvents` gives it another size.
+            #expect(capture.size == size)
+            try screen.resize(to: size)
+            client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x101010 * UInt32(step))
+            #expect(try !capture.readEvents())
+            let all = try capture.takeChanges()
+            #expect(all.bounds == PixelRectangle(x: 0, y: 0, width: 640, height: 480))
+            #expect(!capture.isIncomplete)
+            var seen: [UInt32] = []
+            #expect(try capture.grab(all) { seen.append($0.base.loadUnaligned(as: UInt32.self) & 0xFFFFFF) })
+            #expect(seen.allSatisfy { $0 == 0x101010 * UInt32(step) } && !seen.isEmpty)
+        }
+    }
+
+    @Test("a screen that keeps changing its size is captured throughout", arguments: [true, false])
+    func resizeStorm(usesDamage: Bool) async throws {
+        let sizes = [(640, 480), (320, 200), (638, 478), (64, 64)].map { PictureSize(width: $0.0, height: $0.1) }
+        let screen = try VirtualScreen(sizes[0])
+        async let resizing: Void = { for step in 0...200 { try screen.resize(to: sizes[step % sizes.count]) } }()
+        let capture = try ScreenCapture(display: screen.name, usesDamage: usesDamage)
+        var pictures = 0
+        for _ in 0..<400 {
+            _ = try capture.readEvents()
+            let size = capture.size
+            let area = pictures % 2 == 0 ? try capture.takeEverything() : try capture.takeChanges()
+            #expect(capture.size == size)
+            if try capture.grab(area, { _ in }) { pictures += 1 }
+        }
+        try await resizing
+        #expect(pictures > 0)
+        try eventually("the last size") {
+            _ = try capture.readEvents()
+            return capture.size == sizes[0] ? () : nil
+        }
+        try Client(screen.name).fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x102030)
+        #expect(try GrabbedPicture(capture).color(639, 479) == SceneColor(0x10, 0x20, 0x30))
     }
 
     @Test("a display that ends is an error that names it")

@@ -41,7 +41,8 @@ public final class CaptureAgent {
         self.log = log
         try Self.checkFolder(of: configuration.link)
         do {
-            screen = try ScreenCapture(display: configuration.display, methods: configuration.grabMethods)
+            screen = try ScreenCapture(
+                display: configuration.display, methods: configuration.grabMethods, onWarning: { log(.warning, $0) })
         } catch {
             throw .screen(error)
         }
@@ -121,10 +122,11 @@ public final class CaptureAgent {
         let pipeline = try currentPipeline()
         let taken = try pipeline.takePicture(isForced: isForced, forceIDR: wantsIDR, statistics: &statistics)
         guard let picture = taken else {
-            schedule.foundNothing(at: now, mayAskAgainAtOnce: screen.reportsDamage)
+            // A screen that is changing its size is asked again a little later.
+            schedule.foundNothing(at: now, mayAskAgainAtOnce: screen.reportsDamage && !screen.isIncomplete)
             return true
         }
-        schedule.took(at: now)
+        schedule.took(at: now, isChange: !picture.damage.isEmpty)
         if picture.encoded.isIDR {
             wantsIDR = false
             log(.debug, "IDR picture \(statistics.idrPictures)")
@@ -174,7 +176,9 @@ public final class CaptureAgent {
             let rate = max(min(wanted, most), FrameRate(millihertz: 100))
             schedule.period = Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz))
         case .bitRate(let wanted):
-            rate.bitRate = BitRate(bitsPerSecond: min(max(wanted.bitsPerSecond, 10_000), 1_000_000_000))
+            // What the user allowed is the most, whatever the viewers' paths would carry.
+            rate.bitRate = BitRate(
+                bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
             do {
                 try pipeline?.encoder.reconfigure(rate: rate)
             } catch {

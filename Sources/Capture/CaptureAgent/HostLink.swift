@@ -126,7 +126,8 @@ final class HostLink {
 
     private func greet(_ size: PictureSize) {
         let hello = Hello(
-            role: .capture, name: "screenrelay-capture", processID: UInt32(clamping: getpid()), canMakeIDR: true)
+            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
+            canMakeIDR: true)
         send(.hello(hello))
         send(.size(size))
     }
@@ -171,20 +172,21 @@ final class HostLink {
 
     private func write(_ header: [UInt8], payload: UnsafeRawBufferPointer) {
         guard let connection, !header.isEmpty else { return }
-        do {
+        do throws(LinkTransportError) {
             try connection.enqueue(header: header, payload: payload)
             bytesSent &+= UInt64(header.count + payload.count)
         } catch {
-            lose(.now(), "\(error)")
+            loseWriting(connection, .now(), error)
         }
     }
 
     /// Writes what waits, as far as the host takes it.
     func flush(_ now: MonotonicTime) {
-        do {
-            try connection?.flush()
+        guard let connection else { return }
+        do throws(LinkTransportError) {
+            try connection.flush()
         } catch {
-            lose(now, "\(error)")
+            loseWriting(connection, now, error)
         }
     }
 
@@ -199,6 +201,19 @@ final class HostLink {
         }
         connection?.close()
         state = .ended
+    }
+
+    /// A host that ends the link closes it behind its last message: where we find out by writing, that is still to be read.
+    private func loseWriting(_ connection: LinkConnection, _ now: MonotonicTime, _ error: LinkTransportError) {
+        var text = "\(error)"
+        for _ in 0..<16 {
+            guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }
+            decoder.push(buffer[..<count])
+            while let message = try? decoder.next() {
+                if case .end(let notice) = message.body { text = "the host ends the link: \(notice.text)" }
+            }
+        }
+        lose(now, text)
     }
 
     private func lose(_ now: MonotonicTime, _ reason: String) {

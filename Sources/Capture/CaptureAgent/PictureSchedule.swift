@@ -9,7 +9,13 @@ struct PictureSchedule {
     private let keepAlive: Interval
     private var earliest = MonotonicTime.zero
     private var nextLook = MonotonicTime.zero
+    private var restBegins = MonotonicTime.zero
     private var keepAliveDue = MonotonicTime.zero
+
+    /// A look costs a round trip. After a second without a change one comes only so often: a pointer that begins to move
+    /// shows that much later at most.
+    private static let restPeriod = Interval.milliseconds(100)
+    private static let restAfter = Interval.seconds(1)
 
     init(period: Interval, keepAlive: Interval) {
         self.period = period
@@ -37,20 +43,23 @@ struct PictureSchedule {
     /// Whether a picture has to be sent at `now` even if nothing changed.
     func isKeepAliveDue(_ now: MonotonicTime) -> Bool { now >= keepAliveDue }
 
-    /// A picture was taken.
-    mutating func took(at now: MonotonicTime) {
+    /// A picture was taken, because something had changed or because one was wanted.
+    mutating func took(at now: MonotonicTime, isChange: Bool) {
+        if isChange { restBegins = now + Self.restAfter }
         // On the beat where we keep it; a late picture starts a new one.
         earliest = max(earliest + period, now + period / 2)
         if earliest > now + period { earliest = now + period }
-        nextLook = earliest
+        nextLook = isAtRest(now) ? max(earliest, now + Self.restPeriod) : earliest
         keepAliveDue = now + keepAlive
     }
 
     /// Nothing had changed. `earliest` stays: what is drawn from now on is taken at once.
     mutating func foundNothing(at now: MonotonicTime, mayAskAgainAtOnce: Bool) {
-        nextLook = now + period
+        nextLook = now + (isAtRest(now) ? max(period, Self.restPeriod) : period)
         if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
     }
+
+    private func isAtRest(_ now: MonotonicTime) -> Bool { now >= restBegins }
 
     /// The next picture is taken at once.
     mutating func reset() {

@@ -10,8 +10,9 @@ final class DamageTracker {
     private let notifyEvent: UInt8
     private let damage: xcb_damage_damage_t
     private let region: xcb_xfixes_region_t
+    private let isCreated: Bool
 
-    /// nil where the server has no Damage or no XFixes extension.
+    /// nil where the server has no Damage or no XFixes extension, or doesn't let us use it.
     init?(_ connection: X11Connection) throws(X11CaptureError) {
         guard let firstEvent = connection.firstEvent(of: shim_xcb_damage_id()),
             connection.firstEvent(of: shim_xcb_xfixes_id()) != nil
@@ -26,13 +27,16 @@ final class DamageTracker {
         damage = xcb_generate_id(connection.handle)
         region = xcb_generate_id(connection.handle)
         // One event when the damage stops being empty, and no other until it is taken: a busy screen costs no events.
-        xcb_damage_create(
+        let created = xcb_damage_create_checked(
             connection.handle, damage, connection.root, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
-        xcb_xfixes_create_region(connection.handle, region, 0, nil)
-        xcb_flush(connection.handle)
+        let hasRegion = xcb_xfixes_create_region_checked(connection.handle, region, 0, nil)
+        // Without this look a screen whose damage is kept from us would be one that never changes.
+        isCreated = connection.succeeds(created)
+        if !connection.succeeds(hasRegion) || !isCreated { return nil }
     }
 
     deinit {
+        if !isCreated { return }
         xcb_damage_destroy(connection.handle, damage)
         xcb_xfixes_destroy_region(connection.handle, region)
         xcb_flush(connection.handle)

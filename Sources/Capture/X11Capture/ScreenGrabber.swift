@@ -34,12 +34,20 @@ final class ScreenGrabber {
 
     init(_ connection: X11Connection, size: PictureSize, methods: [GrabMethod]) throws(X11CaptureError) {
         let count = connection.pixels.stride(width: size.width) * size.height
+        var failure: X11CaptureError?
         for method in methods {
             var segment: SharedSegment?
-            switch method {
-            case .memoryFile: segment = try SharedSegment.memoryFile(connection, count: count)
-            case .systemV: segment = try SharedSegment.systemV(connection, count: count)
-            case .connection: break
+            do throws(X11CaptureError) {
+                switch method {
+                case .memoryFile: segment = try SharedSegment.memoryFile(connection, count: count)
+                case .systemV: segment = try SharedSegment.systemV(connection, count: count)
+                case .connection: break
+                }
+            } catch {
+                // Where memory or descriptors are short there may be another way that needs less.
+                guard case .system = error else { throw error }
+                failure = failure ?? error
+                continue
             }
             if segment != nil || method == .connection {
                 self.method = method
@@ -49,7 +57,7 @@ final class ScreenGrabber {
             }
             try connection.check()
         }
-        throw .noGrabMethod(display: connection.display, tried: methods)
+        throw failure ?? .noGrabMethod(display: connection.display, tried: methods)
     }
 
     /// Hands out the pixels of each rectangle, in one or several pieces of whole rows.

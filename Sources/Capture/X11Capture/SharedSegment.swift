@@ -12,7 +12,7 @@ final class SharedSegment {
 
     /// A file without a name, whose descriptor goes to the server (MIT-SHM 1.2): nothing is left behind however we end.
     ///
-    /// nil where the server is older or refuses.
+    /// nil where the server is older or refuses; throws where our own system refuses.
     static func memoryFile(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
         guard connection.isLocal, try version(connection) >= (1, 2) else { return nil }
         let file = memfd_create("screenrelay-picture", shim_MFD_CLOEXEC)

@@ -6,7 +6,7 @@ import VideoDecoding
 /// The decoder beside the way of the pictures, on a thread of its own.
 ///
 /// It proves that the stream can be decoded, keeps the last picture, and where the source can't make an IDR, makes
-/// one of it. It never holds a picture up: what it has no time for, it leaves out up to the next IDR.
+/// one of it. It never holds up a source that makes IDRs: what it has no time for, it leaves out up to the next one.
 final class DecodeTap: Sendable {
     /// How much may wait to be decoded: a second of pictures, or a few large ones.
     private static let waitingUnits = 60
@@ -14,18 +14,29 @@ final class DecodeTap: Sendable {
 
     private let inbox: Mutex<Inbox>
     private let wake: WakeUp
+    /// Signalled when the inbox was emptied, for a source that waits.
+    private let room: WakeUp
     private let thread: Mutex<NamedThread?>
 
     /// What waits for the tap's thread.
     struct Inbox {
-        var units: [(unit: AccessUnit, epoch: UInt64)] = []
+        var units: [Delivery] = []
         var byteCount = 0
         var hasDropped = false
+        /// When an IDR is made of the last picture, unless the source's own comes before.
         var makeIDRAt: MonotonicTime?
-        var canMakeIDR: Bool?
+        var canMakeIDR = false
         var snapshots: [SnapshotRequest] = []
-        var isCarrying = false
         var isStopped = false
+    }
+
+    /// One of the source's access units.
+    struct Delivery {
+        var unit: AccessUnit
+        var epoch: UInt64
+        var arrival: MonotonicTime
+        /// Counts the source's units from 1.
+        var number: UInt64
     }
 
     /// Someone waits for a picture that is at least as new as `from`.
@@ -38,8 +49,9 @@ final class DecodeTap: Sendable {
     private let log: EventLog
 
     init(log: EventLog) throws(IngestError) {
-        guard let wake = WakeUp() else { throw .system("no descriptor left for the decode tap") }
+        guard let wake = WakeUp(), let room = WakeUp() else { throw .system("no descriptor left for the decode tap") }
         self.wake = wake
+        self.room = room
         self.log = log
         inbox = Mutex(Inbox())
         thread = Mutex(nil)
@@ -50,9 +62,15 @@ final class DecodeTap: Sendable {
         for request in inbox.withLock({ $0.snapshots }) { request.completion(nil) }
     }
 
-    /// Starts the thread. `onFailure`: a picture could not be decoded. `onPicture`: the host's own encoder made one.
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - onFailure: a picture could not be decoded.
+    ///   - onPicture: the host's own encoder made a picture of a delivery's epoch and number; the answer is whether it
+    ///     carries the track now.
     func connect(
-        onFailure: @escaping @Sendable () -> Void, onPicture: @escaping @Sendable (AccessUnit, UInt64) -> Void
+        onFailure: @escaping @Sendable () -> Void,
+        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool
     ) {
         let wake = self.wake
         let log = self.log
@@ -69,7 +87,8 @@ final class DecodeTap: Sendable {
                     return
                 }
                 work.perform(taken)
-                wake.wait(until: work.nextDeadline)
+                if self?.takeDueIDR() == true { work.makeIDR() }
+                wake.wait(until: min(work.nextDeadline, self?.inbox.withLock { $0.makeIDRAt } ?? .distantFuture))
             }
         }
         thread.withLock { $0 = started }
@@ -82,26 +101,43 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Takes the next access unit of the source. `isCarried`: the host's encoder has the track, so the picture is needed.
-    func take(_ unit: AccessUnit, epoch: UInt64, isCarried: Bool) {
-        inbox.withLock { inbox in
-            inbox.isCarrying = isCarried
-            if unit.isIDR {
+    /// Waits, 5 s at most, until there is room for `unit` of a source that makes no IDRs; never for one that does.
+    func awaitRoom(for unit: AccessUnit) {
+        let deadline = monotonicNow() + .seconds(5)
+        while monotonicNow() < deadline {
+            let mustWait = inbox.withLock { inbox in
+                !inbox.canMakeIDR && !inbox.isStopped && inbox.byteCount > 0
+                    && inbox.byteCount + unit.bytes.count > Self.waitingBytes
+            }
+            guard mustWait else { return }
+            room.wait(until: deadline)
+        }
+    }
+
+    /// Takes the next access unit of the source; false where it was the first to be left out.
+    func take(_ delivery: Delivery) -> Bool {
+        let isFirstLoss = inbox.withLock { inbox in
+            if delivery.unit.isIDR {
                 inbox.hasDropped = false
                 inbox.makeIDRAt = nil
             }
             let isFull =
-                inbox.units.count >= Self.waitingUnits || inbox.byteCount + unit.bytes.count > Self.waitingBytes
+                (inbox.canMakeIDR && inbox.units.count >= Self.waitingUnits)
+                || inbox.byteCount + delivery.unit.bytes.count > Self.waitingBytes
+            let hadDropped = inbox.hasDropped
             if isFull {
                 inbox.units.removeAll()
                 inbox.byteCount = 0
-                inbox.hasDropped = !unit.isIDR
+                inbox.hasDropped = !delivery.unit.isIDR
             }
-            guard !inbox.hasDropped else { return }
-            inbox.units.append((unit, epoch))
-            inbox.byteCount += unit.bytes.count
+            if !inbox.hasDropped {
+                inbox.units.append(delivery)
+                inbox.byteCount += delivery.unit.bytes.count
+            }
+            return inbox.hasDropped && !hadDropped
         }
         wake.signal()
+        return !isFirstLoss
     }
 
     /// Whether the source makes IDRs when asked: if not, a broken picture is worth decoding on.
@@ -125,17 +161,27 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Empties the inbox, but for an IDR whose time has not come.
+    /// Empties the inbox, but for what holds until it is changed.
     private func takeInbox() -> Inbox {
-        let now = monotonicNow()
-        return inbox.withLock { inbox in
+        let taken = inbox.withLock { inbox in
             let taken = inbox
             inbox.units = []
             inbox.byteCount = 0
             inbox.snapshots = []
-            inbox.canMakeIDR = nil
-            if let due = inbox.makeIDRAt, due <= now { inbox.makeIDRAt = nil }
             return taken
+        }
+        if !taken.canMakeIDR { room.signal() }
+        return taken
+    }
+
+    /// Whether an IDR is to be made now; it is then no longer due. Asked after decoding: the source's own may have come, and
+    /// while more waits to be decoded, there is a newer picture to make it of.
+    private func takeDueIDR() -> Bool {
+        let now = monotonicNow()
+        return inbox.withLock { inbox in
+            guard let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty else { return false }
+            inbox.makeIDRAt = nil
+            return true
         }
     }
 }

@@ -2,7 +2,8 @@ import MediaTypes
 import Threading
 import X264Encoding
 
-/// The host's own encoder: carries a track on whose source makes no IDR. Made at the first need, and anew for each size.
+/// The host's own encoder: carries a track on whose source makes no IDR. Made at the first need, and anew for another size or
+/// other colours.
 struct HostEncoder {
     /// Room for crisp text on local networks; this encoder only bridges the time to the source's next IDR.
     private static let bitRate = BitRate(bitsPerSecond: 8_000_000)
@@ -14,7 +15,10 @@ struct HostEncoder {
         let configuration = X264Configuration(
             size: picture.size, framesPerSecond: 30, rate: RateSettings(bitRate: Self.bitRate),
             matrix: picture.matrix, isFullRange: picture.isFullRange)
-        let isNew = encoder?.configuration.size != picture.size
+        let current = encoder?.configuration
+        let isNew =
+            current?.size != picture.size || current?.matrix != picture.matrix
+            || current?.isFullRange != picture.isFullRange
         let encoder = try isNew ? X264Encoder(configuration) : self.encoder ?? X264Encoder(configuration)
         self.encoder = encoder
         let time = MediaTime(ticks: MediaTime.ticks(in: monotonicNow() - .zero))

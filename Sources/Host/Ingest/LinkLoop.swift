@@ -19,6 +19,11 @@ final class LinkLoop {
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var isStopped = false
+    /// Until then the listener is left alone; nil while connections can be taken.
+    private var acceptsAgain: MonotonicTime?
+    // Without descriptors or memory a connection stays in the listener's queue: asked at once again, poll says "readable".
+    private static let shortage = [EMFILE, ENFILE, ENOMEM, ENOBUFS]
+    private static let shortagePause = Interval.seconds(1)
 
     init(
         listener: LinkListener?, connection: LinkConnection?, ingest: TrackIngest, name: String, inbox: LinkInbox,
@@ -37,7 +42,7 @@ final class LinkLoop {
             let ready = wait()
             let now = monotonicNow()
             for command in inbox.take() { perform(command) }
-            if ready.listener { accept() }
+            if ready.listener { accept(now) }
             for peer in peers {
                 if ready.peers.contains(ObjectIdentifier(peer)) { peer.read(into: &buffer, now: now) }
                 peer.advance(now: now)
@@ -68,11 +73,14 @@ final class LinkLoop {
         peers.append(LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log))
     }
 
-    private func accept() {
+    private func accept(_ now: MonotonicTime) {
         guard let listener else { return }
         while true {
             do {
-                guard let connection = try listener.accept() else { return }
+                guard let connection = try listener.accept() else {
+                    acceptsAgain = nil
+                    return
+                }
                 // The oldest makes room: connections that only stay silent must not keep a capture out.
                 let strangers = peers.filter { $0.isStranger && !$0.isOver }
                 if strangers.count >= Self.strangersLimit, let oldest = strangers.first {
@@ -81,6 +89,13 @@ final class LinkLoop {
                     oldest.finish()
                 }
                 take(connection)
+            } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
+                if acceptsAgain == nil {
+                    let error = LinkTransportError.system(call: call, subject: subject, code: code)
+                    log.error("link: \(error); new connections have to wait")
+                }
+                acceptsAgain = now + Self.shortagePause
+                return
             } catch {
                 log.warning("link: \(error)")
                 return
@@ -96,9 +111,12 @@ final class LinkLoop {
 
     private func wait() -> Ready {
         var entries = [pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0)]
-        entries.append(pollfd(fd: listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
+        let isPausing = acceptsAgain.map { $0 > monotonicNow() } ?? false
+        entries.append(
+            pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
         for peer in peers { entries.append(pollfd(fd: peer.descriptor, events: peer.interest, revents: 0)) }
-        let deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
+        var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
+        if isPausing, let acceptsAgain { deadline = min(deadline, acceptsAgain) }
         entries.withUnsafeMutableBufferPointer { entries in
             guard let base = entries.baseAddress else { return }
             waitForEvents(base, count: entries.count, until: deadline)

@@ -18,6 +18,9 @@ final class LinkPeer {
     private var isAttached = false
     private var reason = "capture closed the connection"
     private var loggedFaults: UInt64 = 0
+    /// A line for each fault could be thousands a second.
+    private var faultLineDue = MonotonicTime.zero
+    private static let faultLinePeriod = Interval.seconds(1)
     /// Set once the peer was told the end: until then it may take to hear of it.
     private var closesBy: MonotonicTime?
     /// A peer that is still writing when we close never reads why: its next write fails first.
@@ -41,7 +44,11 @@ final class LinkPeer {
 
     var interest: Int16 { Int16(POLLIN) | (connection.wantsWrite ? Int16(POLLOUT) : 0) }
 
-    var deadline: MonotonicTime? { closesBy ?? assembler.nextDeadline }
+    var deadline: MonotonicTime? {
+        if let closesBy { return closesBy }
+        let faultLine = assembler.counters.faults == loggedFaults ? nil : faultLineDue
+        return [assembler.nextDeadline, faultLine].compactMap { $0 }.min()
+    }
 
     /// Reads what has come and hands on what it completes.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
@@ -94,6 +101,7 @@ final class LinkPeer {
             assembler.timeout(now)
             deliver(now: now)
         }
+        logFaults(now)
         for message in source.takeMessages() where decoder.form == .extended { send(message) }
     }
 
@@ -166,11 +174,15 @@ final class LinkPeer {
         while let assembled = assembler.next() {
             ingest.deliver(assembled.accessUnit, epoch: assembled.epoch, arrival: now)
         }
+        logFaults(now)
+    }
+
+    private func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
         let faults = assembler.counters.faults
-        if faults != loggedFaults {
-            log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
-            loggedFaults = faults
-        }
+        if faults == loggedFaults || now < faultLineDue && !isLast { return }
+        log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
+        loggedFaults = faults
+        faultLineDue = now + Self.faultLinePeriod
     }
 
     private func send(_ message: LinkMessage) {
@@ -182,6 +194,7 @@ final class LinkPeer {
     }
 
     private func detach() {
+        logFaults(monotonicNow(), isLast: true)
         guard isAttached else { return }
         isAttached = false
         log.info("link: capture is gone: \(reason)")

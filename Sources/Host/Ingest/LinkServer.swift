@@ -9,7 +9,7 @@ public import Threading
 ///
 /// One capture at a time is a track's source; another one that comes meanwhile is told so and turned away.
 public final class LinkServer: Sendable {
-    private let thread: Mutex<NamedThread?>
+    private let thread: NamedThread
     private let inbox: LinkInbox
     private let ingest: TrackIngest
 
@@ -32,7 +32,6 @@ public final class LinkServer: Sendable {
         }
         self.inbox = inbox
         self.ingest = ingest
-        thread = Mutex(nil)
         let openings = Mutex(Openings())
         switch address {
         case .unix(let path):
@@ -54,7 +53,7 @@ public final class LinkServer: Sendable {
             loop.run()
         }
         guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
-        thread.withLock { $0 = started }
+        thread = started
     }
 
     /// Whether any capture has ever come this way and was taken.
@@ -68,12 +67,7 @@ public final class LinkServer: Sendable {
     /// Ends the thread, its connections and the socket file. Idempotent.
     public func stop() {
         inbox.post(.stop)
-        let running = thread.withLock { thread in
-            let running = thread
-            thread = nil
-            return running
-        }
-        running?.join()
+        thread.join()
     }
 
     /// What is made before the thread starts and belongs to it from then on.

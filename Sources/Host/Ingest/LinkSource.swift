@@ -26,6 +26,9 @@ final class LinkSource: PictureSource {
 
     func setRunning(_ isRunning: Bool) { post(isRunning ? .resume : .pause) }
 
+    /// A capture that is told to go on makes a picture at once, also while it runs.
+    func requestPicture() { post(.resume) }
+
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
     func takeMessages() -> [LinkMessage] {

@@ -7,6 +7,8 @@ public protocol PictureSource: AnyObject, Sendable {
     var canMakeIDR: Bool { get }
     /// Make the next picture an IDR picture.
     func requestIDR()
+    /// Make one more picture, also of a screen that stands still; a source that can't does nothing.
+    func requestPicture()
     /// Someone looks (true) or nobody does (false): the source may pause.
     func setRunning(_ isRunning: Bool)
     /// What the viewers' paths carry: stay under it.

@@ -11,7 +11,7 @@ final class TapWork {
 
     private let log: EventLog
     private let onFailure: @Sendable () -> Void
-    private let onPicture: @Sendable (AccessUnit, UInt64) -> Void
+    private let onPicture: @Sendable (AccessUnit, UInt64, UInt64) -> Bool
 
     private var decoder: H264Decoder?
     /// The last picture of a decoder that is no more.
@@ -20,15 +20,19 @@ final class TapWork {
     private var needsIDR = true
     private var canSourceMakeIDR = false
     private var failures = 0
+    /// When it came, not when it was decoded: a picture from before a pause must not pass for one after it.
     private var lastPictureArrival: MonotonicTime?
     private var lastEpoch: UInt64 = 0
+    /// The last of the source's units that was decoded.
+    private var lastNumber: UInt64 = 0
+    /// Whether the host's encoder carries the track: then each picture is encoded, up to the source's next IDR.
+    private var isCarrying = false
     private var encoder = HostEncoder()
     private var snapshots: [DecodeTap.SnapshotRequest] = []
-    private var makeIDRAt: MonotonicTime?
 
     init(
         log: EventLog, onFailure: @escaping @Sendable () -> Void,
-        onPicture: @escaping @Sendable (AccessUnit, UInt64) -> Void
+        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool
     ) {
         self.log = log
         self.onFailure = onFailure
@@ -36,21 +40,19 @@ final class TapWork {
     }
 
     /// When the thread must look again though nothing came.
-    var nextDeadline: MonotonicTime {
-        let snapshot = snapshots.map(\.deadline).min() ?? .distantFuture
-        return min(snapshot, makeIDRAt ?? .distantFuture)
-    }
+    var nextDeadline: MonotonicTime { snapshots.map(\.deadline).min() ?? .distantFuture }
 
     func perform(_ inbox: DecodeTap.Inbox) {
-        if let canMakeIDR = inbox.canMakeIDR { canSourceMakeIDR = canMakeIDR }
-        for (unit, epoch) in inbox.units { decode(unit, epoch: epoch, isCarrying: inbox.isCarrying) }
+        canSourceMakeIDR = inbox.canMakeIDR
+        for delivery in inbox.units { decode(delivery) }
         snapshots += inbox.snapshots
         answerSnapshots()
-        makeIDRAt = inbox.makeIDRAt
-        if let due = inbox.makeIDRAt, due <= monotonicNow() {
-            makeIDRAt = nil
-            makeIDR()
-        }
+    }
+
+    /// Makes an IDR of the last picture, with which the host's encoder takes the track over.
+    func makeIDR() {
+        guard let picture = lastPicture() else { return }
+        encode(picture, forceIDR: true)
     }
 
     /// Nobody will get a picture any more.
@@ -59,9 +61,11 @@ final class TapWork {
         snapshots = []
     }
 
-    private func decode(_ unit: AccessUnit, epoch: UInt64, isCarrying: Bool) {
+    private func decode(_ delivery: DecodeTap.Delivery) {
+        let unit = delivery.unit
         if unit.isIDR {
             needsIDR = false
+            isCarrying = false
             let sets = leadingParameterSets(of: unit)
             if sets != parameterSets || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
             parameterSets = sets
@@ -74,9 +78,10 @@ final class TapWork {
             try decoder.decode(unit, copying: false)
             guard decoder.pictureCount > before else { return }
             failures = 0
-            lastPictureArrival = monotonicNow()
-            lastEpoch = epoch
-            if isCarrying, !unit.isIDR, let picture = lastPicture() { encode(picture, forceIDR: false) }
+            lastPictureArrival = delivery.arrival
+            lastEpoch = delivery.epoch
+            lastNumber = delivery.number
+            if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
             needsIDR = true
@@ -112,15 +117,10 @@ final class TapWork {
             .flatMap { unit.bytes[$0] }
     }
 
-    private func makeIDR() {
-        guard let picture = lastPicture() else { return }
-        encode(picture, forceIDR: true)
-    }
-
     private func encode(_ picture: I420Picture, forceIDR: Bool) {
         do {
             let unit = try encoder.encode(picture, forceIDR: forceIDR)
-            onPicture(unit, lastEpoch)
+            isCarrying = onPicture(unit, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")
         }

@@ -12,16 +12,20 @@ public final class TrackIngest: TrackSource {
     /// Where the track's readers are.
     public let hub: TrackHub
 
-    private let carrier: Mutex<Carrier>
+    private let way: Mutex<Way>
     private let demand: Mutex<Demand>
     private let tap: DecodeTap
     private let onStateChange: @Sendable (SourceState) -> Void
     private let log: EventLog
 
-    /// Whose pictures are on the track. The lock also orders the two threads that may publish.
-    private enum Carrier {
-        case source
-        case hostEncoder
+    /// Who carries the track, and how far the source is. The lock also orders the two threads that may publish.
+    private struct Way {
+        /// Whether the host's own encoder carries the track; else the source's own pictures do.
+        var isCarriedByHost = false
+        /// Counts the source's units.
+        var delivered: UInt64 = 0
+        /// The last of them that was an IDR.
+        var lastIDR: UInt64 = 0
     }
 
     private struct Demand {
@@ -29,7 +33,12 @@ public final class TrackIngest: TrackSource {
         var state = SourceState.waiting
         var viewers = 0
         var snapshots = 0
-        var isRunning = false
+        /// What the viewers' paths carry; nil until that is known.
+        var rate: BitRate?
+        /// What the source was told last: to run or to pause; nil where nothing yet.
+        var told: Bool?
+        /// Whether some thread is telling the source now; it looks again before it stops.
+        var isTelling = false
         /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
         var runningSince: MonotonicTime?
 
@@ -45,12 +54,14 @@ public final class TrackIngest: TrackSource {
         self.hub = hub
         self.log = log
         self.onStateChange = onStateChange
-        carrier = Mutex(.source)
+        way = Mutex(Way())
         demand = Mutex(Demand())
         tap = try DecodeTap(log: log)
         tap.connect(
             onFailure: { [weak self] in self?.decodingFailed() },
-            onPicture: { [weak self] unit, epoch in self?.carryOn(with: unit, epoch: epoch) })
+            onPicture: { [weak self] unit, epoch, number in
+                self?.carryOn(with: unit, epoch: epoch, number: number) ?? false
+            })
         hub.connect(source: self)
     }
 
@@ -62,17 +73,19 @@ public final class TrackIngest: TrackSource {
 
     /// Makes `source` the one whose pictures are taken. There is one at a time: false where another is still there.
     public func attach(_ source: any PictureSource) -> Bool {
-        let (isTaken, isWanted) = demand.withLock { demand in
-            guard demand.source == nil else { return (false, false) }
+        let isTaken = demand.withLock { demand in
+            guard demand.source == nil else { return false }
             demand.source = source
             demand.state = .live
-            demand.isRunning = demand.isWanted
+            demand.told = nil
             demand.runningSince = nil
-            return (true, demand.isWanted)
+            return true
         }
         guard isTaken else { return false }
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
-        source.setRunning(isWanted)
+        tellSource()
+        // A source that comes back finds the paths as they are.
+        if let rate = demand.withLock({ $0.rate }) { source.setTargetBitRate(rate) }
         onStateChange(.live)
         return true
     }
@@ -98,12 +111,22 @@ public final class TrackIngest: TrackSource {
     }
 
     /// Takes the source's next access unit, in order, on the source's thread.
+    ///
+    /// Waits while the tap is far behind a source that makes no IDRs: dropping a picture of such a stream would leave nothing
+    /// to decode on from. Never waits for one that does.
     public func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
-        carrier.withLock { carrier in
-            if unit.isIDR { carrier = .source }
-            if carrier == .source { hub.publish(unit, epoch: epoch, arrival: arrival) }
+        tap.awaitRoom(for: unit)
+        let isBlind = way.withLock { way in
+            way.delivered += 1
+            if unit.isIDR {
+                way.isCarriedByHost = false
+                way.lastIDR = way.delivered
+            }
+            if !way.isCarriedByHost { hub.publish(unit, epoch: epoch, arrival: arrival) }
+            return !tap.take(DecodeTap.Delivery(unit: unit, epoch: epoch, arrival: arrival, number: way.delivered))
         }
-        tap.take(unit, epoch: epoch, isCarried: carrier.withLock { $0 == .hostEncoder })
+        if isBlind { decodingFailed() }
+        hub.passOnKeptRequest(now: arrival)
     }
 
     /// What the source does now.
@@ -122,12 +145,33 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    public func targetBitRateChanged(to rate: BitRate) {
-        demand.withLock { $0.source }?.setTargetBitRate(rate)
+    public func pictureWanted() {
+        let source = demand.withLock { $0.told == true ? $0.source : nil }
+        source?.requestPicture()
     }
 
-    public func viewersChanged(to count: Int) {
-        changeDemand { $0.viewers = count }
+    public func targetBitRateChanged(to rate: BitRate) {
+        let source = demand.withLock { demand in
+            demand.rate = rate
+            return demand.source
+        }
+        source?.setTargetBitRate(rate)
+    }
+
+    public func viewersChanged(to _: Int) {
+        let isFirst = demand.withLock { demand in
+            // Two threads may tell of two changes in the wrong order: what counts is how many there are now.
+            let count = hub.viewers
+            let isFirst = demand.viewers == 0 && count > 0 && demand.source?.canMakeIDR == true
+            demand.viewers = count
+            return isFirst
+        }
+        tellSource()
+        if isFirst {
+            // What the screen showed while nobody watched is not what who comes now should see first.
+            hub.forgetCache()
+            hub.requestKeyFrame(now: monotonicNow())
+        }
     }
 
     /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now.
@@ -135,29 +179,36 @@ public final class TrackIngest: TrackSource {
     /// A paused source is woken for it, and its first new picture taken; one that is running has shown its last already.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = monotonicNow()
-        changeDemand { $0.snapshots += 1 }
+        demand.withLock { $0.snapshots += 1 }
+        tellSource()
         let from = demand.withLock { $0.source?.canMakeIDR == true ? $0.runningSince : nil }
         tap.snapshot(from: from, until: now + patience) { [weak self] picture in
             completion(picture)
-            self?.changeDemand { $0.snapshots -= 1 }
+            self?.demand.withLock { $0.snapshots -= 1 }
+            self?.tellSource()
         }
     }
 
-    private func changeDemand(_ change: (inout Demand) -> Void) {
-        let (source, isWanted, hasChanged) = demand.withLock { demand in
-            change(&demand)
-            let isWanted = demand.isWanted
-            let hasChanged = isWanted != demand.isRunning
-            demand.isRunning = isWanted
-            if hasChanged, isWanted { demand.runningSince = monotonicNow() }
-            return (demand.source, isWanted, hasChanged)
+    /// Tells the source to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
+    private func tellSource() {
+        let isOurs = demand.withLock { demand in
+            defer { demand.isTelling = true }
+            return !demand.isTelling
         }
-        guard hasChanged, let source else { return }
-        source.setRunning(isWanted)
-        guard source.canMakeIDR else { return }
-        if !isWanted {
-            // What the screen showed before a pause is not what who joins later should see first.
-            hub.forgetCache()
+        guard isOurs else { return }
+        while let (source, isWanted) = nextWord() { source.setRunning(isWanted) }
+    }
+
+    /// What the source has to be told; nil, and nobody is telling any more, where it knows all.
+    private func nextWord() -> (source: any PictureSource, isWanted: Bool)? {
+        demand.withLock { demand in
+            guard let source = demand.source, demand.told != demand.isWanted else {
+                demand.isTelling = false
+                return nil
+            }
+            demand.told = demand.isWanted
+            if demand.isWanted { demand.runningSince = monotonicNow() }
+            return (source, demand.isWanted)
         }
     }
 
@@ -167,14 +218,18 @@ public final class TrackIngest: TrackSource {
         hub.requestKeyFrame(now: monotonicNow())
     }
 
-    /// The host's own encoder made a picture: an IDR takes the track over, what follows it needs that IDR.
-    private func carryOn(with unit: AccessUnit, epoch: UInt64) {
-        carrier.withLock { carrier in
-            if unit.isIDR {
-                if carrier == .source { log.info("the source makes no IDR now: the host's own encoder carries on") }
-                carrier = .hostEncoder
-            }
-            if carrier == .hostEncoder { hub.publish(unit, epoch: epoch, arrival: monotonicNow()) }
+    /// The host's own encoder made a picture of what the source's unit `number` shows: an IDR takes the track over, what
+    /// follows needs that IDR.
+    ///
+    /// - Returns: whether the host's encoder carries the track now. Not where the source has sent an IDR after that unit.
+    private func carryOn(with unit: AccessUnit, epoch: UInt64, number: UInt64) -> Bool {
+        defer { hub.passOnKeptRequest(now: monotonicNow()) }
+        return way.withLock { way in
+            guard way.lastIDR <= number, way.isCarriedByHost || unit.isIDR else { return false }
+            if !way.isCarriedByHost { log.info("the source makes no IDR now: the host's own encoder carries on") }
+            way.isCarriedByHost = true
+            hub.publish(unit, epoch: epoch, arrival: monotonicNow())
+            return true
         }
     }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// A POSIX thread with a name that shows in `top -H` and in a debugger.
 public final class NamedThread: Sendable {
@@ -15,6 +16,7 @@ public final class NamedThread: Sendable {
     }
 
     private let thread: pthread_t
+    private let isJoined = Mutex(false)
 
     /// Starts a thread that runs `body`; nil where the system has no room for one more.
     ///
@@ -38,9 +40,18 @@ public final class NamedThread: Sendable {
         self.thread = thread
     }
 
-    /// Waits until the thread has ended. Once, and not on the thread itself.
+    deinit {
+        // Nobody will ask for its end any more: the system may forget it then.
+        if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
+    }
+
+    /// Waits until the thread has ended; whoever calls after the first returns at once. Not on the thread itself.
     public func join() {
-        pthread_join(thread, nil)
+        let isFirst = isJoined.withLock { isJoined in
+            defer { isJoined = true }
+            return !isJoined
+        }
+        if isFirst { pthread_join(thread, nil) }
     }
 }
 

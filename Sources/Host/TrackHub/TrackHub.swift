@@ -42,6 +42,9 @@ public final class TrackHub: Sendable {
 
     /// Puts the next picture on the track and wakes its readers.
     ///
+    /// The source is not called from here, so that a publisher may hold a lock of its own; ``passOnKeptRequest(now:)`` is
+    /// for after that.
+    ///
     /// - Parameters:
     ///   - unit: the access unit; an IDR must begin with SPS and PPS.
     ///   - epoch: changes when the source's clock may have changed.
@@ -49,7 +52,6 @@ public final class TrackHub: Sendable {
     @discardableResult
     public func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) -> TrackUnit {
         var wakes: [@Sendable () -> Void] = []
-        var source: (any TrackSource)?
         let published = state.withLock { state in
             let (time, captureTime) = state.timeline.place(
                 captureTime: unit.captureTime, epoch: epoch, arrival: arrival)
@@ -59,14 +61,12 @@ public final class TrackHub: Sendable {
             state.nextNumber += 1
             state.cache.append(published, byteCount: unit.bytes.count, isIDR: unit.isIDR)
             if unit.isIDR { state.policy.idrArrived() }
-            if state.policy.isDue(now: arrival) { source = state.source }
             for key in state.readers.keys where state.readers[key]?.queue.append(published) == true {
                 if let wake = state.readers[key]?.wake { wakes.append(wake) }
             }
             return published
         }
         for wake in wakes { wake() }
-        source?.keyFrameWanted()
         return published
     }
 
@@ -90,6 +90,18 @@ public final class TrackHub: Sendable {
     public func requestKeyFrame(now: MonotonicTime) {
         let source = state.withLock { state in state.policy.want(now: now) ? state.source : nil }
         source?.keyFrameWanted()
+    }
+
+    /// Passes a request for an IDR on to the source that came too soon after the one before; called after publishing.
+    public func passOnKeptRequest(now: MonotonicTime) {
+        let source = state.withLock { state in state.policy.isDue(now: now) ? state.source : nil }
+        source?.keyFrameWanted()
+    }
+
+    /// Asks the source for one more picture, also of a screen that stands still; not for an IDR.
+    public func requestPicture() {
+        let source = state.withLock { $0.source }
+        source?.pictureWanted()
     }
 
     /// Whether who joins now can begin without a new IDR.
@@ -151,6 +163,8 @@ public final class TrackHub: Sendable {
 public protocol TrackSource: AnyObject, Sendable {
     /// An IDR is wanted, at most once in 500 ms.
     func keyFrameWanted()
+    /// One more picture is wanted, also of a screen that stands still; it need not be an IDR.
+    func pictureWanted()
     /// So many watch now; with 0 the source may pause.
     func viewersChanged(to count: Int)
     /// What the viewers' paths carry: the source is to stay under it.

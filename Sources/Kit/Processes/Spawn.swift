@@ -123,27 +123,31 @@ struct Spawn {
         _ path: String, _ arguments: [String], _ environment: [String], _ launch: Launch
     ) throws(ProcessError) -> Int32 {
         var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
+        try Self.check(posix_spawn_file_actions_init(&actions), launch)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (number, descriptor) in handedDown { posix_spawn_file_actions_adddup2(&actions, descriptor, number) }
+        for (number, descriptor) in handedDown {
+            try Self.check(posix_spawn_file_actions_adddup2(&actions, descriptor, number), launch)
+        }
         let numbers = Set(handedDown.map(\.childs))
         for number in 0..<lowestDuplicate where !numbers.contains(number) {
-            posix_spawn_file_actions_addclose(&actions, number)
+            try Self.check(posix_spawn_file_actions_addclose(&actions, number), launch)
         }
-        posix_spawn_file_actions_addclosefrom_np(&actions, lowestDuplicate)
-        if let folder = launch.workingFolder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
+        try Self.check(posix_spawn_file_actions_addclosefrom_np(&actions, lowestDuplicate), launch)
+        if let folder = launch.workingFolder {
+            try Self.check(posix_spawn_file_actions_addchdir_np(&actions, folder), launch)
+        }
 
         var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
+        try Self.check(posix_spawnattr_init(&attributes), launch)
         defer { posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
         sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
+        try Self.check(posix_spawnattr_setsigmask(&attributes, &signals), launch)
         sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
+        try Self.check(posix_spawnattr_setsigdefault(&attributes, &signals), launch)
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         if launch.leadsProcessGroup { flags |= Int32(POSIX_SPAWN_SETPGROUP) }
-        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
+        try Self.check(posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags)), launch)
 
         var argumentList: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         var environmentList: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
@@ -154,6 +158,12 @@ struct Spawn {
             &processID, absolute(path), &actions, &attributes, &argumentList, &environmentList)
         guard code == 0 else { throw .notStarted(program: launch.program, errno: code) }
         return processID
+    }
+
+    /// An action that could not be noted (ENOMEM, or EBADF for a number beyond what the system allows) must not be left
+    /// out: the child would get other descriptors than it was promised, or none.
+    private static func check(_ code: Int32, _ launch: Launch) throws(ProcessError) {
+        if code != 0 { throw .notStarted(program: launch.program, errno: code) }
     }
 
     private func absolute(_ path: String) -> String {

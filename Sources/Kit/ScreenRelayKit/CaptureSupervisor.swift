@@ -42,8 +42,14 @@ public final class CaptureSupervisor: Sendable {
             while let isStopped = self?.isStopped.withLock({ $0 }), !isStopped {
                 let began = monotonicNow()
                 guard let child = Self.start(program, arguments, link: link, log: log) else {
-                    onFailure(71)
-                    return
+                    guard hasRun else {
+                        onFailure(71)
+                        return
+                    }
+                    // It could be started before: what is short now (processes, descriptors) may come back.
+                    wake.wait(until: monotonicNow() + pause)
+                    pause = min(pause * 2, Self.longestPause)
+                    continue
                 }
                 let status = Self.waitForEnd(of: child, wake: wake) { self?.isStopped.withLock { $0 } ?? true }
                 guard let status else { return }
@@ -64,16 +70,16 @@ public final class CaptureSupervisor: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Ends the capture, with SIGTERM and after 1.5 s with SIGKILL, and the thread. Idempotent.
+    deinit {
+        isStopped.withLock { $0 = true }
+        wake.signal()
+    }
+
+    /// Ends the capture, with SIGTERM and after 1 s with SIGKILL, and the thread. Idempotent.
     public func stop() {
         isStopped.withLock { $0 = true }
         wake.signal()
-        let running = thread.withLock { thread in
-            let running = thread
-            thread = nil
-            return running
-        }
-        running?.join()
+        thread.withLock { $0 }?.join()
     }
 
     private static func start(
@@ -104,7 +110,7 @@ public final class CaptureSupervisor: Sendable {
         defer { if process >= 0 { close(process) } }
         while true {
             if isStopped() {
-                child.stop(within: .milliseconds(1500))
+                child.stop(within: .seconds(1))
                 return nil
             }
             if let status = child.poll() { return status }

@@ -75,6 +75,9 @@ public final class CustomVideoTrack: PictureSource {
     }
 
     public func requestIDR() { feedback.keyFrameWanted() }
+    public func requestPicture() {
+        // The application's pictures come when they come.
+    }
     public func setRunning(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
     public func setTargetBitRate(_ rate: BitRate) { feedback.targetBitRateChanged(rate) }
 }

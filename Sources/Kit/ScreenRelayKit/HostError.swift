@@ -1,3 +1,4 @@
+import Glibc
 public import LinkTransport
 public import STUN
 public import Signalling
@@ -16,6 +17,8 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
 
     init(_ error: WebRTCError) {
         switch error {
+        case .cannotBind(let address, EADDRNOTAVAIL, _):
+            self = .signalling(.notOurs(ListenAddress(address: address.host, port: address.port)))
         case .cannotBind(let address, _, let reason):
             self = .media(address: address, reason: reason, isTaken: error.isAddressTaken)
         case .system(let what): self = .system(what)

@@ -1,3 +1,4 @@
+import Dispatch
 import Ingest
 import MediaTypes
 import PictureFiles
@@ -14,6 +15,14 @@ struct RoomMediaBridge: RoomMedia {
     let ingest: TrackIngest
     let media: MediaServer
     let log: EventLog
+    /// Writing a file of a large picture takes tens of milliseconds: not on the tap's thread, and one at a time.
+    private let files = DispatchQueue(label: "snapshots")
+
+    init(ingest: TrackIngest, media: MediaServer, log: EventLog) {
+        self.ingest = ingest
+        self.media = media
+        self.log = log
+    }
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
         do throws(OfferRefusal) {
@@ -46,13 +55,15 @@ struct RoomMediaBridge: RoomMedia {
                 completion(.failure(.noPicture))
                 return
             }
-            do {
-                switch format {
-                case .png: completion(.success(try PictureFile.png(picture)))
-                case .jpeg: completion(.success(try PictureFile.jpeg(picture)))
+            files.async {
+                do {
+                    switch format {
+                    case .png: completion(.success(try PictureFile.png(picture)))
+                    case .jpeg: completion(.success(try PictureFile.jpeg(picture)))
+                    }
+                } catch {
+                    completion(.failure(.failed("\(error)")))
                 }
-            } catch {
-                completion(.failure(.failed("\(error)")))
             }
         }
     }

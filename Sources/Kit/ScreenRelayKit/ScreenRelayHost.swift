@@ -44,10 +44,10 @@ public final class ScreenRelayHost: Sendable {
         } catch {
             throw .system("\(error)")
         }
+        let mediaConfiguration = MediaServerConfiguration(
+            bind: configuration.mediaAddress, advertised: configuration.advertised)
         do throws(WebRTCError) {
-            media = try MediaServer(
-                MediaServerConfiguration(bind: configuration.mediaAddress, advertised: configuration.advertised),
-                log: log)
+            media = try MediaServer(mediaConfiguration, log: log)
         } catch {
             throw HostError(error)
         }
@@ -60,6 +60,8 @@ public final class ScreenRelayHost: Sendable {
                     media: RoomMediaBridge(ingest: ingest, media: media, log: log))
             ])
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
+        // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
+        signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         signallingConfiguration.lan = configuration.isOpenToNetwork
         signallingConfiguration.hostNames = configuration.hostNames
         signallingConfiguration.log = { log.info($0) }
@@ -109,12 +111,11 @@ public final class ScreenRelayHost: Sendable {
         media.statistics(completion)
     }
 
-    /// Ends everything: viewers are told, threads joined. Idempotent.
+    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Idempotent.
+    ///
+    /// The link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``.
     public func stop() {
         signalling.stop()
         media.stop()
     }
 }
-
-/// The version of the library and of the programs that are made of it.
-public let screenRelayVersion = "0.1.0"

@@ -37,11 +37,7 @@ extension LinkConnection {
     }
 
     private static func adopt(descriptor number: Int32, limit: Int) throws(LinkTransportError) -> LinkConnection {
-        var status = stat()
-        if retryingInterrupted({ fstat(number, &status) }).code != 0 {
-            throw .unusableDescriptor(number: number, reason: "it is not open; who starts us has to hand it down")
-        }
-        if status.st_mode & S_IFMT != S_IFSOCK { throw .unusableDescriptor(number: number, reason: "it is no socket") }
+        try LinkAddress.descriptor(number).checkHandedDown()
         var name = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let peer = retryingInterrupted {
@@ -56,5 +52,19 @@ extension LinkConnection {
         let socket = FileDescriptor(owning: number)
         try makeNonBlocking(socket)
         return LinkConnection(adopting: socket, limit: limit)
+    }
+}
+
+extension LinkAddress {
+    /// Throws where the address names a descriptor that isn't open, or is no socket.
+    ///
+    /// For a program's beginning: what it opens itself later may get the very number, and be taken for the link.
+    public func checkHandedDown() throws(LinkTransportError) {
+        guard case .descriptor(let number) = self else { return }
+        var status = stat()
+        if retryingInterrupted({ fstat(number, &status) }).code != 0 {
+            throw .unusableDescriptor(number: number, reason: "it is not open; who starts us has to hand it down")
+        }
+        if status.st_mode & S_IFMT != S_IFSOCK { throw .unusableDescriptor(number: number, reason: "it is no socket") }
     }
 }

@@ -18,7 +18,7 @@ public final class LinkListener {
         let address = try SocketAddress(path: path)
         let listening = try SocketAddress.makeSocket()
         // Two hosts that start at once must not each take the other's new socket for a dead one's.
-        let lock = FolderLock(folder: address.folder)
+        let lock = try FolderLock(folder: address.folder)
         defer { lock.release() }
         // Linux gives the socket file the mode of the unbound socket: right from the start, and without touching
         // the umask that all threads share.
@@ -108,11 +108,24 @@ public final class LinkListener {
 
 /// An advisory lock on a folder (flock(2)); where the folder can't be opened for reading there is none.
 private struct FolderLock {
+    /// Two hosts need it for a moment each. Whoever may read the folder can hold it for good: not waited for longer.
+    private static let attempts = 50
+    private static let pause: UInt32 = 20_000
+
     private let number: Int32
 
-    init(folder: String) {
-        number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if number >= 0 { _ = retryingInterrupted { flock(number, LOCK_EX) } }
+    init(folder: String) throws(LinkTransportError) {
+        let number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        self.number = number
+        if number < 0 { return }
+        for _ in 0..<Self.attempts {
+            let (_, code) = retryingInterrupted { flock(number, LOCK_EX | LOCK_NB) }
+            // Any other error: a file system without locks.
+            if code != EWOULDBLOCK { return }
+            usleep(Self.pause)
+        }
+        Glibc.close(number)
+        throw .folderLocked(folder: folder)
     }
 
     func release() {

@@ -10,6 +10,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     case folderMissing(folder: String)
     /// A folder that we would use is not ours, or others may write in it.
     case folderNotSafe(folder: String, reason: String)
+    /// Another process holds the lock on the socket's folder, and doesn't let go of it.
+    case folderLocked(folder: String)
     /// A live process already accepts connections on this path.
     case alreadyListening(path: String)
     /// Nobody accepts connections on this path now; worth another try later.
@@ -45,7 +47,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     public var kind: Kind {
         switch self {
         case .invalidAddress, .pathTooLong, .unusableDescriptor: .usage
-        case .folderMissing, .alreadyListening, .notListening, .notASocket, .queueFull, .closed: .unavailable
+        case .folderMissing, .folderLocked, .alreadyListening, .notListening, .notASocket, .queueFull, .closed:
+            .unavailable
         case .folderNotSafe, .permissionDenied, .foreignPeer: .permission
         case .system: .system
         }
@@ -67,6 +70,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
             "socket path '\(path)' has \(bytes) bytes; the system allows \(SocketAddress.longestPath): choose a shorter one"
         case .folderMissing(let folder): "folder '\(folder)' for the socket does not exist; make it first"
         case .folderNotSafe(let folder, let reason): "folder '\(folder)' can't be used for the socket: \(reason)"
+        case .folderLocked(let folder):
+            "another process holds the lock on folder '\(folder)'; choose a socket in a folder of your own"
         case .alreadyListening(let path): "another host already listens on '\(path)'"
         case .notListening(let path): "no host listens on '\(path)'"
         case .notASocket(let path): "'\(path)' exists and is not a socket"

@@ -25,6 +25,12 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
             levelIDC: UInt8(truncatingIfNeeded: value))
     }
 
+    /// Constrained Baseline at level 3.1, which every WebRTC peer with H.264 lists (RFC 7742 section 6.2).
+    public static let constrainedBaseline = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0xe0, levelIDC: 0x1f)
+
+    /// What is meant where a peer says nothing: Baseline at level 1 (RFC 6184 section 8.1).
+    public static let unspecified = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0, levelIDC: 0x0a)
+
     /// Six hexadecimal digits, as in SDP: `42c01f`.
     public var hexText: String {
         let value = UInt32(profileIDC) << 16 | UInt32(constraintFlags) << 8 | UInt32(levelIDC)

@@ -43,6 +43,13 @@ public struct Log: Sendable {
     /// What a developer wants to know; not built where it isn't wanted.
     public func debug(_ message: @autoclosure () -> String) { write(.debug, message) }
 
+    /// The option `--log`; its value is read as a ``Level`` by `.choice`.
+    public static func option(default level: Level) -> Option {
+        Option(
+            long: "log", value: .required("LEVEL"),
+            help: "how much to tell on standard error: error, warning, info or debug", default: level.rawValue)
+    }
+
     private func write(_ lineLevel: Level, _ message: () -> String) {
         if lineLevel > level { return }
         var time = timespec()

@@ -4,31 +4,32 @@ import Glibc
 public enum StandardStreams {
     /// Writes text to standard output as it is; false where it could not all be written (a closed pipe, a full disk).
     @discardableResult
-    public static func print(_ text: String) -> Bool { write(Array(text.utf8), to: 1) }
+    public static func print(_ text: String) -> Bool { writeAll(Array(text.utf8), to: 1) }
 
     /// Writes `program: message` as one line to standard error.
     public static func printError(_ message: String, program: String) { writeLine("\(program): \(message)", to: 2) }
 
     /// Writes one line; control characters in it are made visible.
     static func writeLine(_ line: String, to descriptor: Int32) {
-        write(Array((printable(line) + "\n").utf8), to: descriptor)
+        writeAll(Array((printable(line) + "\n").utf8), to: descriptor)
     }
+}
 
-    @discardableResult
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if written < 0 && errno == EAGAIN {
-                // Somebody made the terminal non-blocking: wait for it rather than lose half a line.
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&wait, 1, 1_000)
-            } else if !(written < 0 && errno == EINTR) {
-                return false
-            }
+/// Writes all of the bytes to a file or a stream; false where that can't be done, with the reason in `errno`.
+@discardableResult
+public func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if written > 0 {
+            rest = rest.dropFirst(written)
+        } else if written < 0 && errno == EAGAIN {
+            // Somebody made the terminal non-blocking: wait for it rather than lose half a line.
+            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&wait, 1, 1_000)
+        } else if !(written < 0 && errno == EINTR) {
+            return false
         }
-        return true
     }
+    return true
 }

@@ -8,26 +8,12 @@ import LinkTransport
 @main
 enum CaptureProgram {
     static func main() {
-        exit(run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
-    }
-
-    private static func run(_ arguments: [String]) -> ExitCode {
-        do throws(UsageError) {
-            let invocation = try CaptureCommand.command.select(
-                arguments, program: CaptureCommand.program,
-                version: "\(CaptureCommand.program) \(CaptureCommand.version)")
-            switch invocation {
-            case .print(let text):
-                return StandardStreams.print(text) ? .success : .system
-            case .run(_, let options):
+        exit(
+            CaptureCommand.command.run(CaptureCommand.program) { options in
                 let level: Log.Level = try options.required("log", as: .choice)
                 let configuration = try CaptureCommand.configuration(options)
                 return capture(configuration, log: Log(program: CaptureCommand.program, level: level))
-            }
-        } catch {
-            StandardStreams.printError(error.description, program: CaptureCommand.program)
-            return error.exitCode
-        }
+            })
     }
 
     private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
@@ -45,7 +31,7 @@ enum CaptureProgram {
             return .success
         } catch {
             StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
-            return exitCode(for: error)
+            return ExitCode(error.kind)
         }
     }
 
@@ -56,15 +42,6 @@ enum CaptureProgram {
         case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
         case .link: "--link \(configuration.link): \(error)"
         case .encoder, .message, .system: error.description
-        }
-    }
-
-    private static func exitCode(for error: CaptureError) -> ExitCode {
-        switch error.kind {
-        case .usage: .usage
-        case .unavailable: .unavailable
-        case .permission: .permission
-        case .system: .system
         }
     }
 }

@@ -14,6 +14,7 @@ final class EndSignals: Sendable {
     /// Blocks the signals in this thread and all that start after it; nil where no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
+        raiseDescriptorLimit()
         blockSignals([SIGINT, SIGTERM])
         var set = sigset_t()
         sigemptyset(&set)
@@ -73,4 +74,12 @@ final class EndSignals: Sendable {
             wake.consume()
         }
     }
+}
+
+/// Viewers, players and captures take a descriptor each: take as many as the system lets us have, not the cautious default.
+private func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }

@@ -19,9 +19,9 @@ enum HostCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let address = try options.link()
         let configuration = try HostOptions.configuration(options)
         let log = try HostOptions.log(options)
-        let address = try options.value("link", as: .link)
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
@@ -43,19 +43,6 @@ enum HostCommand {
             try SocketFolder().prepare()
         } catch {
             throw .link(error)
-        }
-    }
-}
-
-extension ValueFormat where Value == LinkAddress {
-    /// `unix:PATH` or `fd:N`.
-    static var link: ValueFormat<LinkAddress> {
-        ValueFormat { (text) throws(ValueProblem) in
-            do throws(LinkTransportError) {
-                return try LinkAddress(parsing: text)
-            } catch {
-                throw ValueProblem(error.description)
-            }
         }
     }
 }

@@ -28,9 +28,7 @@ enum HostOptions {
         Option(
             long: "allow-origin", value: .required("ORIGIN"),
             help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
-        Option(
-            long: "log", value: .required("LEVEL"),
-            help: "how much to tell on standard error: error, warning, info or debug", default: "warning"),
+        Log.option(default: .warning),
     ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -39,9 +37,12 @@ enum HostOptions {
         if options.has("open") { configuration.token = nil }
         configuration.isOpenToNetwork = options.has("lan")
         configuration.listen = try listenAddresses(options)
-        configuration.mediaAddress = try mediaAddress(options)
+        configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
         configuration.advertised = try options.values("advertise", as: .ipAddress)
-        configuration.hostNames = configuration.advertised.map(\.host)
+        if let first = configuration.advertised.first, !options.has("lan") {
+            throw UsageError("--advertise \(first.host): without --lan only this machine can reach the host; add --lan")
+        }
+        configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
         return configuration
     }
@@ -63,9 +64,18 @@ enum HostOptions {
         return [Signalling.ListenAddress(address: all, port: wanted.port)]
     }
 
-    private static func mediaAddress(_ options: ParsedOptions) throws(UsageError) -> TransportAddress {
+    /// Where pictures come from: the one address that was asked for, else all of them.
+    private static func mediaAddress(
+        _ options: ParsedOptions, listen: [Signalling.ListenAddress]
+    ) throws(UsageError) -> TransportAddress {
         let port = try options.required("udp-port", as: .port)
         guard options.has("lan") else { return TransportAddress(ipv4: 127, 0, 0, 1, port: port) }
+        if let host = listen.first?.address, let given = try? ValueFormat.ipAddress.read(host, option: "--listen"),
+            given.bytes.contains(where: { $0 != 0 }),
+            let address = TransportAddress(bytes: given.bytes, port: port)
+        {
+            return address
+        }
         let wildcard = hasIPv6 ? TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: port) : nil
         return wildcard ?? TransportAddress(ipv4: 0, 0, 0, 0, port: port)
     }
@@ -95,13 +105,7 @@ extension HostError {
         case .signalling(.notPermitted): .permission
         case .signalling: .unavailable
         case .media: .unavailable
-        case .link(let error):
-            switch error.kind {
-            case .usage: .usage
-            case .unavailable: .unavailable
-            case .permission: .permission
-            case .system: .system
-            }
+        case .link(let error): ExitCode(error.kind)
         case .system: .system
         }
     }

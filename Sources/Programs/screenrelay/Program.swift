@@ -1,6 +1,6 @@
 import CommandLine
 import Glibc
-import ScreenRelayKit
+import MediaTypes
 
 /// `screenrelay`: the host, the host with a capture of its own, and what people need beside them.
 @main
@@ -19,24 +19,14 @@ enum Program {
         if arguments.first == CaptureCommand.command.name {
             exit(CaptureCommand.run(Array(arguments.dropFirst())).rawValue)
         }
-        exit(run(arguments))
-    }
-
-    private static func run(_ arguments: [String]) -> Int32 {
-        do throws(UsageError) {
-            switch try commands.select(arguments) {
-            case .print(let text):
-                return StandardStreams.print(text) ? ExitCode.success.rawValue : ExitCode.system.rawValue
-            case .run(let command, let options):
+        exit(
+            commands.run(arguments: arguments) { command, options in
                 switch command {
-                case ShareCommand.command.name: return try ShareCommand.run(options)
-                case HostCommand.command.name: return try HostCommand.run(options)
-                default: return try SnapshotCommand.run(options)
+                case ShareCommand.command.name: try ShareCommand.run(options)
+                case HostCommand.command.name: try HostCommand.run(options)
+                default: try SnapshotCommand.run(options)
                 }
-            }
-        } catch {
-            return fail(error.description, error.exitCode)
-        }
+            })
     }
 
     /// Says why on standard error, in one line.

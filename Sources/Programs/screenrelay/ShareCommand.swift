@@ -10,17 +10,7 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display to a room and prints the link that opens it in a browser.",
-        options: [
-            Option(
-                long: "display", short: "d", value: .required("DISPLAY"),
-                help: "the X display, as in :0; without it, what the variable DISPLAY names"),
-            Option(
-                long: "fps", short: "f", value: .required("NUMBER"), help: "pictures a second at most, 1 to 120",
-                default: "30"),
-            Option(
-                long: "bitrate", short: "b", value: .required("RATE"),
-                help: "bits a second at most, as in 4M, 600k or 2500000", default: "4M"),
-        ] + HostOptions.options,
+        options: CaptureOptions.options + HostOptions.options,
         examples: [
             Example("screenrelay share", "Shares $DISPLAY to browsers of this machine."),
             Example("screenrelay share --lan --room demo", "Shares it to whoever in the network has the link."),
@@ -29,11 +19,8 @@ enum ShareCommand {
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let configuration = try HostOptions.configuration(options)
         let log = try HostOptions.log(options)
-        let fps = try options.required("fps", as: .frameRate)
-        let bitRate = try options.required("bitrate", as: .bitRate)
-        var arguments = ["--fps", "\(fps)", "--bitrate", "\(bitRate.bitsPerSecond)"]
-        arguments += ["--log", options.value("log") ?? "warning"]
-        if let display = try options.value("display", as: .text) { arguments += ["--display", display] }
+        let capture = try CaptureOptions(options)
+        let arguments = capture.arguments + ["--log", options.value("log") ?? Log.Level.warning.rawValue]
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
         }
@@ -52,7 +39,7 @@ enum ShareCommand {
             // A link to nothing is no help: a display that can't be captured ends us before it is printed.
             if let code = end.waitUntilReady(within: captureStart) { return code }
             StandardStreams.print(
-                "Sharing \(options.value("display") ?? display) to the room \(host.room). Ctrl-C ends it.\n"
+                "Sharing \(capture.display ?? display) to the room \(host.room). Ctrl-C ends it.\n"
                     + "\(host.link)\n")
             return end.wait()
         } catch {

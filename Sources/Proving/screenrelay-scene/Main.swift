@@ -29,28 +29,15 @@ enum SceneProgram {
             Example("screenrelay-scene --display :7 --scene patches --fps 60", "a picture that a program can check")
         ])
 
-    static func main() {
-        do {
-            switch try command.select(
-                Array(Swift.CommandLine.arguments.dropFirst()), program: program, version: "\(program) 1.0")
-            {
-            case .print(let text): StandardStreams.print(text)
-            case .run(_, let options): try run(options)
-            }
-        } catch let error as UsageError {
-            end(error.description, error.exitCode)
-        } catch {
-            end("\(error)", .unavailable)
-        }
-    }
+    static func main() { exit(command.run(program, run)) }
 
-    private static func run(_ options: ParsedOptions) throws {
-        let kind = try options.required("scene", as: .scene)
+    private static func run(_ options: ParsedOptions) throws -> ExitCode {
+        let kind: SceneKind = try options.required("scene", as: .choice)
         let rate = try options.required("fps", as: .frameRate)
         let limit = try options.value("frames", as: .integer(1...1_000_000_000, what: "number of pictures"))
         let frames = options.has("still") ? 1 : limit ?? .max
         let window = try SceneWindow(display: options.value("display"), kind: kind, ticksPerSecond: rate)
-        guard StandardStreams.print("ready\n") else { exit(ExitCode.system.rawValue) }
+        guard StandardStreams.print("ready\n") else { return .system }
 
         var next = ContinuousClock.now
         let step = Duration.seconds(1) / rate
@@ -73,23 +60,5 @@ enum SceneProgram {
         let (seconds, attoseconds) = left.components
         var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
         nanosleep(&time, nil)
-    }
-
-    private static func end(_ message: String, _ code: ExitCode) -> Never {
-        StandardStreams.printError(message, program: program)
-        exit(code.rawValue)
-    }
-}
-
-extension ValueFormat where Value == SceneKind {
-    /// The name of a scene.
-    static var scene: ValueFormat<SceneKind> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let kind = SceneKind(rawValue: text) else {
-                let names = SceneKind.allCases.map(\.rawValue).joined(separator: " or ")
-                throw ValueProblem("no scene of that name; it may be \(names)")
-            }
-            return kind
-        }
     }
 }

@@ -38,8 +38,8 @@ public struct LossBasedRate: Sendable {
     }
 }
 
-/// One rate for a track from those of its viewers: that of the lower quarter, so that neither one bad path holds all
-/// others down nor one good path drowns the rest.
+/// One rate for a track from those of its viewers: that of the lower quarter, so that among four viewers and more one bad
+/// path doesn't hold all others down, nor do a few good ones drown the rest.
 public func sharedTarget(of targets: [BitRate]) -> BitRate? {
     guard !targets.isEmpty else { return nil }
     return targets.sorted()[targets.count / 4]

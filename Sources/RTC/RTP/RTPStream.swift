@@ -103,10 +103,15 @@ public struct RTPStream: Sendable {
         assemble(packet, unit: unit, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: payload.byteCount)
-        if mediaTime.map({ $0 == unit.mediaTime }) ?? true {
-            statistics.noteClock(packet.timestamp, at: unit.captureTime ?? now)
+        if let captureTime = unit.captureTime, mediaTime.map({ $0 == unit.mediaTime }) ?? true {
+            statistics.noteClock(packet.timestamp, at: captureTime)
         }
         return packet
+    }
+
+    /// Notes that the track's timeline is at `mediaTime` at `moment`: what a report says of a source that gives no times.
+    public mutating func noteClock(_ mediaTime: MediaTime, at moment: MonotonicTime) {
+        statistics.noteClock(RTPTimestamp(mediaTime, offset: configuration.timestampOffset), at: moment)
     }
 
     /// Writes a packet of nothing but `count` bytes of padding under the next sequence number, after a picture's last packet

@@ -3,6 +3,9 @@ public import MediaTypes
 /// Watches for a picture that nothing follows: if its last packets are lost, no later packet shows the receiver the gap,
 /// and with damage-driven capture the next picture may be seconds away. Within max(20 ms, RTT/2) of the last packet we
 /// send something that shows it; once more after twice that time; then no more.
+///
+/// While pictures come regularly the next one is the best probe: then we wait for one and a half of their distance. Without
+/// that, motion at 30 pictures a second would send every small picture twice.
 public struct TailProbe: Sendable {
     /// What to send.
     public enum Action: Hashable, Sendable {
@@ -16,6 +19,8 @@ public struct TailProbe: Sendable {
 
     /// The least time from the last packet to the first probe.
     public static let minimumDelay = Interval.milliseconds(20)
+    /// Pictures that are no further apart than this are in motion: the next one is expected.
+    public static let motionSpacing = Interval.milliseconds(50)
     /// Up to how many packets a picture is sent again as a whole.
     public static let smallPictureLimit = 3
     /// How often one picture is probed for.
@@ -31,6 +36,7 @@ public struct TailProbe: Sendable {
     private var packetCount = 1
     private var delay = Self.minimumDelay
     private var remaining = 0
+    private var lastPictureAt: MonotonicTime?
 
     /// - Parameter hasRetransmission: whether the peer takes a retransmission stream.
     public init(hasRetransmission: Bool) {
@@ -45,6 +51,10 @@ public struct TailProbe: Sendable {
         self.lastSequenceNumber = lastSequenceNumber
         self.packetCount = max(packetCount, 1)
         delay = max(Self.minimumDelay, (roundTripTime ?? .zero) / 2)
+        if let lastPictureAt, now - lastPictureAt <= Self.motionSpacing {
+            delay = max(delay, (now - lastPictureAt) * 3 / 2)
+        }
+        lastPictureAt = now
         remaining = Self.maximumProbeCount
         deadline = now + delay
     }

@@ -8,7 +8,7 @@ public struct Answer: Sendable, Equatable {
     /// Answers `offer` as `local` (RFC 8829 section 5.3). Of several video sections the first that fits is sent on.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
-        let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID.profile)
+        let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID)
         var accepted: (index: Int, video: NegotiatedVideo)?
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {

@@ -1,3 +1,5 @@
+public import H264
+
 /// What we say of ourselves in an answer or an offer.
 public struct LocalDescription: Sendable, Equatable {
     /// The number in `o=`: random, below 2^63.

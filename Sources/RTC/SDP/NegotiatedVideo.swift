@@ -1,3 +1,5 @@
+public import H264
+
 /// What both sides agreed on for the video that we send, and what a transport needs to know of the peer.
 public struct NegotiatedVideo: Sendable, Equatable {
     /// RTCP feedback messages that the peer will send and we act on.

@@ -1,8 +1,10 @@
+import H264
+
 /// Our offer of one video to who takes it from us: a WHIP endpoint, a conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
-    private let wanted: H264Profile
+    private let wanted: ProfileLevelID
 
     private static let mid = "0"
     private static let payloadType: UInt8 = 106
@@ -10,7 +12,7 @@ public struct Offer: Sendable, Equatable {
 
     /// Offers one sendonly video as `local` (RFC 8829 section 5.2): H.264 with retransmissions, either side of DTLS.
     public init(local: LocalDescription) {
-        wanted = local.profileLevelID.profile
+        wanted = local.profileLevelID
         var lines = local.sessionLines(bundle: Self.mid)
         lines += [
             "m=video \(local.port) UDP/TLS/RTP/SAVPF \(Self.payloadType) \(Self.rtxPayloadType)", local.connectionLine,

@@ -1,49 +1,26 @@
-/// The body of a WHIP or WHEP PATCH: `application/trickle-ice-sdpfrag` (RFC 8840, RFC 9725 section 4.3).
+/// What we read of a `application/trickle-ice-sdpfrag`, the body of a WHIP or WHEP PATCH (RFC 8840, RFC 9725 section 4.3), or of
+/// the offer before it: the ICE generation that it is about.
 ///
 /// An ICE-lite side needs none of the candidates, as the peer's checks show where it is; new credentials mean an ICE restart.
 public struct TrickleFragment: Sendable, Equatable {
-    /// The candidates of one media section.
-    public struct Section: Sendable, Equatable {
-        /// nil where they stand at session level.
-        public var mid: String?
-        public var candidates: [Candidate] = []
-        public var hasEndOfCandidates = false
-    }
-
-    public var iceUfrag: String?
-    public var icePassword: String?
-    /// Those that say anything.
-    public var sections: [Section] = []
+    /// Of all its sections, as those that are not bundled have their own.
+    public private(set) var iceUfrags: Set<String> = []
+    public private(set) var icePasswords: Set<String> = []
 
     /// Reads `text`, under the same limits as a whole description.
     public init(parsing text: [UInt8]) throws(SDPError) {
-        var section = Section()
-        var mediaSections = 0
-        func flushed(_ section: Section) -> [Section] {
-            section.candidates.isEmpty && !section.hasEndOfCandidates ? [] : [section]
-        }
-        for line in try SDPLine.lines(of: text) {
-            if line.type == "m" {
-                mediaSections += 1
-                guard mediaSections <= SessionDescription.maximumMediaSections else { throw .tooManyMediaSections }
-                sections += flushed(section)
-                section = Section()
-            }
-            guard line.type == "a" else { continue }
+        for line in try SDPLine.lines(of: text) where line.type == "a" {
             let (name, value) = line.attribute
             switch name {
-            case "ice-ufrag": iceUfrag = iceUfrag ?? String(value)
-            case "ice-pwd": icePassword = icePassword ?? String(value)
-            case "mid":
-                guard value.isVisibleASCII else { throw line.malformed("a mid that is no word") }
-                section.mid = String(value)
-            case "candidate":
-                guard let candidate = Candidate(parsing: value) else { throw line.malformed("not a candidate") }
-                section.candidates.append(candidate)
-            case "end-of-candidates": section.hasEndOfCandidates = true
+            case "ice-ufrag": iceUfrags.insert(String(value))
+            case "ice-pwd": icePasswords.insert(String(value))
             default: break
             }
         }
-        sections += flushed(section)
+    }
+
+    /// Whether it is about the generation that `offer` began: it names no other user name fragment or password.
+    public func isTrickle(for offer: TrickleFragment) -> Bool {
+        iceUfrags.isSubset(of: offer.iceUfrags) && icePasswords.isSubset(of: offer.icePasswords)
     }
 }

@@ -1,9 +1,11 @@
+import H264
+
 /// Finds what a peer's video section and our H.264 have in common (RFC 3264, RFC 6184 section 8.2.2).
 struct VideoNegotiation {
     /// The whole of what the peer wrote.
     let session: SessionDescription
     /// The profile of the stream that we send.
-    let wanted: H264Profile
+    let wanted: ProfileLevelID
 
     /// What `section` of the peer's description agrees to.
     ///
@@ -44,11 +46,11 @@ struct VideoNegotiation {
             throw .noH264(offered: names)
         }
         let listed = all.filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
-            (codec, codec.parameters["profile-level-id"].flatMap { ProfileLevelID(parsing: $0) } ?? .unspecified)
+            (codec, codec.parameters["profile-level-id"].flatMap { ProfileLevelID(hexText: $0) } ?? .unspecified)
         }
         guard
-            let chosen = listed.first(where: { $0.1.profile == wanted })
-                ?? listed.first(where: { $0.1.profile.decodes(wanted) }) ?? listed.first
+            let chosen = listed.first(where: { $0.1.isSameProfile(as: wanted) })
+                ?? listed.first(where: { $0.1.decodesProfile(of: wanted) }) ?? listed.first
         else { throw .noPacketizationMode1 }
         return chosen
     }

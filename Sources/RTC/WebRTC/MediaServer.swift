@@ -65,7 +65,7 @@ public final class MediaServer: Sendable {
     private let clock: NTPClock
     private let inbox: MediaInbox
     private let counters = Mutex(Counters())
-    private let thread: Mutex<NamedThread?>
+    private let thread: NamedThread
     private let addresses: [HostAddress]
 
     private struct Counters {
@@ -90,14 +90,13 @@ public final class MediaServer: Sendable {
         guard let inbox = MediaInbox() else { throw .system("no descriptor left for the media thread") }
         self.inbox = inbox
         let context = self.context
-        thread = Mutex(nil)
         let handedOver = SocketHandover(socket)
         let started = NamedThread("media") {
             guard let socket = handedOver.take() else { return }
             MediaLoop(socket: socket, context: context, inbox: inbox, log: log).run()
         }
         guard let started else { throw .system("no thread left for media") }
-        thread.withLock { $0 = started }
+        thread = started
     }
 
     deinit {
@@ -196,12 +195,7 @@ public final class MediaServer: Sendable {
     public func stop() {
         counters.withLock { $0.isStopped = true }
         inbox.post(.stop)
-        let running = thread.withLock { thread in
-            let running = thread
-            thread = nil
-            return running
-        }
-        running?.join()
+        thread.join()
     }
 
     private func nextID() throws(OfferRefusal) -> PeerSessionID {

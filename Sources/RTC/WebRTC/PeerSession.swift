@@ -27,7 +27,8 @@ final class PeerSession {
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
-    private var sender: TrackSender
+    /// Made when the keys stand: it takes far more memory than an offer that nobody follows up should cost.
+    private var sender: TrackSender?
     private var path: NetworkPath?
     /// Where checks have proved the peer to be, oldest first.
     private(set) var addresses: [TransportAddress] = []
@@ -49,7 +50,6 @@ final class PeerSession {
         ice = LiteAgent(
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
             remoteUfrag: parameters.remoteUfrag)
-        sender = TrackSender(parameters, now: now)
         lastHeard = now
         deadline = now + Self.patience
     }
@@ -124,8 +124,8 @@ final class PeerSession {
         }
         if let protector, let path {
             let sink = self.sink
-            sender.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
-            deadline = min(deadline, sender.deadline)
+            sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+            deadline = min(deadline, sender?.deadline ?? .distantFuture)
         }
     }
 
@@ -137,15 +137,15 @@ final class PeerSession {
     }
 
     /// What the peer's path seems to carry.
-    var targetBitRate: BitRate { sender.rate.target }
+    var targetBitRate: BitRate { sender?.rate.target ?? LossBasedRate.highest }
 
     /// What the session has done, for who looks at the host.
     var statistics: PeerStatistics {
         PeerStatistics(
-            id: id, isConnected: isConnected, sentUnits: sender.sentUnits,
-            sentPackets: Int(sender.stream.statistics.packetCount),
-            retransmittedPackets: Int(sender.stream.retransmissionStatistics.packetCount),
-            roundTripTime: sender.roundTripTime, targetBitRate: sender.rate.target)
+            id: id, isConnected: isConnected, sentUnits: sender?.sentUnits ?? 0,
+            sentPackets: Int(sender?.stream.statistics.packetCount ?? 0),
+            retransmittedPackets: Int(sender?.stream.retransmissionStatistics.packetCount ?? 0),
+            roundTripTime: sender?.roundTripTime, targetBitRate: targetBitRate)
     }
 
     // MARK: DTLS
@@ -175,6 +175,7 @@ final class PeerSession {
             guard !isConnected else { return }
             do {
                 protector = try SRTPSession(keys: keys)
+                sender = TrackSender(parameters, now: now)
                 isConnected = true
                 lastHeard = now
             } catch {
@@ -196,7 +197,7 @@ final class PeerSession {
         else { return }
         lastHeard = now
         let sink = self.sink
-        sender.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+        sender?.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
     }
 
     private func finish(_ reason: String) {

@@ -61,6 +61,11 @@ final class TrackFeed {
         hub.requestKeyFrame(now: now)
     }
 
+    /// Asks the source for a picture of what stands still.
+    func requestPicture() {
+        hub.requestPicture()
+    }
+
     /// Tells the source what its viewers' paths carry, where that changed by more than a twentieth.
     func adaptRate(to targets: [BitRate]) {
         guard let target = sharedTarget(of: targets) else { return }

@@ -2,6 +2,7 @@ import CongestionControl
 import MediaTypes
 import RTP
 import SecureTransport
+import TrackHub
 
 /// The sending half of a session: which access unit goes next, in packets of the session's own numbering, and which go again.
 ///
@@ -24,6 +25,11 @@ struct TrackSender {
     /// Pictures sent whole.
     private(set) var sentUnits = 0
 
+    /// How often a session asks for an IDR that it waits for; the hub bounds what the source hears of it.
+    private static let askingInterval = Interval.milliseconds(100)
+    /// How long after its first pictures a viewer of a still screen gets one more.
+    private static let refreshDelay = Interval.milliseconds(250)
+
     private let payloadType: PayloadType
     private let canonicalName: String
     private let clock: NTPClock
@@ -34,6 +40,8 @@ struct TrackSender {
     private var budget = KeyFrameBudget()
     private var probe: TailProbe
     private var reports: ReportSchedule
+    private var refreshAt: MonotonicTime?
+    private var sentAt = MonotonicTime.zero
     private var buffer: [UInt8] = []
     private var lossWindow = LossWindow()
 
@@ -68,7 +76,8 @@ struct TrackSender {
         if !isBehind(feed), let action = probe.poll(at: now) {
             perform(action, now: now, feed: feed, protector: protector, send: send)
         }
-        if reports.isDue(at: now) { sendReport(now: now, protector: protector, send: send) }
+        refreshOnce(now: now, feed: feed)
+        if reports.isDue(at: now) { sendReport(now: now, feed: feed, protector: protector, send: send) }
         scheduleNext(now: now, feed: feed)
     }
 
@@ -131,7 +140,7 @@ struct TrackSender {
             switch position {
             case .waiting(let askedAt):
                 guard let start = feed.start else {
-                    if askedAt.map({ now - $0 >= .milliseconds(500) }) ?? true {
+                    if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                         feed.requestKeyFrame(now: now)
                         position = .waiting(askedAt: now)
                     }
@@ -181,10 +190,20 @@ struct TrackSender {
 
     private mutating func finish(_ unit: PacketizedAccessUnit, now: MonotonicTime) {
         guard let last = stream.lastSequenceNumber, !unit.packets.isEmpty else { return }
+        if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
         sentUnits += 1
+        sentAt = now
         if unit.isIDR { budget.keyFrameSent() }
         probe.pictureSent(
             lastSequenceNumber: last, packetCount: unit.packets.count, roundTripTime: roundTripTime, at: now)
+    }
+
+    /// A player that takes its track up only after the first pictures were decoded would show nothing of a still screen
+    /// until the next keep-alive: it gets one more picture, once.
+    private mutating func refreshOnce(now: MonotonicTime, feed: TrackFeed) {
+        guard let due = refreshAt, now >= due, !isBehind(feed) else { return }
+        refreshAt = nil
+        if now - sentAt >= Self.refreshDelay { feed.requestPicture() }
     }
 
     // MARK: Probes and reports
@@ -225,8 +244,10 @@ struct TrackSender {
     }
 
     private mutating func sendReport(
-        now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
+        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
+        guard stream.lastSequenceNumber != nil else { return }
+        stream.noteClock(feed.hub.mediaTime(at: now), at: now)
         let ssrc = stream.configuration.ssrc
         guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock) else { return }
         buffer.removeAll(keepingCapacity: true)
@@ -242,7 +263,8 @@ struct TrackSender {
 
     private mutating func scheduleNext(now: MonotonicTime, feed: TrackFeed) {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
-        if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + .milliseconds(500)) }
+        if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
+        if let refreshAt { deadline = min(deadline, refreshAt) }
         deadline = min(deadline, isBehind(feed) ? pacer.nextSlot(now: now) : probe.deadline ?? .distantFuture)
     }
 

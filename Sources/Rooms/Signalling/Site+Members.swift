@@ -99,7 +99,10 @@ extension Site {
         let event = SkyRTCMessage(text)?.event(from: id) ?? .unknown(id)
         if case .join = event {
             let now = g_get_monotonic_time() / 1_000_000
-            guard attempts.mayTry(member.address, now: now) else { return refuse(id, .notAdmitted) }
+            guard attempts.mayTry(member.address, now: now) else {
+                closeSession(of: id)
+                return refuse(id, .notAdmitted)
+            }
             member.joinBy = nil
         }
         handle(event)

@@ -1,5 +1,6 @@
 import CGLib
 import Rooms
+import SDP
 
 /// A player's session: what `POST /whep/ROOM` made, until `DELETE` or the media side ends it.
 struct PlayerSession {
@@ -90,12 +91,18 @@ extension Site {
         guard let offer = exchange.bodyText, offer.hasPrefix("v=") else {
             return exchange.answer(HTTPResponse(400, headers: headers, text: "the body is not an SDP offer"))
         }
+        let generation: TrickleFragment
+        do throws(SDPError) {
+            generation = try TrickleFragment(parsing: Array(offer.utf8))
+        } catch {
+            return exchange.answer(HTTPResponse(400, headers: headers, text: error.description))
+        }
         let name = Self.newIdentifier()
         do throws(MediaRefusal) {
             let (session, key) = try openSession(in: room.name, offer: offer, for: .player(name))
             let tag = EntityTag(text: session.entityTag)
             playerSessions[name] = PlayerSession(
-                room: room.name, media: session.id, key: key, tag: tag, generation: TrickleFragment(offer))
+                room: room.name, media: session.id, key: key, tag: tag, generation: generation)
             log("room \(room.name): a player came from \(exchange.clientAddress)")
             countAudience(of: room.name)
             let location = "/whep/\(PercentCoding.encode(room.name))/\(name)"
@@ -126,10 +133,10 @@ extension Site {
                     415, headers: headers + [accept],
                     text: "the fragment must be of type application/trickle-ice-sdpfrag"))
         }
-        guard let fragment = exchange.bodyText else {
+        guard let text = exchange.bodyText, let fragment = try? TrickleFragment(parsing: Array(text.utf8)) else {
             return exchange.answer(HTTPResponse(400, headers: headers, text: "the body is not a fragment of SDP"))
         }
-        guard TrickleFragment(fragment).isTrickle(for: session.generation) else {
+        guard fragment.isTrickle(for: session.generation) else {
             return exchange.answer(
                 HTTPResponse(
                     422, headers: headers,
@@ -139,7 +146,7 @@ extension Site {
             return exchange.answer(
                 HTTPResponse(412, headers: headers, text: "If-Match names another state of this session"))
         }
-        media[session.room]?.remoteCandidates(session.media, fragment: fragment)
+        media[session.room]?.remoteCandidates(session.media, fragment: text)
         exchange.answer(HTTPResponse(204, headers: headers))
     }
 

@@ -123,13 +123,7 @@ extension WebSocketConnection {
             var error: UnsafeMutablePointer<GError>?
             let count = g_pollable_input_stream_read_nonblocking(
                 OpaquePointer(input), &chunk, gsize(chunk.count), nil, &error)
-            if count < 0 {
-                let mustWait =
-                    error?.pointee.domain == shim_g_io_error_quark()
-                    && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
-                g_clear_error(&error)
-                if mustWait { return true }
-            }
+            if count < 0, mustWait(&error) { return true }
             guard count > 0 else {
                 abort()
                 return false
@@ -205,11 +199,7 @@ extension WebSocketConnection {
                     gsize(bytes.count - unreadStart), nil, &error)
             }
             if count < 0 {
-                let mustWait =
-                    error?.pointee.domain == shim_g_io_error_quark()
-                    && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
-                g_clear_error(&error)
-                guard mustWait else {
+                guard mustWait(&error) else {
                     abort()
                     return false
                 }
@@ -230,4 +220,11 @@ extension WebSocketConnection {
     private func finish() {
         if unread.isEmpty { abort() }
     }
+}
+
+/// Whether a non-blocking call failed only because nothing can be read or written now; frees the error.
+private func mustWait(_ error: inout UnsafeMutablePointer<GError>?) -> Bool {
+    defer { g_clear_error(&error) }
+    return error?.pointee.domain == shim_g_io_error_quark()
+        && error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
 }

@@ -1,5 +1,7 @@
 // SkyRTC's signalling over one WebSocket: {"eventName": …, "data": …} both ways.
 
+// How the host closes when it ends (RFC 6455 section 7.4.1).
+const GOING_AWAY = 1001;
 // How the host closes where room or token are wrong.
 const WRONG_LINK = 4403;
 // A refusal in words may be the first half of such a close.
@@ -8,7 +10,7 @@ const CLOSE_PATIENCE = 500;
 /**
  * One stay in the room. It ends once, by one of the last three handlers, and is not opened again: who wants back in makes a new one.
  *
- * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onHostLeft(), onWrongLink(),
+ * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onSessionEnded(), onHostLeft(), onWrongLink(),
  * onRefused(reason), onClosed().
  */
 export class Signalling {
@@ -24,7 +26,8 @@ export class Signalling {
     this.#socket.onopen = () => this.#send("__join", { room, role: "viewer" });
     this.#socket.onmessage = (event) => this.#receive(event.data);
     this.#socket.onclose = (event) => {
-      if (event.code === WRONG_LINK) this.#end(() => this.#handlers.onWrongLink());
+      if (event.code === GOING_AWAY) this.#end(() => this.#handlers.onHostLeft());
+      else if (event.code === WRONG_LINK) this.#end(() => this.#handlers.onWrongLink());
       else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
       else this.#end(() => this.#handlers.onClosed());
     };
@@ -94,6 +97,9 @@ export class Signalling {
       case "_refused":
         this.#refusal = String(data.reason ?? data.message ?? "");
         setTimeout(() => this.#end(() => this.#handlers.onRefused(this.#refusal)), CLOSE_PATIENCE);
+        break;
+      case "_session_ended":
+        this.#handlers.onSessionEnded();
         break;
       case "_remove_peer":
         if (data.socketId === this.#host) this.#handlers.onHostLeft();

@@ -100,6 +100,7 @@ class Viewer {
       onCandidate: only((candidate) => this.#peer?.addCandidate(candidate)),
       onState: only((data) => this.#sourceChanged(data)),
       onRefused: only((reason) => this.#stop(messages.refused(reason), "Try again")),
+      onSessionEnded: only(() => this.#retry(messages.lostConnection())),
       onHostLeft: only(() => this.#retry(messages.hostLeft())),
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
       onClosed: only(() => this.#retry(this.#peer ? messages.lostConnection() : messages.hostAway())),

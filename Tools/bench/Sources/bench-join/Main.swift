@@ -28,23 +28,9 @@ enum JoinBench {
                 "in the package's folder")
         ])
 
-    static func main() {
-        do {
-            let arguments = Array(Swift.CommandLine.arguments.dropFirst())
-            switch try command.select(arguments, program: program, version: "\(program) 1.0") {
-            case .print(let text): StandardStreams.print(text)
-            case .run(_, let options): try run(options)
-            }
-        } catch let error as UsageError {
-            StandardStreams.printError(error.description, program: program)
-            exit(error.exitCode.rawValue)
-        } catch {
-            StandardStreams.printError("\(error)", program: program)
-            exit(ExitCode.unavailable.rawValue)
-        }
-    }
+    static func main() { exit(command.run(program, run)) }
 
-    private static func run(_ options: ParsedOptions) throws {
+    private static func run(_ options: ParsedOptions) throws -> ExitCode {
         let desktop = try StillDesktop(
             programs: options.value("programs") ?? packageRoot + "/.build/release",
             size: try options.required("size", as: .text), scene: try options.required("scene", as: .text))
@@ -54,7 +40,7 @@ enum JoinBench {
         let before = desktop.pictures
         let joins = try (0..<count).map { _ in try room.join() }
         let made = desktop.pictures - before
-        StandardStreams.print(
+        let wasPrinted = StandardStreams.print(
             """
             joins: \(count), with \(room.viewers) watching already
             from WebSocket open to first picture:  \(Summary(joins.map { $0.picture - $0.open }))
@@ -62,6 +48,7 @@ enum JoinBench {
             IDR pictures made by capture meanwhile: \(made)
 
             """)
+        return wasPrinted ? .success : .system
     }
 
     /// The folder of the package that is measured, known from where this file was when it was compiled.

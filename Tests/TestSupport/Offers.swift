@@ -1,6 +1,7 @@
 /// Offers as different peers make them.
-enum Offers {
-    static let fingerprint =
+public enum Offers {
+    /// Of their certificate: SHA-256.
+    public static let fingerprint =
         "5D:9C:81:5E:7A:9F:EE:47:51:2F:0A:AC:9C:31:3B:11:B0:DE:6A:70:49:4B:3B:94:C1:5B:E5:5E:D8:96:B4:50"
 
     private static let chromiumSession = """
@@ -14,11 +15,14 @@ enum Offers {
 
         """
 
+    /// Chromium's user name fragment.
+    public static let chromiumUfrag = "Qm3+"
+
     private static let chromiumTransport = """
         c=IN IP4 0.0.0.0
         a=rtcp:9 IN IP4 0.0.0.0
         a=candidate:2896278100 1 udp 2113937151 6f2c7f4e-9f4a-4d9c-bbf6-0d6a5d2f0d11.local 53211 typ host generation 0 network-cost 999
-        a=ice-ufrag:Qm3+
+        a=ice-ufrag:\(chromiumUfrag)
         a=ice-pwd:s8/LZ2Qk0TBzq1yMdP8N6bCr
         a=ice-options:trickle
         a=fingerprint:sha-256 \(fingerprint)
@@ -27,7 +31,7 @@ enum Offers {
         """
 
     /// Chromium's video section: `mid`, `port` 0 and `a=bundle-only` under the max-bundle policy.
-    static func chromiumVideo(mid: String, port: Int = 9, direction: String = "recvonly") -> String {
+    public static func chromiumVideo(mid: String, port: Int = 9, direction: String = "recvonly") -> String {
         """
         m=video \(port) UDP/TLS/RTP/SAVPF 96 97 102 103 104 105 106 107 108 109 127 125 39 40 45 46 98 99 100 101 112 113 116 117 118
         \(chromiumTransport)a=mid:\(mid)
@@ -108,10 +112,11 @@ enum Offers {
         """
     }
 
-    static let chromium = crlf(chromiumSession + chromiumVideo(mid: "0"))
+    /// Chromium: a video to receive.
+    public static let chromium = crlf(chromiumSession + chromiumVideo(mid: "0"))
 
     /// Audio first, a data channel last, all in one bundle.
-    static let chromiumWithAudioAndData = crlf(
+    public static let chromiumWithAudioAndData = crlf(
         chromiumSession.replacing("BUNDLE 0", with: "BUNDLE 0 1 2") + """
             m=audio 9 UDP/TLS/RTP/SAVPF 111 63 0
             \(chromiumTransport)a=mid:0
@@ -129,7 +134,7 @@ enum Offers {
                 """)
 
     /// Firefox: transport at session level, constrained baseline at 126 and 97, no abs-capture-time.
-    static let firefox = crlf(
+    public static let firefox = crlf(
         """
         v=0
         o=mozilla...THIS_IS_SDPARTA-99.0 5286164932316817396 0 IN IP4 0.0.0.0
@@ -174,7 +179,7 @@ enum Offers {
         """)
 
     /// A small WHEP player: LF alone, no mid, no group, no RTX, it waits for DTLS.
-    static let player = """
+    public static let player = """
         v=0
         o=- 1 1 IN IP4 0.0.0.0
         s=-
@@ -192,5 +197,7 @@ enum Offers {
         a=setup:passive
         """
 
-    static func crlf(_ text: String) -> String { text.split(separator: "\n").joined(separator: "\r\n") + "\r\n" }
+    private static func crlf(_ text: String) -> String {
+        text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
+    }
 }

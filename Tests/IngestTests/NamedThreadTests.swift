@@ -1,0 +1,41 @@
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("Threads")
+struct NamedThreadTests {
+    /// The process's address space in bytes: a thread's stack stays in it until the thread is joined or let go.
+    private static func addressSpace() throws -> Int {
+        let pages = try fileBytes("/proc/self/statm").prefix { $0 != UInt8(ascii: " ") }
+        return try #require(Int(String(decoding: pages, as: UTF8.self))) * 4096
+    }
+
+    @Test("joining waits for the end, and joining again does nothing")
+    func join() throws {
+        let hasRun = Mutex(false)
+        let wake = try #require(WakeUp())
+        let thread = try #require(
+            NamedThread("test") {
+                wake.wait()
+                hasRun.withLock { $0 = true }
+            })
+        wake.signal()
+        thread.join()
+        #expect(hasRun.withLock { $0 })
+        thread.join()
+    }
+
+    @Test("a thread that nobody joins leaves nothing behind")
+    func neverJoined() throws {
+        let before = try Self.addressSpace()
+        let count = 1000
+        let ended = Mutex(0)
+        for _ in 0..<count {
+            _ = try #require(NamedThread("test") { ended.withLock { $0 += 1 } })
+        }
+        try eventually("all threads", holds: { ended.withLock { $0 } == count })
+        // Eight MiB a stack; what malloc reserves for threads is less than half of them.
+        try eventually("the stacks' end", holds: { try Self.addressSpace() < before + count << 22 })
+    }
+}
