@@ -114,6 +114,38 @@ struct LinkServerTests {
         #expect(host.ingest.state == .live)
     }
 
+    @Test(
+        "a host, or a peer of no version, is no source, and is told so",
+        arguments: [(Hello.Role.host, UInt16(1)), (.capture, 0)])
+    func noSource(role: Hello.Role, version: UInt16) throws {
+        let host = try Host()
+        let peer = try TestCapture(path: host.path)
+        try peer.send(
+            .hello(Hello(role: role, name: "not a capture", processID: 1, canMakeIDR: true, version: version)))
+        try peer.wait(for: "the end, with its reason") { messages in
+            messages.contains { message in
+                guard case .end(let notice) = message else { return false }
+                return notice.reason == (role == .host ? .protocolError : .versionMismatch)
+            }
+        }
+        #expect(host.ingest.state == .waiting)
+    }
+
+    @Test("a replay's pictures are placed by arrival and claim no capture time")
+    func replay() throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let peer = try TestCapture(path: host.path)
+        try peer.send(.hello(Hello(role: .replay, name: "replay", processID: 1, canMakeIDR: false)))
+        try peer.send(try PlainPictures().next(shade: 50, isIDR: true))
+        var taken: [TrackUnit] = []
+        try eventually("a unit") {
+            taken += reader.take()
+            return taken.isEmpty ? nil : ()
+        }
+        #expect(taken[0].unit.captureTime == nil)
+    }
+
     @Test("what a capture says at its end is what viewers are told")
     func reason() throws {
         let host = try Host()

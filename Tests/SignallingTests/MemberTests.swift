@@ -106,6 +106,17 @@ struct MemberTests {
         #expect(try client.next(event: "_refused")["reason"] as? String == "your browser has no H.264")
     }
 
+    @Test("a host that is full says so and closes with 4503, so that the client comes back later")
+    func full() throws {
+        let server = try RunningServer()
+        server.media.state.withLock { $0.refusal = .full("the limit of 50 viewers is reached") }
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        try client.send(offer: "v=0", to: host)
+        #expect(try client.next(event: "_refused")["reason"] as? String == "the limit of 50 viewers is reached")
+        #expect(try client.next() == .close(4503))
+    }
+
     @Test("a socket that closes without a word ends its session")
     func lost() throws {
         let server = try RunningServer()

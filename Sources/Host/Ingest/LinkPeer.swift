@@ -17,6 +17,7 @@ final class LinkPeer {
     private let encoder = MessageEncoder(epoch: 0)
     private var isAttached = false
     private var reason = "capture closed the connection"
+    private var isReplay = false
     private var loggedFaults: UInt64 = 0
     /// A line for each fault could be thousands a second.
     private var faultLineDue = MonotonicTime.zero
@@ -145,6 +146,15 @@ final class LinkPeer {
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
         switch message.body {
         case .hello(let hello):
+            guard hello.version >= 1 else {
+                end(.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link")
+                return false
+            }
+            guard hello.role != .host else {
+                end(.protocolError, "two hosts can't be linked to each other")
+                return false
+            }
+            isReplay = hello.role == .replay
             source.makesIDRs.store(hello.canMakeIDR)
             if isAttached { ingest.abilitiesChanged(of: source) }
             log.info("link: \(hello.role) \(hello.name) (process \(hello.processID)) has connected")
@@ -172,7 +182,9 @@ final class LinkPeer {
 
     private func deliver(now: MonotonicTime) {
         while let assembled = assembler.next() {
-            ingest.deliver(assembled.accessUnit, epoch: assembled.epoch, arrival: now)
+            // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
+            let unit = isReplay ? assembled.accessUnit.withoutCaptureTime : assembled.accessUnit
+            ingest.deliver(unit, epoch: assembled.epoch, arrival: now)
         }
         logFaults(now)
     }

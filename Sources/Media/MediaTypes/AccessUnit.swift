@@ -18,4 +18,9 @@ public struct AccessUnit: Sendable {
         self.isIDR = isIDR
         self.captureTime = captureTime
     }
+
+    /// The same picture, whose capture time isn't known.
+    public var withoutCaptureTime: AccessUnit {
+        AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: nil)
+    }
 }

@@ -160,6 +160,8 @@ extension Site {
         } catch {
             log("room \(room): an offer from \(member.address) was refused: \(error)")
             handle(.sessionRefused(id, reason: error.description))
+            // There may be room again soon: a client that comes back in a while need not be told anew what it asked for.
+            if case .full = error { member.socket.close(.full) }
         }
     }
 

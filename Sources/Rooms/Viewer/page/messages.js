@@ -20,6 +20,8 @@ export const messages = {
 
   refused: (reason) => error("The host refused.", reason),
 
+  full: (reason) => wait("The host has no room for another viewer now.", reason),
+
   noWebRTC: () =>
     error("This browser has no WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."),
 

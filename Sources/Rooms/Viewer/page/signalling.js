@@ -4,14 +4,16 @@
 const GOING_AWAY = 1001;
 // How the host closes where room or token are wrong.
 const WRONG_LINK = 4403;
+// How the host closes where it has no room now.
+const ROOM_FULL = 4503;
 // A refusal in words may be the first half of such a close.
 const CLOSE_PATIENCE = 500;
 
 /**
- * One stay in the room. It ends once, by one of the last three handlers, and is not opened again: who wants back in makes a new one.
+ * One stay in the room. It ends once, by one of the last handlers, and is not opened again: who wants back in makes a new one.
  *
- * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onSessionEnded(), onHostLeft(), onWrongLink(),
- * onRefused(reason), onClosed().
+ * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onSessionEnded(), onHostLeft(), onFull(reason),
+ * onWrongLink(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -27,6 +29,7 @@ export class Signalling {
     this.#socket.onmessage = (event) => this.#receive(event.data);
     this.#socket.onclose = (event) => {
       if (event.code === GOING_AWAY) this.#end(() => this.#handlers.onHostLeft());
+      else if (event.code === ROOM_FULL) this.#end(() => this.#handlers.onFull(this.#refusal ?? ""));
       else if (event.code === WRONG_LINK) this.#end(() => this.#handlers.onWrongLink());
       else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
       else this.#end(() => this.#handlers.onClosed());

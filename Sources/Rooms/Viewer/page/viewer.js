@@ -101,6 +101,7 @@ class Viewer {
       onState: only((data) => this.#sourceChanged(data)),
       onRefused: only((reason) => this.#stop(messages.refused(reason), "Try again")),
       onSessionEnded: only(() => this.#retry(messages.lostConnection())),
+      onFull: only((reason) => this.#retry(messages.full(reason))),
       onHostLeft: only(() => this.#retry(messages.hostLeft())),
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
       onClosed: only(() => this.#retry(this.#peer ? messages.lostConnection() : messages.hostAway())),
