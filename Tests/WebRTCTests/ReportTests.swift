@@ -86,11 +86,12 @@ struct ReportTests {
         #expect(seen == captures)
     }
 
-    @Test("the round trip is measured from a reception report")
+    @Test("the round trip is estimated from the handshake, then measured from a reception report")
     func roundTrip() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        #expect(peer.session.statistics.roundTripTime == nil)
+        let estimated = try #require(peer.session.statistics.roundTripTime)
+        #expect((9...11).contains(estimated.milliseconds))
         rig.publish { Pictures.idr(5_000, captured: $0) }
         rig.run(for: .milliseconds(1300))
         peer.viewer.report(now: rig.now)

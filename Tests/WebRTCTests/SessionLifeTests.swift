@@ -74,7 +74,7 @@ struct SessionLifeTests {
     func hostCloses() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        peer.session.close()
+        peer.session.close(now: rig.now)
         #expect(peer.session.end == "closed")
         rig.run(for: .milliseconds(20))
         #expect(peer.viewer.hasEnded)

@@ -52,7 +52,7 @@ final class MediaLoop: DatagramSink {
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
         }
-        for session in sessions.values { session.close() }
+        for session in sessions.values { session.close(now: monotonicNow()) }
         // They hold us, as their sink: who isn't let go of keeps the socket open.
         sessions.removeAll()
         byUfrag.removeAll()
@@ -120,7 +120,7 @@ final class MediaLoop: DatagramSink {
                 note(session)
             case .close(let id):
                 guard let session = sessions[id] else { continue }
-                session.close()
+                session.close(now: now)
                 remove(session)
             case .statistics(let completion):
                 completion(sessions.values.map(\.statistics))

@@ -35,6 +35,8 @@ final class PeerSession {
     private var isNominated = false
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
+    private var flightSentAt: MonotonicTime?
+    private var handshakeRoundTrip: Interval?
     private var lastHeard: MonotonicTime
     private var scratch: [UInt8] = []
 
@@ -88,6 +90,7 @@ final class PeerSession {
         switch kind {
         case .dtls:
             guard let dtls else { return }
+            measureHandshake(now: now)
             do {
                 try dtls.handle(datagram: datagram, now: now)
             } catch {
@@ -130,9 +133,9 @@ final class PeerSession {
     }
 
     /// Ends the session from our side: the peer is told.
-    func close() {
+    func close(now: MonotonicTime) {
         dtls?.close()
-        flushDTLS()
+        flushDTLS(now: now)
         finish("closed")
     }
 
@@ -160,22 +163,33 @@ final class PeerSession {
         } catch {
             finish("DTLS: \(error)")
         }
-        flushDTLS()
+        flushDTLS(now: now)
     }
 
-    private func flushDTLS() {
+    /// The peer answers a flight at once: until reports tell more, that is how long the way there and back takes, and a lost
+    /// packet of the very first picture is not waited for longer.
+    private func measureHandshake(now: MonotonicTime) {
+        guard let sentAt = flightSentAt else { return }
+        flightSentAt = nil
+        handshakeRoundTrip = min(now - sentAt, handshakeRoundTrip ?? now - sentAt)
+    }
+
+    private func flushDTLS(now: MonotonicTime) {
         guard let dtls, let path else { return }
-        for datagram in dtls.takeOutgoing() { _ = sink.send(datagram, along: path) }
+        for datagram in dtls.takeOutgoing() {
+            _ = sink.send(datagram, along: path)
+            flightSentAt = now
+        }
     }
 
     private func followDTLS(now: MonotonicTime) {
-        flushDTLS()
+        flushDTLS(now: now)
         switch dtls?.state {
         case .connected(let keys):
             guard !isConnected else { return }
             do {
                 protector = try SRTPSession(keys: keys)
-                sender = TrackSender(parameters, now: now)
+                sender = TrackSender(parameters, roundTripTime: handshakeRoundTrip, now: now)
                 isConnected = true
                 lastHeard = now
             } catch {

@@ -45,7 +45,9 @@ struct TrackSender {
     private var buffer: [UInt8] = []
     private var lossWindow = LossWindow()
 
-    init(_ parameters: SessionParameters, now: MonotonicTime) {
+    /// A sender that begins now; `roundTripTime` is the first estimate, where there is one.
+    init(_ parameters: SessionParameters, roundTripTime: Interval?, now: MonotonicTime) {
+        self.roundTripTime = roundTripTime
         payloadType = parameters.payloadType
         canonicalName = parameters.canonicalName
         clock = parameters.clock
