@@ -51,7 +51,13 @@ extension EndToEnd {
             for _ in 0..<6 {
                 desktop.scene.freeze()
                 let drawn = try desktop.drawnCounter()
-                try viewer.waitForCounter(past: drawn - 1, within: Self.patience)
+                do {
+                    try viewer.waitForCounter(past: drawn - 1, within: Self.patience)
+                } catch {
+                    Issue.record(
+                        "\(drawn) was drawn, \(try viewer.counter() ?? -1) is shown: \(try viewer.allStatistics())")
+                    throw error
+                }
                 #expect(try viewer.counter() == drawn)
                 desktop.scene.thaw()
                 try viewer.waitForCounter(past: drawn + 40)

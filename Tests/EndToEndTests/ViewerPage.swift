@@ -117,6 +117,20 @@ struct ViewerPage {
         ).number
     }
 
+    /// All numbers of the first incoming video, for who looks at a failure.
+    func allStatistics(ofConnection index: Int = 0) throws -> String {
+        let value = try page.evaluate(
+            """
+            (async () => {
+              const report = await window.connections[\(index)].getStats();
+              for (const entry of report.values())
+                if (entry.type === 'inbound-rtp' && entry.kind === 'video') return JSON.stringify(entry);
+              return '';
+            })()
+            """)
+        return value.string ?? ""
+    }
+
     /// From the WebSocket's opening to the first picture on the screen, in milliseconds; nil before that.
     func joinTime() throws -> Double? { try page.evaluate("times.playing - times.open").number }
 

@@ -21,7 +21,7 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(120)) == .retransmitPicture)
         #expect(probe.deadline == time(160))
         #expect(probe.poll(at: time(159)) == nil)
-        #expect(probe.poll(at: time(165)) == .retransmitPicture)
+        #expect(probe.poll(at: time(165)) == .padding)
         #expect(probe.deadline == nil)
         #expect(probe.poll(at: time(10_000)) == nil)
         #expect(probe.sentProbes == 2)

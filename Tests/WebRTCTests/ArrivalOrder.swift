@@ -5,10 +5,12 @@ struct ArrivalOrder {
     private var unwrapper = SequenceUnwrapper()
     private var next: Int64?
     private var waiting: [Int64: RTPPacket] = [:]
+    private var highestOnTime: Int64?
 
     /// Takes `packet`, numbered `number` in its stream; gives those whose turn it is now.
-    mutating func insert(_ packet: RTPPacket, number: SequenceNumber) -> [RTPPacket] {
+    mutating func insert(_ packet: RTPPacket, number: SequenceNumber, isRetransmission: Bool) -> [RTPPacket] {
         let position = unwrapper.unwrap(number).rawValue
+        if !isRetransmission { highestOnTime = max(position, highestOnTime ?? position) }
         var turn = next ?? position
         guard position >= turn else { return [] }
         waiting[position] = packet
@@ -21,10 +23,10 @@ struct ArrivalOrder {
         return ready
     }
 
-    /// What later packets show to be missing.
+    /// What later packets show to be missing; as in browsers, those that came by retransmission show nothing.
     var missing: [SequenceNumber] {
-        guard let next, let highest = unwrapper.highest, highest.rawValue >= next else { return [] }
-        return (next...highest.rawValue).filter { waiting[$0] == nil }
+        guard let next, let highestOnTime, highestOnTime >= next else { return [] }
+        return (next...highestOnTime).filter { waiting[$0] == nil }
             .map { ExtendedSequenceNumber($0).sequenceNumber }
     }
 

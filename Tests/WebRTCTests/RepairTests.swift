@@ -94,6 +94,28 @@ struct RepairTests {
         #expect(arrival - start < .milliseconds(80))
     }
 
+    @Test("the last two pictures of a motion are repaired though both were lost", arguments: [true, false])
+    func lastTwoLost(hasRetransmission: Bool) throws {
+        let rig = try Rig()
+        let peer = try rig.join(hasRetransmission: hasRetransmission)
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(3))
+        var losses = 2
+        for seed in 1...4 {
+            if seed == 3 {
+                peer.link.loses = { _ in
+                    losses -= 1
+                    return losses >= 0
+                }
+            }
+            rig.publish { Pictures.delta(400, seed: UInt64(seed), captured: $0) }
+            rig.run(for: .milliseconds(16))
+        }
+        rig.run(for: .milliseconds(250))
+        #expect(losses < 0)
+        #expect(peer.wholePictures == rig.published.map(\.contents))
+    }
+
     @Test("a picture is probed for twice at most, and not at all once the viewer has reported its last packet")
     func probesEnd() throws {
         let rig = try Rig()

@@ -181,7 +181,9 @@ final class TestViewer {
         } else if packet.header.ssrc != settings.media {
             return
         }
-        for ready in order.insert(packet, number: number) { assemble(ready, now: now) }
+        for ready in order.insert(packet, number: number, isRetransmission: isRetransmission) {
+            assemble(ready, now: now)
+        }
     }
 
     private func assemble(_ packet: RTPPacket, now: MonotonicTime) {

@@ -79,6 +79,8 @@ public struct TailProbe: Sendable {
         delay = delay * 2
         self.deadline = remaining > 0 ? now + delay : nil
         if !hasRetransmission { return .repeatLastPacket }
-        return packetCount <= Self.smallPictureLimit ? .retransmitPicture : .padding
+        // The first repairs a small picture by itself. But a receiver asks for nothing in front of a packet that came by
+        // retransmission (it wasn't late, it was lost): where the picture before was lost as well, only padding shows that.
+        return packetCount <= Self.smallPictureLimit && remaining > 0 ? .retransmitPicture : .padding
     }
 }
