@@ -15,13 +15,13 @@ enum CustomTrack {
     static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count >= 2, let file = FileManager.default.contents(atPath: arguments[1]) else {
-            print("usage: custom-track FILE.264 [PICTURES A SECOND]")
+            say("usage: custom-track FILE.264 [PICTURES A SECOND]")
             exit(64)
         }
         let picturesPerSecond = arguments.count > 2 ? Double(arguments[2]) ?? 30 : 30
         let units = AccessUnitAssembler.accessUnits(inAnnexB: Array(file))
         guard !units.isEmpty else {
-            print("custom-track: \(arguments[1]) has no H.264 pictures in it")
+            say("custom-track: \(arguments[1]) has no H.264 pictures in it")
             exit(65)
         }
 
@@ -34,11 +34,11 @@ enum CustomTrack {
         let track = CustomVideoTrack(
             canMakeIDR: false,
             feedback: CustomVideoTrack.Feedback(
-                keyFrameWanted: { print("a viewer needs an IDR") },
-                targetBitRateChanged: { print("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },
-                watchedChanged: { print($0 ? "somebody watches" : "nobody watches") }))
+                keyFrameWanted: { say("a viewer needs an IDR") },
+                targetBitRateChanged: { say("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },
+                watchedChanged: { say($0 ? "somebody watches" : "nobody watches") }))
         guard host.publish(track) else { exit(70) }
-        print(host.link)
+        say(host.link)
 
         // The pictures, one after another.
         while true {
@@ -47,5 +47,10 @@ enum CustomTrack {
                 Thread.sleep(forTimeInterval: 1 / max(picturesPerSecond, 0.1))
             }
         }
+    }
+
+    /// Unlike `print`, also into a pipe at once.
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 }
