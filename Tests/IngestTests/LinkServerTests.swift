@@ -24,14 +24,15 @@ struct LinkServerTests {
             let all = Mutex<[String]>([])
         }
 
-        init() throws {
+        init(silencePatience: Interval = .seconds(10)) throws {
             folder = try TemporaryFolder()
             path = folder.file("s.sock")
             let lines = Lines()
             self.lines = lines
             let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
             ingest = try TrackIngest(hub: hub, log: log)
-            server = try LinkServer(at: .unix(path: path), ingest: ingest, name: "test host", log: log)
+            server = try LinkServer(
+                at: .unix(path: path), ingest: ingest, name: "test host", silencePatience: silencePatience, log: log)
         }
 
         deinit { server.stop() }
@@ -129,6 +130,30 @@ struct LinkServerTests {
             }
         }
         #expect(host.ingest.state == .waiting)
+    }
+
+    @Test("a capture that hangs makes way for another, a paused one does not")
+    func hanging() throws {
+        let host = try Host(silencePatience: .milliseconds(200))
+        let hanging = try TestCapture(path: host.path)
+        try hanging.greet()
+        try hanging.wait(for: "pause") { $0.contains(.pause) }
+        let started = now()
+        try eventually("the patience's end", holds: { now() - started > .milliseconds(300) })
+        let early = try TestCapture(path: host.path)
+        try early.greet()
+        try early.waitForEnd()
+        host.hub.changeViewers(by: 1)
+        try hanging.wait(for: "resume") { $0.contains(.resume) }
+        let resumed = now()
+        try eventually("the patience's end", holds: { now() - resumed > .milliseconds(300) })
+        let next = try TestCapture(path: host.path)
+        try next.greet()
+        try next.wait(for: "resume") { $0.contains(.resume) }
+        try hanging.wait(for: "the end") { messages in
+            messages.contains { if case .end = $0 { true } else { false } }
+        }
+        #expect(host.ingest.state == .live)
     }
 
     @Test("a replay's pictures are placed by arrival and claim no capture time")

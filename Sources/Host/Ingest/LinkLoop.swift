@@ -15,6 +15,7 @@ final class LinkLoop {
     private let ingest: TrackIngest
     private let name: String
     private let inbox: LinkInbox
+    private let silencePatience: Interval
     private let log: EventLog
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
@@ -27,8 +28,9 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, ingest: TrackIngest, name: String, inbox: LinkInbox,
-        log: EventLog
+        silencePatience: Interval, log: EventLog
     ) {
+        self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest
         self.name = name
@@ -70,7 +72,16 @@ final class LinkLoop {
     }
 
     private func take(_ connection: LinkConnection) {
-        peers.append(LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log))
+        let peer = LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log)
+        peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
+        peers.append(peer)
+    }
+
+    /// A capture that hangs must not keep the one out that was started in its place.
+    private func endSilentPeer(now: MonotonicTime) -> Bool {
+        guard let silent = peers.first(where: { $0.isSilent(for: silencePatience, now: now) }) else { return false }
+        silent.end(.other, "it gave no sign of life, and another capture has come")
+        return true
     }
 
     private func accept(_ now: MonotonicTime) {

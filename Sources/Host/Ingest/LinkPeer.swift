@@ -18,6 +18,11 @@ final class LinkPeer {
     private var isAttached = false
     private var reason = "capture closed the connection"
     private var isReplay = false
+    private var lastHeard = MonotonicTime.zero
+    /// Since when the peer has been told to run; nil while it may be silent.
+    private var runsSince: MonotonicTime?
+    /// Asked where another source is attached already: whether that one had to go, because it is silent.
+    var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     private var loggedFaults: UInt64 = 0
     /// A line for each fault could be thousands a second.
     private var faultLineDue = MonotonicTime.zero
@@ -66,6 +71,7 @@ final class LinkPeer {
                 try decoder.finish()
                 finish()
             case .bytes(let count):
+                lastHeard = now
                 decoder.push(buffer[..<count])
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
@@ -103,7 +109,17 @@ final class LinkPeer {
             deliver(now: now)
         }
         logFaults(now)
-        for message in source.takeMessages() where decoder.form == .extended { send(message) }
+        for message in source.takeMessages() where decoder.form == .extended {
+            if message == .resume, runsSince == nil { runsSince = now }
+            if message == .pause { runsSince = nil }
+            send(message)
+        }
+    }
+
+    /// Whether a source that should run, and then sends a picture each 2.5 s, has sent nothing for `patience`: it hangs.
+    func isSilent(for patience: Interval, now: MonotonicTime) -> Bool {
+        guard isAttached, source.canMakeIDR, let runsSince else { return false }
+        return now - max(lastHeard, runsSince) > patience
     }
 
     /// Tells the peer why, and ends the connection as soon as the peer has heard it, or in a second.
@@ -167,7 +183,7 @@ final class LinkPeer {
         }
         if isStranger {
             isStranger = false
-            isAttached = ingest.attach(source)
+            isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
             guard isAttached else {
                 log.warning("link: a second capture is turned away: one is connected already")
                 end(.refused, "another capture is connected to this host")

@@ -1,7 +1,7 @@
 import CaptureLink
 import Glibc
 public import LinkTransport
-import MediaTypes
+public import MediaTypes
 import Synchronization
 public import Threading
 
@@ -24,8 +24,10 @@ public final class LinkServer: Sendable {
     /// - Parameters:
     ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
     ///   - name: this host, as it introduces itself to a capture.
+    ///   - silencePatience: how long a capture that should run may send nothing before another may take its place.
     public init(
-        at address: LinkAddress?, ingest: TrackIngest, name: String, log: EventLog
+        at address: LinkAddress?, ingest: TrackIngest, name: String, silencePatience: Interval = .seconds(10),
+        log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = LinkInbox() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
@@ -49,7 +51,7 @@ public final class LinkServer: Sendable {
         let started = NamedThread("link") {
             let loop = LinkLoop(
                 listener: opened.listener?.value, connection: opened.connection?.value, ingest: ingest, name: name,
-                inbox: inbox, log: log)
+                inbox: inbox, silencePatience: silencePatience, log: log)
             loop.run()
         }
         guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
