@@ -39,9 +39,6 @@ enum HostOptions {
         configuration.listen = try listenAddresses(options)
         configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
         configuration.advertised = try options.values("advertise", as: .ipAddress)
-        if let first = configuration.advertised.first, !options.has("lan") {
-            throw UsageError("--advertise \(first.host): without --lan only this machine can reach the host; add --lan")
-        }
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
         return configuration
@@ -86,6 +83,9 @@ enum HostOptions {
     static func log(_ options: ParsedOptions) throws(UsageError) -> EventLog {
         let level: Log.Level = try options.required("log", as: .choice)
         let log = Log(program: Program.name, level: level)
+        if let address = options.value("advertise"), !options.has("lan") {
+            log.warning("--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
+        }
         return EventLog { level, line in
             switch level {
             case .error: log.error(line)
