@@ -43,7 +43,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "ScreenRelay",
     products: [
-        .library(name: "ScreenRelayKit", targets: ["ScreenRelayKit", "MediaTypes", "CaptureLink"]),
+        .library(
+            name: "ScreenRelayKit",
+            targets: ["ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "Signalling", "STUN", "Threading"]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(name: "ScreenRelayProving", targets: ["BrowserDriver", "Processes", "CommandLine"]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),

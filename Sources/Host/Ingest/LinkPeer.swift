@@ -178,6 +178,10 @@ final class LinkPeer {
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
             log.info("link: pictures of \(size)")
+        case .statistics(let done):
+            log.debug(
+                "link: capture has made \(done.pictures) pictures, \(done.idrPictures) of them IDR, in \(done.bytes) bytes; "
+                    + "\(done.residentBytes) bytes resident")
         default:
             break
         }

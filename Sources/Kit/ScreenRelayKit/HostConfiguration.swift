@@ -11,7 +11,8 @@ public struct HostConfiguration: Sendable {
     public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]
     /// Where the UDP port of all viewers is bound; port 0 takes any.
     public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 8189)
-    /// Whether other machines may reach the host: its names then include this machine's own addresses.
+    /// Whether a browser may call this host by any literal address and by the machine's name, instead of by loopback's alone
+    /// (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
     public var isOpenToNetwork = false
     /// Addresses that viewers are told beside this machine's own, as behind a port forwarding; port 0 is the UDP port.
     public var advertised: [TransportAddress] = []

@@ -99,8 +99,17 @@ public final class ScreenRelayHost: Sendable {
         let isWildcard = address.address == "::" || address.address == "0.0.0.0"
         var host = address.address
         if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        return link(host: host, port: address.port)
+    }
+
+    /// The links for those who reach the host by an advertised address, where its HTTP port is forwarded under its number.
+    public var advertisedLinks: [String] {
+        configuration.advertised.map { link(host: $0.host, port: addresses.first?.port ?? 0) }
+    }
+
+    private func link(host: String, port: UInt16) -> String {
         let key = configuration.token.map { "\(room),\($0)" } ?? room
-        return "http://\(ListenAddress(address: host, port: address.port))/#\(key)"
+        return "http://\(ListenAddress(address: host, port: port))/#\(key)"
     }
 
     /// How many watch now.

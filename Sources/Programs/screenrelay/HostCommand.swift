@@ -31,7 +31,7 @@ enum HostCommand {
             defer { link.stop() }
             StandardStreams.print(
                 "Waiting for capture on \(address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
-                    + "\(host.link)\n")
+                    + HostOptions.links(to: host))
             return end.wait()
         } catch {
             return Program.fail(error.description, error.exitCode)

@@ -44,6 +44,11 @@ enum HostOptions {
         return configuration
     }
 
+    /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
+    static func links(to host: ScreenRelayHost) -> String {
+        "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined()
+    }
+
     private static func listenAddresses(
         _ options: ParsedOptions
     ) throws(UsageError) -> [Signalling.ListenAddress] {
@@ -54,6 +59,10 @@ enum HostOptions {
                 throw UsageError("--listen \(wanted): other machines can reach that address; add --lan if they may")
             }
             return [Signalling.ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
+        }
+        guard !wasGiven || !wanted.isLoopback else {
+            throw UsageError(
+                "--listen \(wanted): only this machine can reach that address; leave --lan out, or give a port alone")
         }
         if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
         // One socket for both families, where the kernel has IPv6.
@@ -84,7 +93,8 @@ enum HostOptions {
         let level: Log.Level = try options.required("log", as: .choice)
         let log = Log(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
-            log.warning("--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
+            log.warning(
+                "--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
         }
         return EventLog { level, line in
             switch level {

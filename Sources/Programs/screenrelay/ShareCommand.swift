@@ -40,7 +40,7 @@ enum ShareCommand {
             if let code = end.waitUntilReady(within: captureStart) { return code }
             StandardStreams.print(
                 "Sharing \(capture.display ?? display) to the room \(host.room). Ctrl-C ends it.\n"
-                    + "\(host.link)\n")
+                    + HostOptions.links(to: host))
             return end.wait()
         } catch {
             return Program.fail(error.description, error.exitCode)

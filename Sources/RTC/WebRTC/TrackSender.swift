@@ -223,13 +223,7 @@ struct TrackSender {
         case .repeatLastPacket:
             repeatPackets([last], now: now, feed: feed, protector: protector, send: send)
         case .retransmitPicture:
-            guard case .media(let unit, _) = stream.sent.packet(last)?.content else { return }
-            let numbers = (0..<TailProbe.smallPictureLimit).reversed().map { last.advanced(by: -$0) }
-            let picture = numbers.filter { number in
-                guard case .media(unit, _) = stream.sent.packet(number)?.content else { return false }
-                return true
-            }
-            repeatPackets(picture, now: now, feed: feed, protector: protector, send: send)
+            repeatPackets(probe.pictureSequenceNumbers, now: now, feed: feed, protector: protector, send: send)
         }
     }
 

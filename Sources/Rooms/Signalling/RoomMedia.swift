@@ -9,7 +9,7 @@ public protocol RoomMedia: Sendable {
     /// Ends a session; unknown ids are ignored. Called on the signalling thread.
     func close(_ session: MediaSessionID)
 
-    /// Remote candidates are only counted: the host is ICE-lite. `fragment` is a candidate line or a trickle-ice-sdpfrag
+    /// The viewer's candidates; a host that is ICE-lite needs none. `fragment` is a candidate line or a trickle-ice-sdpfrag
     /// (RFC 8840).
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
 

@@ -6,7 +6,7 @@ public struct SignallingConfiguration: Sendable {
     public var rooms: [RoomConfiguration]
     /// Pages of these origins (`https://host[:port]`) may use the server as our own page does.
     public var allowedOrigins: [String] = []
-    /// Whether the machine's own addresses and host name are names of this server, not loopback's alone.
+    /// Whether any literal address and the machine's name are names of this server, not loopback's alone.
     public var lan = false
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []

@@ -34,7 +34,9 @@ public struct SnapshotClient: Sendable {
         let body = try Self.readAll(stream, target)
         switch soup_message_get_status(message).rawValue {
         case 200: return body
-        case 401, 403, 421, 429: throw .refused(target.host)
+        case 401, 403: throw .refused(target.host)
+        case 421: throw .unknownName(target.host)
+        case 429: throw .tooManyAttempts(target.host)
         case 503, 504: throw .noPicture(Self.firstLine(body))
         case let status: throw .unexpected(target.host, status: status, Self.firstLine(body))
         }
@@ -102,6 +104,10 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
     case unreachable(String, reason: String)
     /// The host doesn't let this link in.
     case refused(String)
+    /// The host goes by other names.
+    case unknownName(String)
+    /// This address has tried wrong tokens too often.
+    case tooManyAttempts(String)
     /// Nothing has been captured yet, or capture gave nothing in time.
     case noPicture(String)
     case tooLarge(String)
@@ -113,7 +119,9 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
             "'\(link.prefix { $0 != "," })' is not a link; give one such as http://127.0.0.1:8080/#ROOM,TOKEN"
         case .unreachable(let host, let reason): "can't reach \(host): \(reason)"
         case .refused(let host): "\(host) doesn't let this link in: take the link that its 'screenrelay share' printed"
-        case .noPicture(let reason): reason.isEmpty ? "there is no picture yet" : "the host has no picture: \(reason)"
+        case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
+        case .tooManyAttempts(let host): "\(host) was asked with a wrong token too often: try again in a minute"
+        case .noPicture: "the host has no picture yet; start a capture, or try again"
         case .tooLarge(let host): "\(host) sent more than 64 MiB for a picture"
         case .unexpected(let host, let status, let text): "\(host) answered \(status): \(text)"
         }

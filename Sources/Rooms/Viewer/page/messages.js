@@ -34,7 +34,7 @@ export const messages = {
 
   hostAway: () => wait("The host does not answer.", "ScreenRelay may have ended there, or the network is down."),
 
-  hostLeft: () => wait("Sharing has ended.", "The page goes on as soon as the host is back."),
+  hostLeft: () => wait("Sharing has ended.", "If it starts again, ask for the new link."),
 
   lostConnection: () => wait("The connection was lost."),
 
