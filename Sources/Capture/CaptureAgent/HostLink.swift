@@ -32,6 +32,8 @@ final class HostLink {
     // Until the peer has said hello it may be one that takes every message for a NAL unit.
     private var hasHello = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
+    /// Whether the host has another capture now: we try again without a word.
+    private var isTurnedAway = false
     private var hasToldWaiting = false
     /// Bytes given to the connection, headers included.
     private(set) var bytesSent: UInt64 = 0
@@ -74,7 +76,7 @@ final class HostLink {
             decoder = MessageDecoder()
             hasHello = false
             hasToldWaiting = false
-            log(.info, "connected to \(address)")
+            log(isTurnedAway ? .debug : .info, "connected to \(address)")
             return true
         } catch {
             guard error.isRetryable else { throw .link(error) }
@@ -116,12 +118,25 @@ final class HostLink {
         case .requestIDR: body(.requestIDR)
         case .bitRate(let rate): body(.bitRate(rate))
         case .frameRate(let rate): body(.frameRate(rate))
-        case .pause: body(.pause)
-        case .resume: body(.resume)
+        case .pause:
+            noteTaken()
+            body(.pause)
+        case .resume:
+            noteTaken()
+            body(.resume)
+        case .end(let notice) where notice.reason == .refused:
+            if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
+            isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
         case .nalUnit, .picture, .size, .statistics:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
+    }
+
+    /// The host only says what it wants to the capture that it has taken.
+    private func noteTaken() {
+        if isTurnedAway { log(.info, "connected to \(address)") }
+        isTurnedAway = false
     }
 
     private func greet(_ size: PictureSize) {
@@ -219,7 +234,7 @@ final class HostLink {
     private func lose(_ now: MonotonicTime, _ reason: String) {
         guard case .connected(let connection, let since) = state else { return }
         connection.close()
-        log(.info, "link lost: \(reason)")
+        log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
         guard case .unix = address else {
             state = .ended
             return

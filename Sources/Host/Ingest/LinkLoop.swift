@@ -19,6 +19,7 @@ final class LinkLoop {
     private let log: EventLog
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
+    private var hasToldOfRefusal = false
     private var isStopped = false
     /// Until then the listener is left alone; nil while connections can be taken.
     private var acceptsAgain: MonotonicTime?
@@ -50,6 +51,7 @@ final class LinkLoop {
                 peer.advance(now: now)
             }
             peers.removeAll { $0.isOver }
+            if !peers.contains(where: \.isAttached) { hasToldOfRefusal = false }
         }
         for peer in peers {
             peer.end(.stopped, "the host is ending")
@@ -79,7 +81,12 @@ final class LinkLoop {
 
     /// A capture that hangs must not keep the one out that was started in its place.
     private func endSilentPeer(now: MonotonicTime) -> Bool {
-        guard let silent = peers.first(where: { $0.isSilent(for: silencePatience, now: now) }) else { return false }
+        guard let silent = peers.first(where: { $0.isSilent(for: silencePatience, now: now) }) else {
+            // It tries again every two seconds: said once for as long as the same one holds the track.
+            if !hasToldOfRefusal { log.warning("link: a second capture is turned away: one is connected already") }
+            hasToldOfRefusal = true
+            return false
+        }
         silent.end(.other, "it gave no sign of life, and another capture has come")
         return true
     }

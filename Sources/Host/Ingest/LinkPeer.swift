@@ -15,8 +15,10 @@ final class LinkPeer {
     private var decoder = MessageDecoder()
     private var assembler = AccessUnitAssembler()
     private let encoder = MessageEncoder(epoch: 0)
-    private var isAttached = false
+    /// Whether its pictures are the track's.
+    private(set) var isAttached = false
     private var reason = "capture closed the connection"
+    private var greeting = ""
     private var isReplay = false
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
@@ -173,7 +175,8 @@ final class LinkPeer {
             isReplay = hello.role == .replay
             source.makesIDRs.store(hello.canMakeIDR)
             if isAttached { ingest.abilitiesChanged(of: source) }
-            log.info("link: \(hello.role) \(hello.name) (process \(hello.processID)) has connected")
+            greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
+            if isAttached { log.info("link: \(greeting) has connected") }
         case .end(let notice):
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
@@ -189,11 +192,11 @@ final class LinkPeer {
             isStranger = false
             isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
             guard isAttached else {
-                log.warning("link: a second capture is turned away: one is connected already")
                 end(.refused, "another capture is connected to this host")
                 return false
             }
-            if message.form != .extended { log.info("link: a legacy sender (\(message.form)) has connected") }
+            if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
+            if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
         assembler.add(message, at: now)
         deliver(now: now)
