@@ -52,6 +52,26 @@ struct JoiningTests {
         #expect(rig.source.keyFrameRequests == 0)
     }
 
+    @Test("an IDR that is on its way to the sessions is not asked for again")
+    func onItsWay() {
+        let hub = TrackHub(origin: .zero)
+        let source = RecordingSource()
+        hub.connect(source: source)
+        let feed = TrackFeed(hub: hub) {}
+        feed.sessionCount = 1
+        let start = MonotonicTime.zero + .seconds(1)
+        _ = feed.update(now: start)
+        feed.requestKeyFrame(now: start)
+        #expect(source.keyFrameRequests == 1)
+        hub.publish(Pictures.idr(5_000, captured: start), epoch: 1, arrival: start)
+        // A session connects before the media thread has taken the picture.
+        feed.requestKeyFrame(now: start + .milliseconds(20))
+        hub.passOnKeptRequest(now: start + .seconds(3))
+        #expect(source.keyFrameRequests == 1)
+        #expect(feed.update(now: start + .milliseconds(21)))
+        #expect(feed.start != nil)
+    }
+
     @Test("a viewer of a screen in motion needs no further picture")
     func noFurtherPicture() throws {
         let rig = try Rig()

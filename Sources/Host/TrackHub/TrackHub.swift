@@ -92,6 +92,15 @@ public final class TrackHub: Sendable {
         source?.keyFrameWanted()
     }
 
+    /// Asks the source for an IDR for a reader that has none to begin with, unless one is here already: then it is on its way to
+    /// that reader, and a wish kept past it would only bring a second one.
+    public func requestStart(now: MonotonicTime) {
+        let source = state.withLock { state in
+            !state.cache.canStart && state.policy.want(now: now) ? state.source : nil
+        }
+        source?.keyFrameWanted()
+    }
+
     /// Passes a request for an IDR on to the source that came too soon after the one before; called after publishing.
     public func passOnKeptRequest(now: MonotonicTime) {
         let source = state.withLock { state in state.policy.isDue(now: now) ? state.source : nil }

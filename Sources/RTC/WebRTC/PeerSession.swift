@@ -14,6 +14,8 @@ final class PeerSession {
     /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
     static let addressLimit = 16
 
+    private static let longestEstimate = Interval.milliseconds(100)
+
     let id: PeerSessionID
     let feed: TrackFeed
     let ice: LiteAgent
@@ -168,10 +170,15 @@ final class PeerSession {
 
     /// The peer answers a flight at once: until reports tell more, that is how long the way there and back takes, and a lost
     /// packet of the very first picture is not waited for longer.
+    ///
+    /// A flight that was lost is answered by the peer's timer instead (Karn's rule, RFC 6298 section 3): what is longer than
+    /// would be assumed without an estimate is none.
     private func measureHandshake(now: MonotonicTime) {
         guard let sentAt = flightSentAt else { return }
         flightSentAt = nil
-        handshakeRoundTrip = min(now - sentAt, handshakeRoundTrip ?? now - sentAt)
+        let answered = now - sentAt
+        guard answered < Self.longestEstimate else { return }
+        handshakeRoundTrip = min(answered, handshakeRoundTrip ?? answered)
     }
 
     private func flushDTLS(now: MonotonicTime) {

@@ -56,9 +56,9 @@ final class TrackFeed {
         return !units.isEmpty
     }
 
-    /// Asks the source for an IDR; the hub bounds how often.
+    /// Asks the source for an IDR to begin with; the hub bounds how often, and knows whether one is on its way to us.
     func requestKeyFrame(now: MonotonicTime) {
-        hub.requestKeyFrame(now: now)
+        hub.requestStart(now: now)
     }
 
     /// Asks the source for a picture of what stands still.
