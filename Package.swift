@@ -56,7 +56,10 @@ let package = Package(
         system("CLinux", apt: ["libc6-dev"]),
         system(
             "CXCB", pkgConfig: "xcb",
-            apt: ["libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"]),
+            apt: [
+                "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev",
+                "libxcb-xinput-dev", "libxcb-composite0-dev", "libxcb-screensaver0-dev", "libxcb-xtest0-dev",
+            ]),
         system("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
         system("CYUV", apt: ["libyuv-dev"]),
         system(
@@ -82,6 +85,7 @@ let package = Package(
 
         // Capture: from the screen to the link.
         shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
+        pure("Capture", "RateControl", ["MediaTypes"]),
         shell(
             "Capture", "CaptureAgent",
             [
@@ -162,6 +166,7 @@ let package = Package(
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
+        tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureAgentTests",
             [

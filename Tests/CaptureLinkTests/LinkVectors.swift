@@ -30,7 +30,9 @@ enum LinkVectors {
         (
             "picture",
             .picture(
-                PictureNotice(sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360))),
+                PictureNotice(
+                    sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360),
+                    isPointerDrawn: false, quantizer: 23, settling: Interval(nanoseconds: 1_500_000))),
             epoch, time
         ),
         ("size", .size(PictureSize(width: 1920, height: 1080)), epoch, nil),

@@ -128,7 +128,8 @@ final class HostLink {
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
-        case .nalUnit, .picture, .size, .statistics:
+        case .pointerMode, .hold, .chroma: break
+        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
     }

@@ -3,13 +3,22 @@ import MediaTypes
 
 /// The payloads of all messages but NAL units. All integers have their least significant byte first.
 ///
-///     hello       version u16 | role u8 | abilities u8 (bit 0: makes IDR) | process u32 | name: count u16, UTF-8
-///     picture     sequence number u64 | x u16 | y u16 | width u16 | height u16
-///     size        width u16 | height u16
-///     statistics  nine u64, in the order of `CaptureStatistics`
-///     end         reason u8 | zero u8 | text: count u16, UTF-8
-///     bitRate     bits a second u64
-///     frameRate   pictures in 1000 seconds u32
+///     hello           version u16 | role u8 | abilities u8 | process u32 | name: count u16, UTF-8
+///                     abilities: bit 0 makes IDR, bit 1 tells the pointer, bit 2 changes chroma
+///     picture         sequence number u64 | x u16 | y u16 | width u16 | height u16
+///                     then, from senders that have it: flags u8 | quantizer u8 | zero u16 | settling u32 microseconds
+///                     flags: bit 0 the pointer is drawn
+///     size            width u16 | height u16
+///     statistics      nine u64, in the order of `CaptureStatistics`
+///     end             reason u8 | zero u8 | text: count u16, UTF-8
+///     pointerShape    width u16 | height u16 | hot x i16 | hot y i16 | width times height pixels u32
+///     pointerPosition x i16 | y i16 | visible u8
+///     sharing         state u8
+///     bitRate         bits a second u64
+///     frameRate       pictures in 1000 seconds u32
+///     pointerMode     mode u8
+///     hold            1 or 0 u8
+///     chroma          format u8
 ///     requestIDR, pause, resume: nothing
 ///
 /// A payload may be longer than that: a later version appends fields, and an older one ignores them.
@@ -26,7 +35,8 @@ enum ControlPayload {
         case .hello(let hello):
             writer.uint16LittleEndian(hello.version)
             writer.uint8(hello.role.rawValue)
-            writer.uint8(hello.canMakeIDR ? 1 : 0)
+            writer.uint8(
+                (hello.canMakeIDR ? 1 : 0) | (hello.tellsPointer ? 2 : 0) | (hello.changesChroma ? 4 : 0))
             writer.uint32LittleEndian(hello.processID)
             encode(hello.name, limit: nameLimit, into: &writer)
         case .picture(let notice):
@@ -34,6 +44,10 @@ enum ControlPayload {
             for value in [notice.damage.x, notice.damage.y, notice.damage.width, notice.damage.height] {
                 writer.uint16LittleEndian(UInt16(clamping: value))
             }
+            writer.uint8(notice.isPointerDrawn ? 1 : 0)
+            writer.uint8(notice.quantizer)
+            writer.uint16LittleEndian(0)
+            writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
         case .size(let size):
             writer.uint16LittleEndian(UInt16(clamping: size.width))
             writer.uint16LittleEndian(UInt16(clamping: size.height))
@@ -43,6 +57,20 @@ enum ControlPayload {
             writer.uint8(notice.reason.rawValue)
             writer.uint8(0)
             encode(notice.text, limit: textLimit, into: &writer)
+        case .pointerShape(let image):
+            writer.uint16LittleEndian(UInt16(clamping: image.size.width))
+            writer.uint16LittleEndian(UInt16(clamping: image.size.height))
+            writer.int16LittleEndian(clamping: image.hotX)
+            writer.int16LittleEndian(clamping: image.hotY)
+            for pixel in image.pixels { writer.uint32LittleEndian(pixel) }
+        case .pointerPosition(let position):
+            writer.int16LittleEndian(clamping: position.x)
+            writer.int16LittleEndian(clamping: position.y)
+            writer.uint8(position.isVisible ? 1 : 0)
+        case .sharing(let state): writer.uint8(state.rawValue)
+        case .pointerMode(let mode): writer.uint8(mode.rawValue)
+        case .hold(let isHeld): writer.uint8(isHeld ? 1 : 0)
+        case .chroma(let format): writer.uint8(format.rawValue)
         }
     }
 
@@ -74,14 +102,23 @@ enum ControlPayload {
             return .success(
                 .hello(
                     Hello(
-                        role: role, name: name, processID: process, canMakeIDR: abilities & 1 != 0, version: version)))
+                        role: role, name: name, processID: process, canMakeIDR: abilities & 1 != 0,
+                        tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version)))
         case .picture:
             guard let number = reader.uint64LittleEndian(), let x = reader.uint16LittleEndian(),
                 let y = reader.uint16LittleEndian(), let width = reader.uint16LittleEndian(),
                 let height = reader.uint16LittleEndian()
             else { return tooShort }
             let damage = PixelRectangle(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
-            return .success(.picture(PictureNotice(sequenceNumber: number, damage: damage)))
+            var notice = PictureNotice(sequenceNumber: number, damage: damage)
+            if let flags = reader.uint8(), let quantizer = reader.uint8(), reader.uint16LittleEndian() != nil,
+                let settling = reader.uint32LittleEndian()
+            {
+                notice.isPointerDrawn = flags & 1 != 0
+                notice.quantizer = quantizer
+                notice.settling = Interval(nanoseconds: Int64(settling) * 1000)
+            }
+            return .success(.picture(notice))
         case .size:
             guard let width = reader.uint16LittleEndian(), let height = reader.uint16LittleEndian() else {
                 return tooShort
@@ -100,7 +137,47 @@ enum ControlPayload {
                 return tooShort
             }
             return .success(.end(EndNotice(reason: EndReason(rawValue: code) ?? .other, text: text)))
+        case .pointerShape: return pointerShape(from: &reader)
+        case .pointerPosition:
+            guard let x = reader.int16LittleEndian(), let y = reader.int16LittleEndian(), let visible = reader.uint8()
+            else { return tooShort }
+            return .success(.pointerPosition(PointerPosition(x: x, y: y, isVisible: visible != 0)))
+        case .sharing: return code(from: &reader).map { .sharing($0) }
+        case .pointerMode: return code(from: &reader).map { .pointerMode($0) }
+        case .chroma: return code(from: &reader).map { .chroma($0) }
+        case .hold:
+            guard let isHeld = reader.uint8() else { return tooShort }
+            return .success(.hold(isHeld != 0))
         }
+    }
+
+    private static func pointerShape(from reader: inout ByteReader) -> Result<LinkMessage, Problem> {
+        guard let width = reader.uint16LittleEndian(), let height = reader.uint16LittleEndian(),
+            let hotX = reader.int16LittleEndian(), let hotY = reader.int16LittleEndian()
+        else { return .failure(Problem("too few bytes for a pointer")) }
+        let limit = PointerImage.longestSide
+        guard width <= limit, height <= limit else { return .failure(Problem("a pointer of \(width)x\(height)")) }
+        var pixels: [UInt32] = []
+        pixels.reserveCapacity(Int(width) * Int(height))
+        while pixels.count < Int(width) * Int(height) {
+            guard let pixel = reader.uint32LittleEndian() else {
+                return .failure(Problem("too few bytes for a pointer of \(width)x\(height)"))
+            }
+            pixels.append(pixel)
+        }
+        let size = PictureSize(width: Int(width), height: Int(height))
+        guard let image = PointerImage(size: size, hotX: hotX, hotY: hotY, pixels: pixels) else {
+            return .failure(Problem("a pointer of \(size)"))
+        }
+        return .success(.pointerShape(image))
+    }
+
+    private static func code<Value: RawRepresentable>(
+        from reader: inout ByteReader
+    ) -> Result<Value, Problem> where Value.RawValue == UInt8 {
+        guard let code = reader.uint8() else { return .failure(Problem("0 bytes are too few")) }
+        guard let value = Value(rawValue: code) else { return .failure(Problem("\(code) has no meaning")) }
+        return .success(value)
     }
 
     /// What is wrong with a payload, in words.
@@ -133,5 +210,17 @@ extension CaptureStatistics {
             \.pictures, \.idrPictures, \.bytes, \.damageEvents, \.heldBack, \.grabNanoseconds, \.convertNanoseconds,
             \.encodeNanoseconds, \.residentBytes,
         ]
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func int16LittleEndian(clamping value: Int) {
+        uint16LittleEndian(UInt16(bitPattern: Int16(clamping: value)))
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func int16LittleEndian() -> Int? {
+        uint16LittleEndian().map { Int(Int16(bitPattern: $0)) }
     }
 }

@@ -14,6 +14,12 @@ public enum LinkMessage: Hashable, Sendable {
     case statistics(CaptureStatistics)
     /// Why the sender ends; nothing follows.
     case end(EndNotice)
+    /// What the pointer looks like from here on.
+    case pointerShape(PointerImage)
+    /// Where the pointer is.
+    case pointerPosition(PointerPosition)
+    /// Whether the sharer shares just now.
+    case sharing(SharingState)
     /// Make the next picture an IDR picture.
     case requestIDR
     /// The bit rate to stay under.
@@ -24,6 +30,12 @@ public enum LinkMessage: Hashable, Sendable {
     case pause
     /// Take pictures again.
     case resume
+    /// Whether the pointer is to be drawn into the pictures.
+    case pointerMode(PointerMode)
+    /// The sharer pauses (true), or goes on.
+    case hold(Bool)
+    /// The chroma format that all who watch can decode.
+    case chroma(ChromaFormat)
 
     /// The kind that its header carries.
     public var kind: MessageKind {
@@ -34,11 +46,17 @@ public enum LinkMessage: Hashable, Sendable {
         case .size: .size
         case .statistics: .statistics
         case .end: .end
+        case .pointerShape: .pointerShape
+        case .pointerPosition: .pointerPosition
+        case .sharing: .sharing
         case .requestIDR: .requestIDR
         case .bitRate: .bitRate
         case .frameRate: .frameRate
         case .pause: .pause
         case .resume: .resume
+        case .pointerMode: .pointerMode
+        case .hold: .hold
+        case .chroma: .chroma
         }
     }
 }
@@ -85,16 +103,23 @@ public struct Hello: Hashable, Sendable {
     public var processID: UInt32
     /// Whether the peer makes an IDR picture when asked.
     public var canMakeIDR: Bool
+    /// Whether the peer can tell where the pointer is, instead of drawing it.
+    public var tellsPointer: Bool
+    /// Whether the peer can go from 4:4:4 to 4:2:0 and back.
+    public var changesChroma: Bool
 
     /// A hello of these fields.
     public init(
-        role: Role, name: String, processID: UInt32, canMakeIDR: Bool, version: UInt16 = Hello.currentVersion
+        role: Role, name: String, processID: UInt32, canMakeIDR: Bool, tellsPointer: Bool = false,
+        changesChroma: Bool = false, version: UInt16 = Hello.currentVersion
     ) {
         self.role = role
         self.version = version
         self.name = name
         self.processID = processID
         self.canMakeIDR = canMakeIDR
+        self.tellsPointer = tellsPointer
+        self.changesChroma = changesChroma
     }
 }
 
@@ -104,11 +129,23 @@ public struct PictureNotice: Hashable, Sendable {
     public var sequenceNumber: UInt64
     /// The part of the picture that changed since the one before; coordinates and sizes of 0...65 535 pixels.
     public var damage: PixelRectangle
+    /// Whether the pointer is drawn in this picture (or it is not known that it isn't).
+    public var isPointerDrawn: Bool
+    /// The quantizer of the picture, 0...51; 0 also where it isn't known.
+    public var quantizer: UInt8
+    /// How long the sender waited after the first change, for the rest of the same paint.
+    public var settling: Interval
 
     /// The notice of picture `sequenceNumber`.
-    public init(sequenceNumber: UInt64, damage: PixelRectangle) {
+    public init(
+        sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, quantizer: UInt8 = 0,
+        settling: Interval = .zero
+    ) {
         self.sequenceNumber = sequenceNumber
         self.damage = damage
+        self.isPointerDrawn = isPointerDrawn
+        self.quantizer = quantizer
+        self.settling = settling
     }
 }
 

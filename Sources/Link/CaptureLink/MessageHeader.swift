@@ -107,6 +107,12 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case statistics = 4
     /// Why the sender ends. Both ways.
     case end = 5
+    /// What the pointer looks like. Capture to host.
+    case pointerShape = 6
+    /// Where the pointer is. Capture to host.
+    case pointerPosition = 7
+    /// Whether the sharer shares just now. Capture to host.
+    case sharing = 8
     /// Make the next picture an IDR picture. Host to capture.
     case requestIDR = 32
     /// The bit rate to stay under. Host to capture.
@@ -117,6 +123,12 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case pause = 35
     /// Take pictures again. Host to capture.
     case resume = 36
+    /// Whether the pointer is to be drawn into the pictures. Host to capture.
+    case pointerMode = 37
+    /// The sharer pauses, or goes on. Host to capture.
+    case hold = 38
+    /// The chroma format that all who watch can decode. Host to capture.
+    case chroma = 39
 }
 
 /// Byte 2 of a message's header. Bits without a name are zero when sent and ignored when received.

@@ -1,0 +1,3 @@
+import MediaTypes
+import RateControl
+import TestSupport
