@@ -1,4 +1,5 @@
 import Glibc
+public import MediaTypes
 
 /// Why a screen can't be captured, or can't be captured any longer.
 public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -18,6 +19,22 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
     case displayGone(display: String)
     /// The X server answered a request with an error; `code` is the protocol's.
     case requestRefused(request: String, code: Int)
+    /// A region of which nothing lies on the screen.
+    case regionOutside(PixelRectangle, screen: PictureSize)
+    /// The screen has shrunk so far that nothing of the region is left on it.
+    case regionGone(PixelRectangle, screen: PictureSize)
+    /// No monitor has this name; these have others.
+    case noSuchMonitor(String, known: [String])
+    /// The captured monitor is gone, and hasn't come back.
+    case monitorGone(String)
+    /// No window has this identifier, title or class.
+    case noSuchWindow(String)
+    /// Several windows have this title or class; these are some of them.
+    case severalWindows(String, matches: [String])
+    /// The window has no pixels of its own (InputOnly).
+    case windowWithoutPixels(String)
+    /// The captured window has been destroyed.
+    case windowClosed(String)
     /// A system call failed; `code` is its errno.
     case system(call: String, code: Int32)
 
@@ -35,7 +52,25 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
             "display '\(display)' supports none of \(tried.map(\.rawValue).joined(separator: ", "))"
         case .displayGone(let display): "display '\(display)' has ended the connection"
         case .requestRefused(let request, let code): "the X server refused \(request) with error \(code)"
+        case .regionOutside(let region, let screen):
+            "region \(region.named) lies outside the screen of \(screen)"
+        case .regionGone(let region, let screen):
+            "the screen is now \(screen), and nothing of region \(region.named) is left on it"
+        case .noSuchMonitor(let name, let known):
+            "there is no monitor '\(PrintableText.harmless(name))'; "
+                + (known.isEmpty ? "the display has none" : "there is \(known.joined(separator: ", "))")
+        case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is gone"
+        case .noSuchWindow(let text): "there is no window '\(text)'; --list shows those there are"
+        case .severalWindows(let text, let matches):
+            "'\(text)' is said by several windows; name one by its number: \(matches.joined(separator: ", "))"
+        case .windowWithoutPixels(let window): "window \(window) only takes input, and shows nothing"
+        case .windowClosed(let window): "window \(window) has been closed"
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
     }
+}
+
+extension PixelRectangle {
+    /// As a user writes a region: 640x480+10+20.
+    fileprivate var named: String { "\(width)x\(height)\(x < 0 ? "" : "+")\(x)\(y < 0 ? "" : "+")\(y)" }
 }

@@ -8,6 +8,7 @@ final class X11Connection {
     /// The display's name as the user would write it.
     let display: String
     let root: xcb_window_t
+    let rootDepth: Int
     let pixels: PixelLayout
 
     init(display name: String?) throws(X11CaptureError) {
@@ -29,6 +30,7 @@ final class X11Connection {
             guard screens.rem > 0, let screen = screens.data else { throw .noSuchScreen(display: display) }
             pixels = try PixelLayout(of: screen, setup: setup, display: display)
             root = screen.pointee.root
+            rootDepth = Int(screen.pointee.root_depth)
         } catch {
             xcb_disconnect(handle)
             throw error
@@ -63,6 +65,27 @@ final class X11Connection {
     func firstEvent(of identifier: OpaquePointer?) -> UInt8? {
         guard let data = xcb_get_extension_data(handle, identifier), data.pointee.present != 0 else { return nil }
         return data.pointee.first_event
+    }
+
+    /// The numbers of `names`; one round trip.
+    func atoms(_ names: [String]) throws(X11CaptureError) -> [xcb_atom_t] {
+        let cookies = names.map { xcb_intern_atom(handle, 0, UInt16(clamping: $0.utf8.count), $0) }
+        var atoms: [xcb_atom_t] = []
+        for cookie in cookies {
+            let answer = try reply(to: "InternAtom") { xcb_intern_atom_reply(handle, cookie, &$0) }
+            defer { free(answer) }
+            atoms.append(answer.pointee.atom)
+        }
+        return atoms
+    }
+
+    /// The version of RandR that the server speaks; (0, 0) where it has none.
+    func randrVersion() throws(X11CaptureError) -> (UInt32, UInt32) {
+        guard firstEvent(of: shim_xcb_randr_id()) != nil else { return (0, 0) }
+        let cookie = xcb_randr_query_version(handle, 1, 5)
+        let version = try reply(to: "RRQueryVersion") { xcb_randr_query_version_reply(handle, cookie, &$0) }
+        defer { free(version) }
+        return (version.pointee.major_version, version.pointee.minor_version)
     }
 
     /// The root window's size now.

@@ -1,0 +1,99 @@
+import Glibc
+public import MediaTypes
+
+/// What there is to capture on a display, for a person who wants to name some of it.
+public struct DisplayListing: Sendable, Equatable {
+    /// The display's name, as ":0".
+    public var display: String
+    /// The size of its screen in pixels.
+    public var screen: PictureSize
+    /// Bits a pixel that carry colour.
+    public var depth: Int
+    /// The monitors, in the server's order; empty where the server has no RandR.
+    public var monitors: [Monitor]
+    /// The windows that a person would call so, the lowest in the stack first.
+    public var windows: [Window]
+
+    public init(display: String, screen: PictureSize, depth: Int, monitors: [Monitor], windows: [Window]) {
+        self.display = display
+        self.screen = screen
+        self.depth = depth
+        self.monitors = monitors
+        self.windows = windows
+    }
+
+    /// One monitor (RandR).
+    public struct Monitor: Sendable, Equatable {
+        /// Its name, as "DP-1": printable, and at most 200 characters.
+        public var name: String
+        /// The part of the screen that it shows, in pixels.
+        public var area: PixelRectangle
+        /// Whether it is the one that the user prefers.
+        public var isPrimary: Bool
+
+        public init(name: String, area: PixelRectangle, isPrimary: Bool) {
+            self.name = name
+            self.area = area
+            self.isPrimary = isPrimary
+        }
+    }
+
+    /// One window of a program.
+    public struct Window: Sendable, Equatable {
+        /// Its X identifier.
+        public var identifier: UInt32
+        /// What it calls itself (_NET_WM_NAME, else WM_NAME): printable, and at most 200 characters.
+        public var title: String
+        /// Its program's class (WM_CLASS), made harmless in the same way.
+        public var className: String
+        /// Where it lies on the screen, in pixels, without its frame; parts may lie outside.
+        public var area: PixelRectangle
+        /// Whether it is mapped; others may cover it.
+        public var isViewable: Bool
+
+        public init(
+            identifier: UInt32, title: String, className: String, area: PixelRectangle, isViewable: Bool
+        ) {
+            self.identifier = identifier
+            self.title = title
+            self.className = className
+            self.area = area
+            self.isViewable = isViewable
+        }
+    }
+}
+
+extension ScreenCapture {
+    /// Asks `display`, or the one that DISPLAY names, what there is to capture.
+    public static func listing(display: String?) throws(X11CaptureError) -> DisplayListing {
+        let connection = try X11Connection(display: display)
+        let windows = try WindowSearch(connection).programWindows()
+        return DisplayListing(
+            display: connection.display, screen: try connection.rootSize(), depth: connection.rootDepth,
+            monitors: try MonitorSearch(connection).monitors(),
+            windows: windows.map {
+                DisplayListing.Window(
+                    identifier: $0.identifier, title: $0.title, className: $0.className, area: $0.area,
+                    isViewable: $0.isViewable)
+            })
+    }
+
+    /// The displays of this machine that have a socket, as ":0"; whether a server still answers is not asked.
+    public static func displays() -> [String] {
+        let folder = "/tmp/.X11-unix"
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var numbers: [UInt32] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            var status = stat()
+            guard name.hasPrefix("X"), let number = UInt32(name.dropFirst()), "X\(number)" == name,
+                stat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK
+            else { continue }
+            numbers.append(number)
+        }
+        return numbers.sorted().map { ":\($0)" }
+    }
+}

@@ -1,0 +1,113 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// Asks RandR which monitors there are: those of RandR 1.5, or else the outputs that a CRTC drives.
+struct MonitorSearch {
+    private let connection: X11Connection
+    // More can't be meant seriously, and each costs a round trip for its name.
+    private static let mostMonitors = 64
+
+    init(_ connection: X11Connection) {
+        self.connection = connection
+    }
+
+    /// The monitors, in the server's order; none where the server has no RandR.
+    func monitors() throws(X11CaptureError) -> [DisplayListing.Monitor] {
+        let version = try connection.randrVersion()
+        if version >= (1, 5) { return try named(listOfMonitors()) }
+        if version >= (1, 2) { return try outputs() }
+        return []
+    }
+
+    private struct Unnamed {
+        var atom: xcb_atom_t
+        var area: PixelRectangle
+        var isPrimary: Bool
+    }
+
+    private func listOfMonitors() throws(X11CaptureError) -> [Unnamed] {
+        let cookie = xcb_randr_get_monitors(connection.handle, connection.root, 1)
+        let reply = try connection.reply(to: "RRGetMonitors") {
+            xcb_randr_get_monitors_reply(connection.handle, cookie, &$0)
+        }
+        defer { free(reply) }
+        var found: [Unnamed] = []
+        var monitors = xcb_randr_get_monitors_monitors_iterator(reply)
+        while monitors.rem > 0, found.count < Self.mostMonitors, let monitor = monitors.data?.pointee {
+            found.append(
+                Unnamed(
+                    atom: monitor.name,
+                    area: PixelRectangle(
+                        x: Int(monitor.x), y: Int(monitor.y), width: Int(monitor.width), height: Int(monitor.height)),
+                    isPrimary: monitor.primary != 0))
+            xcb_randr_monitor_info_next(&monitors)
+        }
+        return found
+    }
+
+    private func named(_ monitors: [Unnamed]) throws(X11CaptureError) -> [DisplayListing.Monitor] {
+        let cookies = monitors.map { xcb_get_atom_name(connection.handle, $0.atom) }
+        var result: [DisplayListing.Monitor] = []
+        for (monitor, cookie) in zip(monitors, cookies) {
+            // Its name may have gone with it.
+            guard let reply = xcb_get_atom_name_reply(connection.handle, cookie, nil) else { continue }
+            defer { free(reply) }
+            let bytes = UnsafeRawBufferPointer(
+                start: xcb_get_atom_name_name(reply), count: max(0, Int(xcb_get_atom_name_name_length(reply))))
+            result.append(
+                DisplayListing.Monitor(
+                    name: PrintableText.harmless(String(decoding: bytes, as: UTF8.self)), area: monitor.area,
+                    isPrimary: monitor.isPrimary))
+        }
+        try connection.check()
+        return result
+    }
+
+    private func outputs() throws(X11CaptureError) -> [DisplayListing.Monitor] {
+        let primaryCookie = xcb_randr_get_output_primary(connection.handle, connection.root)
+        let cookie = xcb_randr_get_screen_resources_current(connection.handle, connection.root)
+        let primary = xcb_randr_get_output_primary_reply(connection.handle, primaryCookie, nil)
+        defer { free(primary) }
+        // RandR 1.2 has no primary output and no way to ask without probing; what it has is enough.
+        var resources = xcb_randr_get_screen_resources_current_reply(connection.handle, cookie, nil)
+        if resources == nil {
+            let probing = xcb_randr_get_screen_resources(connection.handle, connection.root)
+            resources = xcb_randr_get_screen_resources_reply(connection.handle, probing, nil).map {
+                UnsafeMutableRawPointer($0).assumingMemoryBound(
+                    to: xcb_randr_get_screen_resources_current_reply_t.self)
+            }
+        }
+        try connection.check()
+        guard let resources else { return [] }
+        defer { free(resources) }
+        let outputs = UnsafeBufferPointer(
+            start: xcb_randr_get_screen_resources_current_outputs(resources),
+            count: max(0, Int(xcb_randr_get_screen_resources_current_outputs_length(resources))))
+        var result: [DisplayListing.Monitor] = []
+        for output in outputs.prefix(Self.mostMonitors) {
+            let infoCookie = xcb_randr_get_output_info(
+                connection.handle, output, resources.pointee.config_timestamp)
+            guard let info = xcb_randr_get_output_info_reply(connection.handle, infoCookie, nil) else { continue }
+            defer { free(info) }
+            if info.pointee.crtc == 0 { continue }
+            let crtcCookie = xcb_randr_get_crtc_info(
+                connection.handle, info.pointee.crtc, resources.pointee.config_timestamp)
+            guard let crtc = xcb_randr_get_crtc_info_reply(connection.handle, crtcCookie, nil) else { continue }
+            defer { free(crtc) }
+            if crtc.pointee.mode == 0 { continue }
+            let name = UnsafeBufferPointer(
+                start: xcb_randr_get_output_info_name(info),
+                count: max(0, Int(xcb_randr_get_output_info_name_length(info))))
+            result.append(
+                DisplayListing.Monitor(
+                    name: PrintableText.harmless(String(decoding: name, as: UTF8.self)),
+                    area: PixelRectangle(
+                        x: Int(crtc.pointee.x), y: Int(crtc.pointee.y), width: Int(crtc.pointee.width),
+                        height: Int(crtc.pointee.height)),
+                    isPrimary: primary?.pointee.output == output))
+        }
+        try connection.check()
+        return result
+    }
+}

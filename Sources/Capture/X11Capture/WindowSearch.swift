@@ -1,0 +1,217 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// A window as it was when it was looked at.
+struct FoundWindow {
+    var identifier: xcb_window_t
+    /// The child of the root window that it lies in: itself, or its window manager's frame.
+    var frame: xcb_window_t
+    var title = ""
+    var className = ""
+    /// Without its border, in the root window's coordinates.
+    var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    var isViewable = false
+    /// A program's main window, as its window manager has noted (ICCCM 4.1.3.1).
+    var hasState = false
+    var isInputOnly = false
+    var isOverrideRedirect = false
+}
+
+/// Looks through the window tree as far down as window managers put their frames.
+struct WindowSearch {
+    private let connection: X11Connection
+    private let atoms: WindowAtoms
+
+    /// A program's window lies so many windows below the root at most: itself, in a frame, in a frame within a frame.
+    private static let levels = 3
+    private static let mostWindows = 2048
+
+    init(_ connection: X11Connection) throws(X11CaptureError) {
+        self.connection = connection
+        atoms = try WindowAtoms(connection)
+    }
+
+    /// The windows that a person would call so, the lowest first.
+    ///
+    /// Those are what a window manager has marked as a program's, and what lies on the root without one, menus and the like
+    /// left out.
+    func programWindows() throws(X11CaptureError) -> [FoundWindow] {
+        let all = try windows(below: connection.root)
+        let framesOfPrograms = Set(all.lazy.filter(\.hasState).map(\.frame))
+        return all.filter { window in
+            if window.hasState { return true }
+            let isAlone = window.frame == window.identifier && !framesOfPrograms.contains(window.frame)
+            return isAlone && !window.isInputOnly
+                && (!window.isOverrideRedirect || !window.title.isEmpty || !window.className.isEmpty)
+        }
+    }
+
+    /// The one window that `selector` means.
+    func window(_ selector: WindowSelector) throws(X11CaptureError) -> FoundWindow {
+        switch selector {
+        case .identifier(let identifier):
+            guard identifier != connection.root, let found = try describe([identifier], frame: identifier).first else {
+                throw .noSuchWindow(selector.description)
+            }
+            return found
+        case .title(let text):
+            let matches = try programWindows().compactMap { window in
+                Self.match(window, text).map { (window: window, rank: $0) }
+            }
+            guard let best = matches.map(\.rank).max() else {
+                throw .noSuchWindow(PrintableText.harmless(text))
+            }
+            let equals = matches.filter { $0.rank == best }
+            if equals.count > 1 {
+                throw .severalWindows(
+                    PrintableText.harmless(text),
+                    matches: equals.prefix(5).map {
+                        "\(WindowSelector.identifier($0.window.identifier)) '\($0.window.title)'"
+                    })
+            }
+            return equals[0].window
+        }
+    }
+
+    /// Whether `window` or something it holds is what `selector` means.
+    static func matches(_ window: FoundWindow, _ selector: WindowSelector) -> Bool {
+        switch selector {
+        case .identifier(let identifier): window.identifier == identifier || window.frame == identifier
+        case .title(let text): match(window, text) != nil
+        }
+    }
+
+    /// 2 where the title is `text`, 1 where it or the class has it within, nil where neither.
+    private static func match(_ window: FoundWindow, _ text: String) -> Int? {
+        if text.isEmpty { return nil }
+        if window.title == text { return 2 }
+        let wanted = text.lowercased()
+        return window.title.lowercased().contains(wanted) || window.className.lowercased().contains(wanted) ? 1 : nil
+    }
+
+    /// `top` and what lies in it, level by level, or where `top` is the root only the latter; a level costs two round trips.
+    func windows(below top: xcb_window_t) throws(X11CaptureError) -> [FoundWindow] {
+        var result: [FoundWindow] = []
+        var level: [(window: xcb_window_t, frame: xcb_window_t)] = []
+        if top == connection.root {
+            level = try children(of: [(top, 0)]).map { ($0.window, $0.window) }
+        } else {
+            level = [(top, top)]
+        }
+        for depth in 1...Self.levels where !level.isEmpty && result.count < Self.mostWindows {
+            for found in try describe(level) { result.append(found) }
+            if depth < Self.levels { level = try children(of: level) }
+        }
+        return result
+    }
+
+    /// The child of the root window that `window` lies in; nil where the window is gone.
+    func frame(of window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t? {
+        var current = window
+        // A tree deeper than that is no program's.
+        for _ in 0..<32 {
+            let cookie = xcb_query_tree(connection.handle, current)
+            guard let tree = xcb_query_tree_reply(connection.handle, cookie, nil) else {
+                try connection.check()
+                return nil
+            }
+            defer { free(tree) }
+            if tree.pointee.parent == connection.root || tree.pointee.parent == 0 { return current }
+            current = tree.pointee.parent
+        }
+        return current
+    }
+
+    private func children(
+        of parents: [(window: xcb_window_t, frame: xcb_window_t)]
+    ) throws(X11CaptureError) -> [(window: xcb_window_t, frame: xcb_window_t)] {
+        let cookies = parents.map { xcb_query_tree(connection.handle, $0.window) }
+        var result: [(window: xcb_window_t, frame: xcb_window_t)] = []
+        for (parent, cookie) in zip(parents, cookies) {
+            guard let tree = xcb_query_tree_reply(connection.handle, cookie, nil) else { continue }
+            defer { free(tree) }
+            let windows = UnsafeBufferPointer(
+                start: xcb_query_tree_children(tree), count: max(0, Int(xcb_query_tree_children_length(tree))))
+            for window in windows where result.count < Self.mostWindows { result.append((window, parent.frame)) }
+        }
+        try connection.check()
+        return result
+    }
+
+    private func describe(_ windows: [xcb_window_t], frame: xcb_window_t) throws(X11CaptureError) -> [FoundWindow] {
+        try describe(windows.map { ($0, frame) })
+    }
+
+    /// What is still there of `windows`: all is asked before the first answer is waited for.
+    private func describe(
+        _ windows: [(window: xcb_window_t, frame: xcb_window_t)]
+    ) throws(X11CaptureError) -> [FoundWindow] {
+        let cookies = windows.map { window, _ in
+            (
+                attributes: xcb_get_window_attributes(connection.handle, window),
+                geometry: xcb_get_geometry(connection.handle, window),
+                place: xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0),
+                state: property(window, atoms.state), modernTitle: property(window, atoms.modernName),
+                title: property(window, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)),
+                className: property(window, xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue))
+            )
+        }
+        var result: [FoundWindow] = []
+        for (window, cookie) in zip(windows, cookies) {
+            let attributes = xcb_get_window_attributes_reply(connection.handle, cookie.attributes, nil)
+            defer { free(attributes) }
+            let geometry = xcb_get_geometry_reply(connection.handle, cookie.geometry, nil)
+            defer { free(geometry) }
+            let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
+            defer { free(place) }
+            let state = text(cookie.state)
+            let modernTitle = text(cookie.modernTitle)
+            let title = text(cookie.title)
+            let className = text(cookie.className)
+            guard let attributes, let geometry, let place else { continue }
+            var found = FoundWindow(identifier: window.window, frame: window.frame)
+            found.title = PrintableText.harmless(modernTitle ?? title ?? "")
+            // Two strings: the instance's name, and the class (ICCCM 4.1.2.5).
+            let names = (className ?? "").split(separator: "\0", omittingEmptySubsequences: false)
+            found.className = PrintableText.harmless(String(names.count > 1 ? names[1] : names.first ?? ""))
+            found.area = PixelRectangle(
+                x: Int(place.pointee.dst_x), y: Int(place.pointee.dst_y), width: Int(geometry.pointee.width),
+                height: Int(geometry.pointee.height))
+            found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
+            found.hasState = state != nil
+            found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
+            found.isOverrideRedirect = attributes.pointee.override_redirect != 0
+            result.append(found)
+        }
+        try connection.check()
+        return result
+    }
+
+    private func property(_ window: xcb_window_t, _ atom: xcb_atom_t) -> xcb_get_property_cookie_t {
+        // 1 KiB: more of a title is never shown.
+        xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, 0, 256)
+    }
+
+    /// The property's bytes as text; nil where the window doesn't have it.
+    private func text(_ cookie: xcb_get_property_cookie_t) -> String? {
+        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
+        defer { free(reply) }
+        if reply.pointee.type == 0 { return nil }
+        let bytes = UnsafeRawBufferPointer(
+            start: xcb_get_property_value(reply), count: max(0, Int(xcb_get_property_value_length(reply))))
+        return reply.pointee.type == atoms.utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
+    }
+}
+
+/// The names of properties that windows say about themselves with.
+struct WindowAtoms {
+    let state: xcb_atom_t
+    let modernName: xcb_atom_t
+    let utf8: xcb_atom_t
+
+    init(_ connection: X11Connection) throws(X11CaptureError) {
+        let atoms = try connection.atoms(["WM_STATE", "_NET_WM_NAME", "UTF8_STRING"])
+        (state, modernName, utf8) = (atoms[0], atoms[1], atoms[2])
+    }
+}
