@@ -14,7 +14,7 @@ public protocol PictureSource: AnyObject, Sendable {
     /// What the viewers' paths carry: stay under it.
     func setTargetBitRate(_ rate: BitRate)
     /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
-    /// one that can't sends meanwhile is held back behind it; it does nothing.
+    /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
     func setHeld(_ isHeld: Bool)
 }
 
