@@ -11,7 +11,13 @@ struct CaptureOptionsTests {
 
     @Test(
         "what share hands on is read by capture as the same",
-        arguments: [[], ["--display", ":7"], ["-f", "15", "-b", "2.5M"], ["--display=:0.1", "--bitrate", "600k"]])
+        arguments: [
+            [], ["--display", ":7"], ["-f", "15", "-b", "2.5M"], ["--display=:0.1", "--bitrate", "600k"],
+            ["--monitor", "DP-1"], ["--monitor", "-odd one"], ["--window", "0x1C00003"], ["--window", "--help"],
+            ["--region", "1280x720+0+40"], ["--hide", "0x7", "--hide=Pass words", "--hide", "0xffffffff"],
+            ["--scale", "50%"], ["--scale=1280x720"], ["--chroma", "444"], ["--chroma", "444,420"],
+            ["--pause-when-locked"], ["--constant-qp", "0"], ["--constant-qp", "51", "--no-refinement"],
+        ])
     func handedOn(arguments: [String]) throws {
         let options = try CaptureOptions(command.parse(arguments, program: "share"))
         #expect(try CaptureOptions(command.parse(options.arguments, program: "capture")) == options)
@@ -23,6 +29,49 @@ struct CaptureOptionsTests {
         #expect(options.display == nil)
         #expect(options.framesPerSecond == 30)
         #expect(options.bitRate == BitRate(bitsPerSecond: 4_000_000))
+        #expect(options.target == .screen)
+        #expect(options.hidden.isEmpty)
+        #expect(options.scale == nil)
+        #expect(options.chroma == .yuv420)
+        #expect(!options.pausesWhenLocked)
+        #expect(options.quantizer == nil)
+        #expect(options.refines)
+    }
+
+    @Test("what is captured is a monitor, a window by its number or its words, or a part of the screen")
+    func targets() throws {
+        func target(_ arguments: String...) throws -> CaptureTarget {
+            try CaptureOptions(command.parse(arguments, program: "share")).target
+        }
+        #expect(try target("--monitor", "HDMI-1") == .monitor("HDMI-1"))
+        #expect(try target("--window", "0x1c00003") == .window(.identifier(0x1c0_0003)))
+        #expect(try target("--window", "Firefox") == .window(.title("Firefox")))
+        #expect(try target("--region=64x48+7+0") == .region(PixelRectangle(x: 7, y: 0, width: 64, height: 48)))
+        // The last of one kind counts, as with every option.
+        #expect(try target("--window", "a", "--window", "b") == .window(.title("b")))
+        for pair in [["--monitor", "--window"], ["--window", "--region"], ["--monitor", "--region"]] {
+            let error = #expect(throws: UsageError.self) { try target(pair[0], "1x1+0+0", pair[1], "1x1+0+0") }
+            #expect(error?.exitCode == .usage)
+            #expect(error?.description.hasPrefix("\(pair[0]) and \(pair[1]) can't go together") == true)
+        }
+    }
+
+    @Test("--hide may be repeated, and keeps its order")
+    func hidden() throws {
+        let options = try CaptureOptions(command.parse(["--hide", "0x7", "--hide", "b", "--hide=0x8"], program: "p"))
+        #expect(options.hidden == [.identifier(7), .title("b"), .identifier(8)])
+    }
+
+    @Test("a capture's log has one more level, which is info to all else")
+    func verbosity() throws {
+        let command = Command(name: "", summary: "", options: [CaptureVerbosity.option(default: .warning)])
+        func level(_ arguments: String...) throws -> CaptureVerbosity {
+            try command.parse(arguments, program: "p").required("log", as: .choice)
+        }
+        #expect(try level() == .warning)
+        #expect(try level("--log", "rate") == .rate)
+        #expect(CaptureVerbosity.rate.level == .info)
+        for level in Log.Level.allCases { #expect(CaptureVerbosity(rawValue: level.rawValue)?.level == level) }
     }
 
     @Test("a link is a socket's path or a descriptor, and anything else is told what would be right")

@@ -7,7 +7,8 @@ extension EndToEnd {
     struct CommandLineHelp {
         static let commands = [
             ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
-            ["screenrelay", "snapshot"], ["screenrelay-capture"],
+            ["screenrelay", "snapshot"], ["screenrelay", "pause"], ["screenrelay", "resume"], ["screenrelay", "stop"],
+            ["screenrelay", "status"], ["screenrelay-capture"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)
@@ -39,7 +40,8 @@ extension EndToEnd {
             let share = try CommandLineRun(["screenrelay", "share", "--help"]).output
             for option in [
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
-                "(default: 30)", "4M)", "127.0.0.1:8080)",
+                "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
+                "--chroma", "--pause-when-locked", "--list", "(default: 420)",
             ] {
                 #expect(share.contains(option), "\(option)")
             }
@@ -48,7 +50,10 @@ extension EndToEnd {
                 #expect(host.contains(option), "\(option)")
             }
             let capture = try CommandLineRun(["screenrelay", "capture", "--help"]).output
-            for option in ["--link", "--display", "--fps", "--bitrate", "--legacy"] {
+            for option in [
+                "--link", "--display", "--fps", "--bitrate", "--legacy", "--monitor", "--window", "--region", "--hide",
+                "--scale", "--chroma", "--pause-when-locked", "--list", "--constant-qp", "--no-refinement",
+            ] {
                 #expect(capture.contains(option), "\(option)")
             }
         }

@@ -84,4 +84,21 @@ struct HostTests {
         #expect(throws: HostError.self) { try ScreenRelayHost(wrong) }
         try ScreenRelayHost(configuration).stop()
     }
+
+    @Test("a pause is what its source's state says, until it goes on")
+    func pause() throws {
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(host.publish(track))
+        host.pause()
+        #expect(host.sourceState == .paused(.sharer))
+        host.resume()
+        #expect(host.sourceState == .live)
+        host.togglePause()
+        #expect(host.sourceState == .paused(.sharer))
+        host.togglePause()
+        #expect(host.sourceState == .live)
+        track.end(reason: "it was a test")
+    }
 }

@@ -29,10 +29,17 @@ struct MemberTests {
 
         server.server.announce(.live, room: "desk")
         server.server.announce(.live, room: "desk")
+        server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
+        server.server.announce(.paused, message: "The screen is locked.", room: "desk")
         server.server.announce(.gone, message: "capture has ended", room: "desk")
         let live = try client.next(event: "_state")
         #expect(live["source"] as? String == "live")
         #expect(live["message"] == nil)
+        for words in ["The sharer has paused.", "The screen is locked."] {
+            let paused = try client.next(event: "_state")
+            #expect(paused["source"] as? String == "paused")
+            #expect(paused["message"] as? String == words)
+        }
         let gone = try client.next(event: "_state")
         #expect(gone["source"] as? String == "gone")
         #expect(gone["since"] as? Double == 0)
@@ -42,6 +49,19 @@ struct MemberTests {
         let ended = try client.next(event: "_session_ended")
         #expect(ended["reason"] as? String == "no word for 30 s")
         #expect(ended["socketId"] as? String == host)
+    }
+
+    @Test("who joins while the sharer pauses is told so at once, and for how long it has been so")
+    func joinsPaused() throws {
+        let server = try RunningServer()
+        server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        _ = try client.next(event: "_peers")
+        let state = try client.next(event: "_state")
+        #expect(state["source"] as? String == "paused")
+        #expect(state["message"] as? String == "The sharer has paused.")
+        #expect(try #require(state["since"] as? Double) >= 0)
     }
 
     @Test("two plain clients see each other and the host, and talk through the room")

@@ -31,7 +31,7 @@ public final class CaptureAgent {
 
     /// Opens the display; the link is opened by `run`.
     ///
-    /// `stopDescriptor` becomes readable when capture shall end (see `TerminationSignals`); it stays the caller's.
+    /// `stopDescriptor` becomes readable when capture shall end (see `ProcessSignals`); it stays the caller's.
     public init(
         _ configuration: CaptureConfiguration, stopDescriptor: Int32,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void

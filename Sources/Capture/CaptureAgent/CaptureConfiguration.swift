@@ -24,6 +24,23 @@ public struct CaptureConfiguration: Sendable {
     /// How much work goes into a picture.
     public var preset: X264Preset = .ultrafast
 
+    /// What of the display is captured.
+    public var target: CaptureTarget = .screen
+    /// Windows that are left out of the picture; their places stay blank.
+    public var hidden: [WindowSelector] = []
+    /// How large pictures are; nil: as large as what they show.
+    public var scale: PictureScale?
+    /// Which chroma formats may be sent.
+    public var chroma: ChromaPreference = .yuv420
+    /// Whether a locked screen pauses.
+    public var pausesWhenLocked = false
+    /// The one quantizer of all pictures, 0...51; nil: the rate control chooses.
+    public var quantizer: Int?
+    /// Whether what was sent coarsely is sent again, finer, once the screen stands still.
+    public var refines = true
+    /// Whether every decision of the rate control is logged.
+    public var logsRate = false
+
     /// Captures `display` for the host at `link`.
     public init(
         link: LinkAddress, display: String? = nil, framesPerSecond: Int = 30,

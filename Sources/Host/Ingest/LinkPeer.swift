@@ -198,6 +198,8 @@ final class LinkPeer {
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
+        // Not before the source is attached: a capture may begin with it.
+        if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
         assembler.add(message, at: now)
         deliver(now: now)
         return true

@@ -31,6 +31,8 @@ final class LinkSource: PictureSource {
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
+    func setHeld(_ isHeld: Bool) { post(.hold(isHeld)) }
+
     func takeMessages() -> [LinkMessage] {
         messages.withLock { messages in
             let taken = messages

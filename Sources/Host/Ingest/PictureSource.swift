@@ -13,6 +13,13 @@ public protocol PictureSource: AnyObject, Sendable {
     func setRunning(_ isRunning: Bool)
     /// What the viewers' paths carry: stay under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
+    /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
+    func setHeld(_ isHeld: Bool)
+}
+
+extension PictureSource {
+    public func setHeld(_ isHeld: Bool) {}
 }
 
 /// What a track's source does, as viewers are told.
@@ -21,6 +28,18 @@ public enum SourceState: Sendable, Equatable {
     case waiting
     /// A source is there.
     case live
+    /// A source is there and shows nothing of the screen, on purpose.
+    case paused(PauseReason)
     /// The source went away then, for that reason; viewers keep the last picture.
     case gone(since: MonotonicTime, reason: String)
+}
+
+/// Why viewers don't see the screen though its source is there.
+public enum PauseReason: Sendable, Equatable {
+    /// The sharer has paused.
+    case sharer
+    /// The screen is locked.
+    case screenLocked
+    /// The window that is shared is not on the screen just now.
+    case windowHidden
 }

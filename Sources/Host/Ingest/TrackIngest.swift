@@ -1,3 +1,4 @@
+public import CaptureLink
 public import MediaTypes
 import Synchronization
 public import Threading
@@ -26,11 +27,20 @@ public final class TrackIngest: TrackSource {
         var delivered: UInt64 = 0
         /// The last of them that was an IDR.
         var lastIDR: UInt64 = 0
+        /// What of it viewers may see.
+        var gate = SharingGate()
     }
 
     private struct Demand {
         var source: (any PictureSource)?
-        var state = SourceState.waiting
+        /// Whether a source is there; with `pause`, what viewers are told.
+        var presence = SourceState.waiting
+        /// What the gate says; `way` is locked where it changes.
+        var pause: PauseReason?
+        /// What was told last of the source's state.
+        var announced = SourceState.waiting
+        /// Whether some thread is telling it now; it looks again before it stops.
+        var isAnnouncing = false
         var viewers = 0
         var snapshots = 0
         /// What the viewers' paths carry; nil until that is known.
@@ -43,6 +53,10 @@ public final class TrackIngest: TrackSource {
         var runningSince: MonotonicTime?
 
         var isWanted: Bool { viewers > 0 || snapshots > 0 }
+
+        var state: SourceState {
+            if presence == .live, let pause { .paused(pause) } else { presence }
+        }
     }
 
     /// The head of a track into `hub`, with a decode tap on a thread of its own.
@@ -73,20 +87,25 @@ public final class TrackIngest: TrackSource {
 
     /// Makes `source` the one whose pictures are taken. There is one at a time: false where another is still there.
     public func attach(_ source: any PictureSource) -> Bool {
-        let isTaken = demand.withLock { demand in
-            guard demand.source == nil else { return false }
-            demand.source = source
-            demand.state = .live
-            demand.told = nil
-            demand.runningSince = nil
-            return true
+        let isTaken = way.withLock { way in
+            demand.withLock { demand in
+                guard demand.source == nil else { return false }
+                demand.source = source
+                demand.presence = .live
+                demand.told = nil
+                demand.runningSince = nil
+                way.gate.sourceCame()
+                demand.pause = way.gate.pause
+                if way.gate.isHeld { source.setHeld(true) }
+                return true
+            }
         }
         guard isTaken else { return false }
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
         // A source that comes back finds the paths as they are.
         if let rate = demand.withLock({ $0.rate }) { source.setTargetBitRate(rate) }
-        onStateChange(.live)
+        announceState()
         return true
     }
 
@@ -102,12 +121,12 @@ public final class TrackIngest: TrackSource {
         let wasAttached = demand.withLock { demand in
             guard demand.source === source else { return false }
             demand.source = nil
-            demand.state = state
+            demand.presence = state
             return true
         }
         guard wasAttached else { return }
         tap.sourceChanged(canMakeIDR: false)
-        onStateChange(state)
+        announceState()
     }
 
     /// Takes the source's next access unit, in order, on the source's thread.
@@ -122,7 +141,9 @@ public final class TrackIngest: TrackSource {
                 way.isCarriedByHost = false
                 way.lastIDR = way.delivered
             }
-            if !way.isCarriedByHost { hub.publish(unit, epoch: epoch, arrival: arrival) }
+            if !way.isCarriedByHost, way.gate.passes(isIDR: unit.isIDR, fromSource: true) {
+                hub.publish(unit, epoch: epoch, arrival: arrival)
+            }
             return !tap.take(DecodeTap.Delivery(unit: unit, epoch: epoch, arrival: arrival, number: way.delivered))
         }
         if isBlind { decodingFailed() }
@@ -132,9 +153,78 @@ public final class TrackIngest: TrackSource {
     /// What the source does now.
     public var state: SourceState { demand.withLock { $0.state } }
 
+    // MARK: The sharer's pause
+
+    /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
+    /// then on sees nothing of the screen, nor does a snapshot.
+    public func hold(_ isHeld: Bool) {
+        hold { _ in isHeld }
+    }
+
+    /// Pauses, or goes on where the sharer has paused, here or at the source.
+    public func toggleHold() {
+        hold { $0 != .sharer }
+    }
+
+    private func hold(_ decide: (PauseReason?) -> Bool) {
+        let needsIDR = way.withLock { way in
+            let isHeld = decide(way.gate.pause)
+            let needsIDR = way.gate.hold(isHeld)
+            if isHeld { hub.forgetCache() }
+            let source = demand.withLock { demand in
+                demand.pause = way.gate.pause
+                return demand.source
+            }
+            // Within the lock: of two that come at once the source hears the same last word as the gate.
+            source?.setHeld(isHeld)
+            return needsIDR
+        }
+        if needsIDR { keyFrameWanted() }
+        announceState()
+    }
+
+    /// `source` says whether it shows the screen; what it sends next is an IDR picture.
+    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
+        way.withLock { way in
+            let isAttached = demand.withLock { demand in
+                guard demand.source === source else { return false }
+                way.gate.sourceSays(sharing)
+                demand.pause = way.gate.pause
+                return true
+            }
+            guard isAttached else { return }
+            if !way.gate.isOpen { hub.forgetCache() }
+            // What the sharer said to the host holds until it is taken back there.
+            if way.gate.isHeld, sharing == .live { source.setHeld(true) }
+        }
+        announceState()
+    }
+
+    /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
+    private func announceState() {
+        let isOurs = demand.withLock { demand in
+            defer { demand.isAnnouncing = true }
+            return !demand.isAnnouncing
+        }
+        guard isOurs else { return }
+        while let state = nextAnnouncement() { onStateChange(state) }
+    }
+
+    private func nextAnnouncement() -> SourceState? {
+        demand.withLock { demand in
+            guard demand.announced != demand.state else {
+                demand.isAnnouncing = false
+                return nil
+            }
+            demand.announced = demand.state
+            return demand.state
+        }
+    }
+
     // MARK: The readers' side
 
     public func keyFrameWanted() {
+        guard way.withLock({ $0.gate.takesIDR }) else { return }
         let source = demand.withLock { $0.source }
         if let source, source.canMakeIDR {
             source.requestIDR()
@@ -174,16 +264,23 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now.
+    /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now, or
+    /// the sharer has paused and no slate has come.
     ///
     /// A paused source is woken for it, and its first new picture taken; one that is running has shown its last already.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = monotonicNow()
+        guard way.withLock({ $0.gate.takesIDR }) else {
+            completion(nil)
+            return
+        }
         demand.withLock { $0.snapshots += 1 }
         tellSource()
         let from = demand.withLock { $0.source?.canMakeIDR == true ? $0.runningSince : nil }
         tap.snapshot(from: from, until: now + patience) { [weak self] picture in
-            completion(picture)
+            // The sharer may have paused meanwhile, and this be what was on the screen before.
+            let isShown = self?.way.withLock { $0.gate.isOpen } ?? false
+            completion(isShown ? picture : nil)
             self?.demand.withLock { $0.snapshots -= 1 }
             self?.tellSource()
         }
@@ -225,7 +322,9 @@ public final class TrackIngest: TrackSource {
     private func carryOn(with unit: AccessUnit, epoch: UInt64, number: UInt64) -> Bool {
         defer { hub.passOnKeptRequest(now: monotonicNow()) }
         return way.withLock { way in
-            guard way.lastIDR <= number, way.isCarriedByHost || unit.isIDR else { return false }
+            guard way.lastIDR <= number, way.isCarriedByHost || unit.isIDR,
+                way.gate.passes(isIDR: unit.isIDR, fromSource: false)
+            else { return false }
             if !way.isCarriedByHost { log.info("the source makes no IDR now: the host's own encoder carries on") }
             way.isCarriedByHost = true
             hub.publish(unit, epoch: epoch, arrival: monotonicNow())

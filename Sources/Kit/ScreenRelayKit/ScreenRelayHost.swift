@@ -112,6 +112,19 @@ public final class ScreenRelayHost: Sendable {
         return "http://\(ListenAddress(address: host, port: port))/#\(key)"
     }
 
+    /// Shows viewers nothing of the screen until ``resume()``: a source that can sends a slate, another one's pictures are
+    /// held back. Pages say so.
+    public func pause() { ingest.hold(true) }
+
+    /// Shows the screen again, also where the sharer has paused at the source.
+    public func resume() { ingest.hold(false) }
+
+    /// Pauses, or goes on where the sharer has paused.
+    public func togglePause() { ingest.toggleHold() }
+
+    /// What the source does now, as viewers are told.
+    public var sourceState: Ingest.SourceState { ingest.state }
+
     /// How many watch now.
     public var viewers: Int { ingest.hub.viewers }
 

@@ -32,6 +32,10 @@ final class StateAnnouncer: Sendable {
         switch state {
         case .waiting: server.announce(.waiting, room: room)
         case .live: server.announce(.live, room: room)
+        case .paused(.sharer): server.announce(.paused, message: "The sharer has paused.", room: room)
+        case .paused(.screenLocked): server.announce(.paused, message: "The screen is locked.", room: room)
+        case .paused(.windowHidden):
+            server.announce(.paused, message: "The window is not on the screen just now.", room: room)
         case .gone(_, let reason): server.announce(.gone, message: reason, room: room)
         }
     }

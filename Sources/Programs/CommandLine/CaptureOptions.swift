@@ -4,34 +4,119 @@ public import MediaTypes
 public struct CaptureOptions: Sendable, Equatable {
     /// The X display; nil: what the variable DISPLAY names.
     public var display: String?
+    /// What of it is captured.
+    public var target: CaptureTarget
+    /// The windows that viewers must not see.
+    public var hidden: [WindowSelector]
+    /// How large pictures are; nil: as large as what they show.
+    public var scale: PictureScale?
+    /// Which chroma formats may be sent.
+    public var chroma: ChromaPreference
+    /// Whether a locked screen pauses.
+    public var pausesWhenLocked: Bool
     /// Pictures a second at most.
     public var framesPerSecond: Int
     /// Bits a second at most.
     public var bitRate: BitRate
+    /// The one quantizer of all pictures, 0...51; nil: the rate control chooses.
+    public var quantizer: Int?
+    /// Whether what was sent coarsely is sent again, finer, once the screen stands still.
+    public var refines: Bool
 
+    /// What the user wrote for them.
+    public init(_ parsed: ParsedOptions) throws(UsageError) {
+        display = try parsed.value("display", as: .text)
+        target = try parsed.captureTarget()
+        hidden = try parsed.values("hide", as: .window)
+        scale = try parsed.value("scale", as: .scale)
+        chroma = try parsed.required("chroma", as: .chroma)
+        pausesWhenLocked = parsed.has("pause-when-locked")
+        framesPerSecond = try parsed.required("fps", as: .frameRate)
+        bitRate = try parsed.required("bitrate", as: .bitRate)
+        quantizer = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
+        refines = !parsed.has("no-refinement")
+    }
+
+    /// The same in words of a command line.
+    public var arguments: [String] {
+        var words = ["--fps", "\(framesPerSecond)", "--bitrate", "\(bitRate.bitsPerSecond)"]
+        if let display { words += ["--display", display] }
+        switch target {
+        case .screen: break
+        case .monitor(let name): words += ["--monitor", name]
+        case .window(let window): words += ["--window", "\(window)"]
+        case .region(let area): words += ["--region", "\(area.width)x\(area.height)+\(area.x)+\(area.y)"]
+        }
+        for window in hidden { words += ["--hide", "\(window)"] }
+        switch scale {
+        case .percent(let percent): words += ["--scale", "\(percent)%"]
+        case .within(let size): words += ["--scale", "\(size.width)x\(size.height)"]
+        case nil: break
+        }
+        words += ["--chroma", chroma.rawValue]
+        if pausesWhenLocked { words.append("--pause-when-locked") }
+        if let quantizer { words += ["--constant-qp", "\(quantizer)"] }
+        if !refines { words.append("--no-refinement") }
+        return words
+    }
+}
+
+extension CaptureOptions {
     /// As they stand in a command's table.
     public static let options = [
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
             help: "the X display, as in :0; without it, what the variable DISPLAY names"),
         Option(
+            long: "monitor", value: .required("NAME"),
+            help: "share this monitor alone, as in DP-1; --list names them"),
+        Option(
+            long: "window", value: .required("WINDOW"),
+            help: "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
+                + "title or class; --list names them"),
+        Option(
+            long: "region", value: .required("WxH+X+Y"),
+            help: "share this part of the screen alone, as in 1280x720+0+40"),
+        Option(
+            long: "hide", value: .required("WINDOW"),
+            help: "leave this window out, its place stays blank; named as for --window, may be repeated"),
+        Option(
+            long: "scale", value: .required("WxH|N%"),
+            help: "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
+        Option(
+            long: "chroma", value: .required("FORMAT"),
+            help: "420; or 444, which keeps small coloured text readable, for browsers that can decode it; "
+                + "or 444,420: the one while all who watch can, else the other",
+            default: ChromaPreference.yuv420.rawValue),
+        Option(long: "pause-when-locked", help: "pause while the screen is locked"),
+        Option(
             long: "fps", short: "f", value: .required("NUMBER"), help: "pictures a second at most, 1 to 120",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
             help: "bits a second at most, as in 4M, 600k or 2500000", default: "4M"),
+        Option(
+            long: "constant-qp", value: .required("N"),
+            help: "for measuring: every picture with this quantizer, 0 to 51, whatever the bit rate"),
+        Option(long: "no-refinement", help: "for measuring: never send finer what was sent coarsely"),
+        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
     ]
+}
 
-    /// What the user wrote for them.
-    public init(_ parsed: ParsedOptions) throws(UsageError) {
-        display = try parsed.value("display", as: .text)
-        framesPerSecond = try parsed.required("fps", as: .frameRate)
-        bitRate = try parsed.required("bitrate", as: .bitRate)
-    }
+extension ParsedOptions {
+    /// Whether `--list` was given; the program then prints what can be shared and does nothing else.
+    public var wantsList: Bool { has("list") }
 
-    /// The same in words of a command line.
-    public var arguments: [String] {
-        let rates = ["--fps", "\(framesPerSecond)", "--bitrate", "\(bitRate.bitsPerSecond)"]
-        return rates + (display.map { ["--display", $0] } ?? [])
+    /// What `--monitor`, `--window` and `--region` say; at most one of them can be meant.
+    fileprivate func captureTarget() throws(UsageError) -> CaptureTarget {
+        let given = ["monitor", "window", "region"].filter { has($0) }
+        if given.count > 1 {
+            let names = given.map { "--\($0)" }.joined(separator: " and ")
+            throw UsageError("\(names) can't go together; give one of --monitor, --window and --region")
+        }
+        if let name = try value("monitor", as: .text) { return .monitor(name) }
+        if let window = try value("window", as: .window) { return .window(window) }
+        if let area = try value("region", as: .region) { return .region(area) }
+        return .screen
     }
 }

@@ -21,20 +21,30 @@ enum CaptureCommand {
             Option(
                 long: "legacy",
                 help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says"),
-            Log.option(default: .info),
+            CaptureVerbosity.option(default: .info),
         ],
         examples: [
             Example("screenrelay-capture --display :0", "Shares display :0 with the host of this user."),
             Example(
                 "screenrelay-capture --link unix:s.sock --fps 15 --bitrate 600k",
                 "Shares it with the host that listens on s.sock, over a narrow line."),
+            Example("screenrelay-capture --list", "Shows which monitors and windows can be shared alone."),
         ])
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> CaptureConfiguration {
         let link = try options.link() ?? .standard()
         let capture = try CaptureOptions(options)
-        return CaptureConfiguration(
+        var configuration = CaptureConfiguration(
             link: link, display: capture.display, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
             isLegacy: options.has("legacy"))
+        configuration.target = capture.target
+        configuration.hidden = capture.hidden
+        configuration.scale = capture.scale
+        configuration.chroma = capture.chroma
+        configuration.pausesWhenLocked = capture.pausesWhenLocked
+        configuration.quantizer = capture.quantizer
+        configuration.refines = capture.refines
+        configuration.logsRate = try options.required("log", as: ValueFormat<CaptureVerbosity>.choice) == .rate
+        return configuration
     }
 }

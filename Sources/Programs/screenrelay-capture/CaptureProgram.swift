@@ -10,15 +10,16 @@ enum CaptureProgram {
     static func main() {
         exit(
             CaptureCommand.command.run(CaptureCommand.program) { options in
-                let level: Log.Level = try options.required("log", as: .choice)
+                if options.wantsList { return Listing.show(display: try CaptureOptions(options).display) }
+                let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
                 let configuration = try CaptureCommand.configuration(options)
-                return capture(configuration, log: Log(program: CaptureCommand.program, level: level))
+                return capture(configuration, log: Log(program: CaptureCommand.program, level: verbosity.level))
             })
     }
 
     private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
         do throws(CaptureError) {
-            let signals = try TerminationSignals()
+            let signals = try ProcessSignals()
             let agent = try CaptureAgent(configuration, stopDescriptor: signals.descriptor) { level, line in
                 switch level {
                 case .warning: log.warning(line)

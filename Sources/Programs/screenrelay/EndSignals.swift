@@ -4,26 +4,38 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// Waits for what ends a program: SIGINT, SIGTERM, or a stage that can't go on.
+/// Waits for what ends a program: SIGINT, SIGTERM, or a stage that can't go on. SIGUSR1 pauses and goes on.
 final class EndSignals: Sendable {
     private let wake: WakeUp
     private let signals: Int32
     private let code = Mutex<Int32?>(nil)
     private let isReady = Mutex(false)
+    private let onPauseToggle = Mutex<@Sendable () -> Void>({})
 
     /// Blocks the signals in this thread and all that start after it; nil where no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
-        blockSignals([SIGINT, SIGTERM])
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
+        blockSignals([SIGINT, SIGTERM, SIGUSR1])
+        var set = Self.endingSignals
+        sigaddset(&set, SIGUSR1)
         guard let wake = WakeUp() else { return nil }
         self.wake = wake
         signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         if signals < 0 { return nil }
+    }
+
+    private static var endingSignals: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGINT)
+        sigaddset(&set, SIGTERM)
+        return set
+    }
+
+    /// What SIGUSR1 does from now on, on the thread that waits.
+    func pauseToggles(_ action: @escaping @Sendable () -> Void) {
+        onPauseToggle.withLock { $0 = action }
     }
 
     /// Ends the wait with an exit code; the first one counts. Any thread.
@@ -60,19 +72,23 @@ final class EndSignals: Sendable {
                 guard let base = entries.baseAddress else { return }
                 waitForEvents(base, count: entries.count, until: deadline)
             }
-            if entries[0].revents != 0 {
-                // A second signal ends the program at once, whatever still hangs.
-                var set = sigset_t()
-                sigemptyset(&set)
-                sigaddset(&set, SIGINT)
-                sigaddset(&set, SIGTERM)
-                var information = signalfd_siginfo()
-                _ = read(signals, &information, MemoryLayout<signalfd_siginfo>.size)
-                pthread_sigmask(SIG_UNBLOCK, &set, nil)
-                return 0
+            if entries[0].revents != 0, let number = readSignal() {
+                guard number == SIGUSR1 else {
+                    // A second signal ends the program at once, whatever still hangs.
+                    var set = Self.endingSignals
+                    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+                    return 0
+                }
+                onPauseToggle.withLock { $0 }()
             }
             wake.consume()
         }
+    }
+
+    private func readSignal() -> Int32? {
+        var information = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        return read(signals, &information, size) == size ? Int32(information.ssi_signo) : nil
     }
 }
 

@@ -13,7 +13,7 @@ enum HostCommand {
                 long: "link", short: "l", value: .required("LINK"),
                 help: "where captures connect: unix:PATH, or fd:NUMBER for a connected socket that was handed down; "
                     + "without it, a socket of this user's own, where 'screenrelay capture' looks by itself")
-        ] + HostOptions.options,
+        ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'.")
         ])
@@ -21,12 +21,15 @@ enum HostCommand {
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
         let configuration = try HostOptions.configuration(options)
-        let log = try HostOptions.log(options)
+        let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
+            end.pauseToggles { host.togglePause() }
+            let control = Control.serve(host, end, what: "hosting \(address ?? .standard())", log: log)
+            defer { control?.stop() }
             let link = try host.openLink(at: address ?? .standard())
             defer { link.stop() }
             StandardStreams.print(

@@ -28,7 +28,6 @@ enum HostOptions {
         Option(
             long: "allow-origin", value: .required("ORIGIN"),
             help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
-        Log.option(default: .warning),
     ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -89,8 +88,7 @@ enum HostOptions {
     private static var hasIPv6: Bool { access("/proc/net/if_inet6", F_OK) == 0 }
 
     /// A log at the level that was asked for.
-    static func log(_ options: ParsedOptions) throws(UsageError) -> EventLog {
-        let level: Log.Level = try options.required("log", as: .choice)
+    static func log(_ options: ParsedOptions, level: Log.Level) -> EventLog {
         let log = Log(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
             log.warning(

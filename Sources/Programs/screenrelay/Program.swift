@@ -11,7 +11,9 @@ enum Program {
         program: name,
         summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
         version: screenRelayVersion,
-        commands: [ShareCommand.command, HostCommand.command, CaptureCommand.command, SnapshotCommand.command])
+        commands: [
+            ShareCommand.command, HostCommand.command, CaptureCommand.command, SnapshotCommand.command,
+        ] + Control.commands)
 
     static func main() {
         let arguments = Array(Swift.CommandLine.arguments.dropFirst())
@@ -24,7 +26,8 @@ enum Program {
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
-                default: try SnapshotCommand.run(options)
+                case SnapshotCommand.command.name: try SnapshotCommand.run(options)
+                default: try Control.run(command, options)
                 }
             })
     }

@@ -10,26 +10,40 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display to a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + HostOptions.options,
+        options: CaptureOptions.options + HostOptions.options + [CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY to browsers of this machine."),
             Example("screenrelay share --lan --room demo", "Shares it to whoever in the network has the link."),
+            Example(
+                "screenrelay share --window Firefox --hide 'Password Manager'",
+                "Shares one window alone, and never the other."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let configuration = try HostOptions.configuration(options)
-        let log = try HostOptions.log(options)
+        let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
-        let arguments = capture.arguments + ["--log", options.value("log") ?? Log.Level.warning.rawValue]
+        if options.wantsList {
+            return CaptureCommand.run(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+        }
+        let log = HostOptions.log(options, level: verbosity.level)
+        let arguments = capture.arguments + ["--log", verbosity.rawValue]
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
         }
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
             let host = try ScreenRelayHost(configuration, log: log) { state in
-                if state == .live { end.becameReady() }
+                switch state {
+                case .live, .paused: end.becameReady()
+                case .waiting, .gone: break
+                }
             }
             defer { host.stop() }
+            end.pauseToggles { host.togglePause() }
+            let shared = capture.sharedName ?? display
+            let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
+            defer { control?.stop() }
             let link = try host.openLink(at: nil)
             defer { link.stop() }
             let supervisor = try CaptureSupervisor(program: program, arguments: arguments, link: link, log: log) {
@@ -39,7 +53,7 @@ enum ShareCommand {
             // A link to nothing is no help: a display that can't be captured ends us before it is printed.
             if let code = end.waitUntilReady(within: captureStart) { return code }
             StandardStreams.print(
-                "Sharing \(capture.display ?? display) to the room \(host.room). Ctrl-C ends it.\n"
+                "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.\n"
                     + HostOptions.links(to: host))
             return end.wait()
         } catch {
@@ -50,5 +64,19 @@ enum ShareCommand {
     /// How long a capture may take to come up before the link is printed all the same.
     private static let captureStart = Interval.seconds(5)
 
+    /// What DISPLAY names.
     private static var display: String { getenv("DISPLAY").map { String(cString: $0) } ?? "the display" }
+}
+
+extension CaptureOptions {
+    /// What is shared, for people; nil where that is the screen that DISPLAY names.
+    fileprivate var sharedName: String? {
+        let place = display.map { " of \($0)" } ?? ""
+        return switch target {
+        case .screen: display
+        case .monitor(let name): "monitor \(name)\(place)"
+        case .window(let window): "window \(window)\(place)"
+        case .region(let area): "\(area.width)x\(area.height)+\(area.x)+\(area.y)\(place)"
+        }
+    }
 }

@@ -71,7 +71,11 @@ export const messages = {
 
   sourceWaiting: () => "No screen is shared here yet. It appears as soon as capture starts.",
 
-  sourcePaused: (message) => message || "Sharing is paused.",
+  // In place of the picture, while the sharer shows none.
+  sourcePaused: (message) => ({
+    title: message || "The sharer has paused.",
+    detail: "The picture comes back by itself.",
+  }),
 
   oldPicture: (reason) => `${reason.title} This is the last picture.`,
 };

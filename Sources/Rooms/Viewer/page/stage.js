@@ -11,6 +11,7 @@ export class Stage {
   #video = byId("video");
   #held = byId("held");
   #notice = byId("notice");
+  #slate = byId("slate");
   #card = byId("card");
   #idle = null;
   #hasPicture = false;
@@ -73,8 +74,9 @@ export class Stage {
     this.#layOut();
   }
 
-  /** Keeps the picture that is on the screen now, whatever becomes of its stream. */
+  /** Keeps the picture that is on the screen now, whatever becomes of its stream; not one that a slate covers. */
   hold() {
+    if (!this.#slate.hidden) this.#forget();
     const { videoWidth: width, videoHeight: height } = this.#video;
     if (!this.#hasPicture || !width || !this.#held.hidden) return;
     this.#held.width = width;
@@ -100,10 +102,22 @@ export class Stage {
     button.hidden = action === "";
   }
 
+  /** What stands in place of the picture while the sharer shows none; null takes it away. */
+  slate(message) {
+    this.#slate.hidden = message === null;
+    this.#stage.toggleAttribute("data-paused", message !== null);
+    if (message === null) return;
+    // An old picture under it would come to light when the slate goes.
+    if (!this.#held.hidden) this.#forget();
+    this.#speak(`${message.title} ${message.detail}`);
+    setText(byId("slate-title"), message.title);
+    setText(byId("slate-detail"), message.detail);
+  }
+
   /** The line above the picture; "" takes it away. */
   notice(text) {
     setText(this.#notice, text);
-    if (text !== "" || this.#card.hidden) this.#speak(text);
+    if (text !== "" || (this.#card.hidden && this.#slate.hidden)) this.#speak(text);
     this.#notice.hidden = text === "";
     this.#stage.toggleAttribute("data-stale", text !== "");
   }
@@ -132,6 +146,11 @@ export class Stage {
     else if (this.#stage.requestFullscreen) this.#stage.requestFullscreen().catch(() => {});
     // Only the picture itself can be full on an iPhone.
     else this.#video.webkitEnterFullscreen?.();
+  }
+
+  #forget() {
+    this.#hasPicture = false;
+    this.#held.hidden = true;
   }
 
   #speak(text) {

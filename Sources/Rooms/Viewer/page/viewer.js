@@ -55,6 +55,11 @@ class Viewer {
     else this.#connect();
   }
 
+  /** What the host says of the source: "live", "paused", "waiting" or "gone". */
+  get source() {
+    return this.#source.source;
+  }
+
   /** Goes on at once where the page is waiting to. */
   hurry() {
     if (this.#retryTimer !== null) this.#connect();
@@ -236,15 +241,25 @@ class Viewer {
 
   #draw() {
     if (this.phase === "failed") {
+      stage.slate(null);
       stage.card(this.#reason, this.#reason.action);
       stage.notice("");
       stage.status("failed", "Stopped", "");
       return;
     }
     if (this.#playBlocked) {
+      stage.slate(null);
       stage.card(messages.playBlocked(), "Play");
       stage.notice("");
       stage.status("playing", "Click to play", "");
+      return;
+    }
+    const paused = this.#source.source === "paused" && this.#signalling ? messages.sourcePaused(this.#source.message) : null;
+    stage.slate(paused);
+    if (paused) {
+      stage.card(null);
+      stage.notice("");
+      stage.status(this.phase, "Paused", "");
       return;
     }
     const trouble = this.#trouble();
@@ -265,7 +280,6 @@ class Viewer {
   /** What keeps the picture from being new, as the host says. */
   #trouble() {
     const { source, message } = this.#source;
-    if (source === "paused") return messages.sourcePaused(message);
     if (source === "waiting") return messages.sourceWaiting();
     if (source !== "gone") return "";
     const seconds = this.#staleFrom === null ? null : Math.floor((performance.now() - this.#staleFrom) / 1000);
@@ -320,6 +334,9 @@ window.screenRelay = Object.freeze({
   },
   get reconnects() {
     return viewer.reconnects;
+  },
+  get source() {
+    return viewer.source;
   },
 });
 

@@ -1,0 +1,183 @@
+import Glibc
+public import LinkTransport
+import MediaTypes
+import Synchronization
+public import Threading
+
+/// Lets this user's other programs steer a running host: listens on `control-PID.sock` in the folder for the user's sockets,
+/// on a thread of its own (Protocol/control.md).
+///
+/// Only this user and root get in. Who says nothing for 2 s is closed; of more than 8 the oldest makes room.
+public final class ControlServer: Sendable {
+    private let thread: NamedThread
+    private let wake: WakeUp
+    private let isStopped: Flag
+
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+
+        func set() { value.withLock { $0 = true } }
+        var isSet: Bool { value.withLock { $0 } }
+    }
+
+    /// Listens in `folder`, which is made where it isn't there.
+    ///
+    /// - Parameters:
+    ///   - process: under whose number it listens; nil: this one's.
+    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes.
+    ///     It must not block.
+    public init(
+        in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
+        answer: @escaping @Sendable (ControlCommand) -> String
+    ) throws(LinkTransportError) {
+        guard let wake = WakeUp() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
+        try folder.prepare()
+        let listener = LinkListenerHandover(
+            try LinkListener(path: folder.path + "/" + ControlLine.socketName(of: process ?? getpid())))
+        let isStopped = Flag()
+        let started = NamedThread("control") {
+            let loop = ControlLoop(listener: listener.value, log: log, answer: answer)
+            while !isStopped.isSet { loop.turn(wake: wake) }
+            loop.end()
+        }
+        guard let started else { throw .system(call: "pthread_create", subject: "the control socket", code: EAGAIN) }
+        self.wake = wake
+        self.isStopped = isStopped
+        thread = started
+    }
+
+    /// Ends the thread and removes the socket; answers that are given already are still written, as far as they go at once.
+    /// Idempotent; not on the server's thread.
+    public func stop() {
+        isStopped.set()
+        wake.signal()
+        thread.join()
+    }
+}
+
+/// Carries the listener into the server's thread: handed over once, before the thread runs.
+private struct LinkListenerHandover: @unchecked Sendable {
+    let value: LinkListener
+
+    init(_ value: LinkListener) {
+        self.value = value
+    }
+}
+
+/// The server's thread: one listener and a few connections, each good for one question.
+private final class ControlLoop {
+    private static let connectionLimit = 8
+    private static let shortagePause = Interval.seconds(1)
+
+    private let listener: LinkListener
+    private let log: EventLog
+    private let answer: @Sendable (ControlCommand) -> String
+    private var asking: [Asking] = []
+    private var buffer = [UInt8](repeating: 0, count: ControlLine.requestLimit)
+    /// Until then the listener is left alone; nil while connections can be taken.
+    private var acceptsAgain: MonotonicTime?
+
+    /// Somebody who has connected.
+    private final class Asking {
+        let connection: LinkConnection
+        let deadline: MonotonicTime
+        var line: [UInt8] = []
+        var isAnswered = false
+        var isOver = false
+
+        init(_ connection: LinkConnection, deadline: MonotonicTime) {
+            self.connection = connection
+            self.deadline = deadline
+        }
+    }
+
+    init(listener: LinkListener, log: EventLog, answer: @escaping @Sendable (ControlCommand) -> String) {
+        self.listener = listener
+        self.log = log
+        self.answer = answer
+    }
+
+    /// Waits for what comes, and does what is to be done about it.
+    func turn(wake: WakeUp) {
+        var entries = [
+            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: acceptsAgain == nil ? listener.descriptor : -1, events: Int16(POLLIN), revents: 0),
+        ]
+        for one in asking {
+            let events = one.connection.wantsWrite ? POLLOUT : POLLIN
+            entries.append(pollfd(fd: one.connection.descriptor, events: Int16(events), revents: 0))
+        }
+        let deadline = (asking.map(\.deadline) + [acceptsAgain ?? .distantFuture]).min() ?? .distantFuture
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let base = entries.baseAddress else { return }
+            waitForEvents(base, count: entries.count, until: deadline)
+        }
+        wake.consume()
+        let now = monotonicNow()
+        if let until = acceptsAgain, until <= now { acceptsAgain = nil }
+        for (one, entry) in zip(asking, entries.dropFirst(2)) {
+            if entry.revents != 0 { serve(one) }
+            if one.deadline <= now { one.isOver = true }
+        }
+        asking.removeAll { one in
+            if one.isOver { one.connection.close() }
+            return one.isOver
+        }
+        if entries[1].revents != 0 { accept(now) }
+    }
+
+    func end() {
+        for one in asking { one.connection.close() }
+        listener.close()
+    }
+
+    private func accept(_ now: MonotonicTime) {
+        do throws(LinkTransportError) {
+            // One in a turn: who stands behind it is still there in the next.
+            guard let connection = try listener.accept() else { return }
+            if asking.count >= Self.connectionLimit { asking.removeFirst().connection.close() }
+            let deadline = now + .milliseconds(ControlLine.patienceMilliseconds)
+            asking.append(Asking(connection, deadline: deadline))
+        } catch {
+            log.warning("control: \(error)")
+            // Without descriptors or memory the connection stays in the queue, and poll says "readable" again at once.
+            if error.isRetryable { acceptsAgain = now + Self.shortagePause }
+        }
+    }
+
+    private func serve(_ one: Asking) {
+        do throws(LinkTransportError) {
+            if one.isAnswered {
+                if try one.connection.flush() { one.isOver = true }
+                return
+            }
+            switch try one.connection.receive(into: &buffer) {
+            case .wouldBlock: return
+            case .closed: one.isOver = true
+            case .bytes(let count):
+                one.line += buffer[..<count]
+                guard let line = ControlLine.first(of: one.line) else {
+                    if one.line.count >= ControlLine.requestLimit { try reply("error the line is too long", to: one) }
+                    return
+                }
+                try reply(answer(to: line), to: one)
+            }
+        } catch {
+            one.isOver = true
+        }
+    }
+
+    private func answer(to line: String) -> String {
+        guard line.utf8.count < ControlLine.requestLimit, let command = ControlCommand(rawValue: line) else {
+            return "error the commands are " + ControlCommand.allCases.map(\.rawValue).joined(separator: ", ")
+        }
+        log.info("control: \(command.rawValue)")
+        return "ok " + answer(command)
+    }
+
+    private func reply(_ text: String, to one: Asking) throws(LinkTransportError) {
+        try one.connection.enqueue(header: ControlLine.bytes(text, limit: ControlLine.answerLimit))
+        one.isAnswered = true
+        one.isOver = !one.connection.wantsWrite
+    }
+}

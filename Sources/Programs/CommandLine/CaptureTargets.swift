@@ -1,0 +1,83 @@
+public import MediaTypes
+
+extension ValueFormat where Value == WindowSelector {
+    /// A window: `0x1c00003`, or a part of its title or class.
+    public static var window: ValueFormat<WindowSelector> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let right = "write an identifier as in 0x1c00003, or a part of the window's title; --list names them"
+            if text.hasPrefix("0x") || text.hasPrefix("0X") {
+                // What begins like a number is meant as one: a slip must not become a search for a title.
+                let digits = text.dropFirst(2)
+                guard (1...8).contains(digits.utf8.count), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
+                    let number = UInt32(digits, radix: 16), number > 0
+                else { throw ValueProblem("not a window; \(right)") }
+                return .identifier(number)
+            }
+            if text.allSatisfy(\.isWhitespace) { throw ValueProblem("not a window; \(right)") }
+            return .title(text)
+        }
+    }
+}
+
+extension ValueFormat where Value == PixelRectangle {
+    /// A part of the screen: `1280x720+0+40`.
+    public static var region: ValueFormat<PixelRectangle> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let parts = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 3, let (width, height) = sides(parts[0]), let x = decimalInteger(parts[1]),
+                let y = decimalInteger(parts[2])
+            else {
+                throw ValueProblem("not a region; write it like 1280x720+0+40 (width, height, left, top)")
+            }
+            guard sideRange.contains(width), sideRange.contains(height), x <= longestSide, y <= longestSide else {
+                throw ValueProblem("region out of range; sides may be from 2 to \(longestSide)")
+            }
+            return PixelRectangle(x: x, y: y, width: width, height: height)
+        }
+    }
+}
+
+extension ValueFormat where Value == PictureScale {
+    /// How large pictures are: `1920x1080` or `50%`.
+    public static var scale: ValueFormat<PictureScale> {
+        ValueFormat { (text) throws(ValueProblem) in
+            if text.hasSuffix("%") {
+                guard let percent = decimalInteger(String(text.dropLast())), (1...100).contains(percent) else {
+                    throw ValueProblem("not a scale; write a share from 1% to 100%, or a size as in 1920x1080")
+                }
+                return .percent(percent)
+            }
+            guard let (width, height) = sides(text) else {
+                throw ValueProblem("not a scale; write a size as in 1920x1080, or a share as in 50%")
+            }
+            guard sideRange.contains(width), sideRange.contains(height) else {
+                throw ValueProblem("size out of range; sides may be from 2 to \(longestSide)")
+            }
+            return .within(PictureSize(width: width, height: height))
+        }
+    }
+}
+
+extension ValueFormat where Value == ChromaPreference {
+    /// `420`, `444` or `444,420`.
+    public static var chroma: ValueFormat<ChromaPreference> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let preference = ChromaPreference(rawValue: text) else {
+                throw ValueProblem("not a chroma format; write 420, 444, or both as 444,420")
+            }
+            return preference
+        }
+    }
+}
+
+/// The longest side that H.264 and the link carry with room to spare.
+private let longestSide = 16384
+private let sideRange = 2...longestSide
+
+/// `1920x1080`
+private func sides(_ text: String) -> (width: Int, height: Int)? {
+    let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+    guard parts.count == 2, let width = decimalInteger(String(parts[0])), let height = decimalInteger(String(parts[1]))
+    else { return nil }
+    return (width, height)
+}

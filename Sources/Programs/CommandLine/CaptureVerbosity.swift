@@ -1,0 +1,18 @@
+/// How much a capture tells: the levels of ``Log``, and `rate`.
+public enum CaptureVerbosity: String, CaseIterable, Sendable {
+    case error, warning, info, debug
+    /// Every decision of the rate control; all else as with info.
+    case rate
+
+    /// The level of all else.
+    public var level: Log.Level { Log.Level(rawValue: rawValue) ?? .info }
+
+    /// The option `--log` of programs that have a capture; its value is read as a ``CaptureVerbosity`` by `.choice`.
+    public static func option(default level: Log.Level) -> Option {
+        Option(
+            long: "log", value: .required("LEVEL"),
+            help: "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
+                + "of the rate control",
+            default: level.rawValue)
+    }
+}

@@ -1,0 +1,57 @@
+import CaptureAgent
+import CommandLine
+import MediaTypes
+import X11Capture
+
+/// What `--list` prints: what can be shared, and what to write for it.
+enum Listing {
+    /// Prints it, or says in one line why there is none.
+    static func show(display: String?) -> ExitCode {
+        do throws(X11CaptureError) {
+            let text = text(try ScreenCapture.listing(display: display), others: ScreenCapture.displays())
+            return StandardStreams.print(text) ? .success : .system
+        } catch {
+            let failure = CaptureError.screen(error)
+            StandardStreams.printError(
+                "--display \(display ?? "(from DISPLAY)"): \(failure)", program: CaptureCommand.program)
+            return ExitCode(failure.kind)
+        }
+    }
+
+    private static func text(_ listing: DisplayListing, others: [String]) -> String {
+        var displays = TextTable()
+        displays.add(["--display \(listing.display)", "\(listing.screen)", "depth \(listing.depth)"])
+        for other in others where other != listing.display { displays.add(["--display \(other)"]) }
+
+        var monitors = TextTable()
+        for monitor in listing.monitors {
+            monitors.add([
+                "--monitor \(quoted(monitor.name))", geometry(monitor.area), monitor.isPrimary ? "primary" : "",
+            ])
+        }
+        if monitors.isEmpty { monitors.add(["none"]) }
+
+        var windows = TextTable()
+        for window in listing.windows {
+            windows.add([
+                "--window 0x\(String(window.identifier, radix: 16))", geometry(window.area),
+                window.isViewable ? "" : "hidden", window.className, window.title,
+            ])
+        }
+        if windows.isEmpty { windows.add(["none"]) }
+        return "Displays:\n\(displays.text)Monitors:\n\(monitors.text)Windows (and for --hide):\n\(windows.text)"
+    }
+
+    /// `1280x720+0+40`, as --region takes it; a window may lie beyond the left or upper edge.
+    private static func geometry(_ area: PixelRectangle) -> String {
+        func offset(_ value: Int) -> String { value < 0 ? "\(value)" : "+\(value)" }
+        return "\(area.width)x\(area.height)\(offset(area.x))\(offset(area.y))"
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ name: String) -> String {
+        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
+        return isPlain && !name.isEmpty ? name : "'" + name.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,253 @@
+import CaptureLink
+import Glibc
+import Ingest
+import LinkTransport
+import MediaTypes
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@Suite("The sharer's pause")
+struct SharingTests {
+    /// A host's end, from the socket to the hub.
+    private final class Host {
+        let folder: TemporaryFolder
+        let hub = TrackHub(origin: now())
+        let ingest: TrackIngest
+        let server: LinkServer
+        let states = States()
+
+        final class States: Sendable {
+            let all = Mutex<[SourceState]>([])
+        }
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let states = self.states
+            ingest = try TrackIngest(hub: hub, log: .silent) { state in states.all.withLock { $0.append(state) } }
+            server = try LinkServer(
+                at: .unix(path: folder.file("s.sock")), ingest: ingest, name: "test host", log: .silent)
+        }
+
+        deinit { server.stop() }
+
+        func capture() throws -> TestCapture {
+            let capture = try TestCapture(path: folder.file("s.sock"))
+            try capture.greet()
+            try eventually("the capture", holds: { ingest.state != .waiting })
+            return capture
+        }
+
+        func waitForState(_ state: SourceState) throws {
+            try eventually("\(state)", holds: { ingest.state == state })
+        }
+
+        /// What a snapshot of now shows.
+        func snapshot() throws -> Int? {
+            let answers = Answers()
+            ingest.snapshot(patience: .milliseconds(200)) { answers.add($0) }
+            try eventually("an answer", holds: { answers.all.count == 1 })
+            return answers.all[0]
+        }
+    }
+
+    @Test("a capture that can pause is told to, and from then on nothing is seen but its slate")
+    func capture() throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let capture = try host.capture()
+        let pictures = try PlainPictures()
+        host.hub.changeViewers(by: 1)
+        try capture.send(try pictures.next(shade: 50, isIDR: true))
+        try eventually("the screen", holds: { reader.take().count == 1 })
+
+        host.ingest.hold(true)
+        #expect(host.ingest.state == .paused(.sharer))
+        #expect(!host.hub.canStart)
+        #expect(try host.snapshot() == nil)
+        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        // Taken before it heard of it, and even an IDR.
+        try capture.send(try pictures.next(shade: 60))
+        try capture.send(try pictures.next(shade: 70, isIDR: true))
+        try capture.send(.sharing(.paused))
+        try capture.send(try pictures.next(shade: 80))
+        let slate = try pictures.next(shade: 200, isIDR: true)
+        let still = try pictures.next(shade: 200)
+        try capture.send(slate)
+        try capture.send(still)
+        var seen: [TrackUnit] = []
+        try eventually("the slate") {
+            seen += reader.take()
+            return seen.count == 2 ? () : nil
+        }
+        #expect(seen.map(\.unit.bytes) == [slate.bytes, still.bytes])
+        #expect(host.hub.cachedUnits.map(\.unit.bytes) == [slate.bytes, still.bytes])
+        #expect(abs(try #require(try host.snapshot()) - 200) <= 3)
+        #expect(host.ingest.state == .paused(.sharer))
+
+        host.ingest.hold(false)
+        try capture.wait(for: "hold's end") { $0.contains(.hold(false)) }
+        #expect(host.ingest.state == .paused(.sharer))
+        try capture.send(.sharing(.live))
+        let screen = try pictures.next(shade: 90, isIDR: true)
+        try capture.send(screen)
+        try eventually("the screen") {
+            seen += reader.take()
+            return seen.last?.unit.bytes == screen.bytes ? () : nil
+        }
+        #expect(host.states.all.withLock { $0 } == [.live, .paused(.sharer), .live])
+    }
+
+    @Test("a capture that comes, or comes back, while the host holds is told at once and not seen")
+    func newcomer() throws {
+        let host = try Host()
+        host.ingest.hold(true)
+        #expect(host.ingest.state == .waiting)
+        let capture = try host.capture()
+        #expect(host.ingest.state == .paused(.sharer))
+        try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        capture.connection.close()
+        try eventually("its end") { if case .gone = host.ingest.state { () } else { nil } }
+        #expect(host.hub.publishedUnits == 0)
+
+        let next = try host.capture()
+        try next.wait(for: "hold") { $0.contains(.hold(true)) }
+        try next.send(.sharing(.paused))
+        try next.send(try PlainPictures().next(shade: 200, isIDR: true))
+        try eventually("its slate", holds: { host.hub.publishedUnits == 1 })
+        try host.waitForState(.paused(.sharer))
+    }
+
+    @Test("what a capture says of itself is its state, with its reason")
+    func itself() throws {
+        let host = try Host()
+        let capture = try host.capture()
+        let pictures = try PlainPictures()
+        try capture.send(try pictures.next(shade: 50, isIDR: true))
+        try eventually("the screen", holds: { host.hub.publishedUnits == 1 })
+        try capture.send(.sharing(.locked))
+        try host.waitForState(.paused(.screenLocked))
+        #expect(!host.hub.canStart)
+        #expect(try host.snapshot() == nil)
+        try capture.send(try pictures.next(shade: 200, isIDR: true))
+        try eventually("the slate", holds: { host.hub.publishedUnits == 2 })
+        for (said, state) in [
+            (SharingState.windowHidden, SourceState.paused(.windowHidden)), (.paused, .paused(.sharer)), (.live, .live),
+        ] {
+            try capture.send(.sharing(said))
+            try host.waitForState(state)
+        }
+    }
+
+    @Test("a capture that goes on by itself while the host holds is told again, and not seen")
+    func contradiction() throws {
+        let host = try Host()
+        let capture = try host.capture()
+        host.ingest.hold(true)
+        try capture.send(.sharing(.paused))
+        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        try capture.send(.sharing(.live))
+        try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        try capture.wait(for: "hold again") { $0.filter { $0 == .hold(true) }.count == 2 }
+        #expect(host.hub.publishedUnits == 0)
+        #expect(host.ingest.state == .paused(.sharer))
+    }
+
+    @Test("the same wish pauses and goes on, also after a pause at the source")
+    func toggle() throws {
+        let host = try Host()
+        let capture = try host.capture()
+        host.ingest.toggleHold()
+        #expect(host.ingest.state == .paused(.sharer))
+        host.ingest.toggleHold()
+        #expect(host.ingest.state == .live)
+        try capture.send(.sharing(.paused))
+        try host.waitForState(.paused(.sharer))
+        host.ingest.toggleHold()
+        try capture.wait(for: "hold's end") { $0.last { $0.kind == .hold } == .hold(false) }
+        try capture.send(.sharing(.locked))
+        try host.waitForState(.paused(.screenLocked))
+        host.ingest.toggleHold()
+        #expect(host.ingest.state == .paused(.sharer))
+    }
+
+    @Test("a source that can't pause is held back, and goes on with what it shows by then")
+    func legacy() throws {
+        let hub = TrackHub(origin: now())
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        let reader = hub.subscribe {}
+        let pictures = try PlainPictures()
+        ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 0, arrival: now())
+        #expect(reader.take().count == 1)
+        ingest.hold(true)
+        ingest.deliver(try pictures.next(shade: 60), epoch: 0, arrival: now())
+        ingest.deliver(try pictures.next(shade: 70, isIDR: true), epoch: 0, arrival: now())
+        ingest.deliver(try pictures.next(shade: 150), epoch: 0, arrival: now())
+        hub.requestKeyFrame(now: now())
+        let answers = Answers()
+        ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
+        #expect(answers.all == [nil])
+        #expect(reader.take().isEmpty && !hub.canStart)
+        #expect(ingest.state == .paused(.sharer))
+
+        ingest.hold(false)
+        #expect(ingest.state == .live)
+        var seen: [TrackUnit] = []
+        try eventually("the host's own IDR") {
+            seen += reader.take()
+            return seen.isEmpty ? nil : ()
+        }
+        #expect(seen[0].unit.isIDR)
+        ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
+        try eventually("a snapshot", holds: { answers.all.count == 2 })
+        #expect(abs(try #require(answers.all[1]) - 150) <= 3)
+    }
+
+    @Test("an application's track is asked for an IDR to go on with")
+    func custom() throws {
+        let hub = TrackHub(origin: now())
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        let pictures = try PlainPictures()
+        ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
+        ingest.hold(true)
+        hub.requestKeyFrame(now: now())
+        #expect(source.idrs == 0)
+        ingest.hold(false)
+        #expect(source.idrs == 1)
+        ingest.deliver(try pictures.next(shade: 60), epoch: 1, arrival: now())
+        #expect(hub.publishedUnits == 1)
+        ingest.deliver(try pictures.next(shade: 70, isIDR: true), epoch: 1, arrival: now())
+        #expect(hub.publishedUnits == 2)
+    }
+
+    @Test("however threads get in each other's way, source and viewers hear the same last word")
+    func lastWord() throws {
+        final class Holding: PictureSource {
+            let canMakeIDR = true
+            let held = Mutex(false)
+            func requestIDR() {}
+            func requestPicture() {}
+            func setRunning(_ isRunning: Bool) {}
+            func setTargetBitRate(_ rate: BitRate) {}
+            func setHeld(_ isHeld: Bool) { held.withLock { $0 = isHeld } }
+        }
+        let hub = TrackHub(origin: now())
+        let last = Mutex(SourceState.waiting)
+        let ingest = try TrackIngest(hub: hub, log: .silent) { state in last.withLock { $0 = state } }
+        let source = Holding()
+        #expect(ingest.attach(source))
+        let threads = (0..<4).compactMap { index in
+            NamedThread("sharer \(index)") { for turn in 0..<500 { ingest.hold((turn + index).isMultiple(of: 2)) } }
+        }
+        for thread in threads { thread.join() }
+        let isHeld = ingest.state == .paused(.sharer)
+        #expect(source.held.withLock { $0 } == isHeld)
+        #expect(last.withLock { $0 } == ingest.state)
+    }
+}
