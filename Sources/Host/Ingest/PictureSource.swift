@@ -1,3 +1,4 @@
+public import CaptureLink
 public import MediaTypes
 
 /// Where a track's pictures come from: a capture process over the link, or an application that writes its own.
@@ -13,6 +14,18 @@ public protocol PictureSource: AnyObject, Sendable {
     func setRunning(_ isRunning: Bool)
     /// What the viewers' paths carry: stay under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// Whether it can tell where the pointer is, and then leave it out of its pictures.
+    var tellsPointer: Bool { get }
+    /// Leave the pointer out of the pictures, or draw it in; only asked of a source that can tell it. Each picture says by
+    /// its own flag which it does.
+    func setPointerMode(_ mode: PointerMode)
+}
+
+extension PictureSource {
+    /// Not unless a source says so.
+    public var tellsPointer: Bool { false }
+    /// Nothing to do where the pointer is always drawn.
+    public func setPointerMode(_ mode: PointerMode) {}
 }
 
 /// What a track's source does, as viewers are told.
