@@ -127,8 +127,8 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "LinkTransport", "TrackHub", "Ingest", "STUN", "SecureTransport",
-                "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "TrackHub", "Ingest", "STUN",
+                "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.

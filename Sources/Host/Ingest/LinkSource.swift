@@ -15,6 +15,8 @@ final class LinkSource: PictureSource {
 
     let makesIDRs = Flag()
     var canMakeIDR: Bool { makesIDRs.isSet }
+    let pointerTeller = Flag()
+    var tellsPointer: Bool { pointerTeller.isSet }
     private let messages = Mutex<[LinkMessage]>([])
     private let wake: WakeUp
 
@@ -32,6 +34,7 @@ final class LinkSource: PictureSource {
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
     func setHeld(_ isHeld: Bool) { post(.hold(isHeld)) }
+    func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
 
     func takeMessages() -> [LinkMessage] {
         messages.withLock { messages in

@@ -1,3 +1,4 @@
+public import CaptureLink
 public import MediaTypes
 
 /// Where a track's pictures come from: a capture process over the link, or an application that writes its own.
@@ -16,10 +17,19 @@ public protocol PictureSource: AnyObject, Sendable {
     /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
     /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
     func setHeld(_ isHeld: Bool)
+    /// Whether it can tell where the pointer is, and then leave it out of its pictures.
+    var tellsPointer: Bool { get }
+    /// Leave the pointer out of the pictures, or draw it in; only asked of a source that can tell it. Each picture says by
+    /// its own flag which it does.
+    func setPointerMode(_ mode: PointerMode)
 }
 
 extension PictureSource {
     public func setHeld(_ isHeld: Bool) {}
+    /// Not unless a source says so.
+    public var tellsPointer: Bool { false }
+    /// Nothing to do where the pointer is always drawn.
+    public func setPointerMode(_ mode: PointerMode) {}
 }
 
 /// What a track's source does, as viewers are told.

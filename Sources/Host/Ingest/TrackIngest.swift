@@ -17,6 +17,7 @@ public final class TrackIngest: TrackSource {
     private let demand: Mutex<Demand>
     private let tap: DecodeTap
     private let onStateChange: @Sendable (SourceState) -> Void
+    private let onPointer: @Sendable (PointerReport) -> Void
     private let log: EventLog
 
     /// Who carries the track, and how far the source is. The lock also orders the two threads that may publish.
@@ -29,6 +30,8 @@ public final class TrackIngest: TrackSource {
         var lastIDR: UInt64 = 0
         /// What of it viewers may see.
         var gate = SharingGate()
+        /// Whether the pointer is drawn in the last picture that was published; nil before the first.
+        var isPointerDrawn: Bool?
     }
 
     private struct Demand {
@@ -45,6 +48,8 @@ public final class TrackIngest: TrackSource {
         var snapshots = 0
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
+        /// How the pointer is to get to who watches.
+        var pointerMode = PointerMode.drawn
         /// What the source was told last: to run or to pause; nil where nothing yet.
         var told: Bool?
         /// Whether some thread is telling the source now; it looks again before it stops.
@@ -61,13 +66,19 @@ public final class TrackIngest: TrackSource {
 
     /// The head of a track into `hub`, with a decode tap on a thread of its own.
     ///
+    /// - Parameters:
+    ///   - onStateChange: told when a source comes or goes, on its thread.
+    ///   - onPointer: told what becomes of the pointer, on the source's thread or the tap's, with a lock held: must not block or
+    ///     call back.
     /// - Throws: ``IngestError`` where the system has no thread or descriptor left.
     public init(
-        hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in }
+        hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in },
+        onPointer: @escaping @Sendable (PointerReport) -> Void = { _ in }
     ) throws(IngestError) {
         self.hub = hub
         self.log = log
         self.onStateChange = onStateChange
+        self.onPointer = onPointer
         way = Mutex(Way())
         demand = Mutex(Demand())
         tap = try DecodeTap(log: log)
@@ -104,15 +115,36 @@ public final class TrackIngest: TrackSource {
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
         // A source that comes back finds the paths as they are.
-        if let rate = demand.withLock({ $0.rate }) { source.setTargetBitRate(rate) }
+        let (rate, mode) = demand.withLock { ($0.rate, $0.pointerMode) }
+        if let rate { source.setTargetBitRate(rate) }
+        if source.tellsPointer { source.setPointerMode(mode) }
+        onPointer(.ability(tellsPointer: source.tellsPointer))
         announceState()
         return true
     }
 
     /// `source` has said what it can do only after it was attached.
     public func abilitiesChanged(of source: any PictureSource) {
+        let (isAttached, mode) = demand.withLock { ($0.source === source, $0.pointerMode) }
+        guard isAttached else { return }
+        tap.sourceChanged(canMakeIDR: source.canMakeIDR)
+        if source.tellsPointer { source.setPointerMode(mode) }
+        onPointer(.ability(tellsPointer: source.tellsPointer))
+    }
+
+    /// Passes on what `source` says of the pointer, where that is the track's source.
+    public func report(_ report: PointerReport, from source: any PictureSource) {
         let isAttached = demand.withLock { $0.source === source }
-        if isAttached { tap.sourceChanged(canMakeIDR: source.canMakeIDR) }
+        if isAttached { onPointer(report) }
+    }
+
+    /// Says how the pointer is to get to who watches: told to the source where that can, and to the next one.
+    public func setPointerMode(_ mode: PointerMode) {
+        let source = demand.withLock { demand in
+            demand.pointerMode = mode
+            return demand.source
+        }
+        if let source, source.tellsPointer { source.setPointerMode(mode) }
     }
 
     /// `source` went away; its last picture stays on the track.
@@ -126,6 +158,7 @@ public final class TrackIngest: TrackSource {
         }
         guard wasAttached else { return }
         tap.sourceChanged(canMakeIDR: false)
+        onPointer(.lost)
         announceState()
     }
 
@@ -142,7 +175,7 @@ public final class TrackIngest: TrackSource {
                 way.lastIDR = way.delivered
             }
             if !way.isCarriedByHost, way.gate.passes(isIDR: unit.isIDR, fromSource: true) {
-                hub.publish(unit, epoch: epoch, arrival: arrival)
+                publish(unit, epoch: epoch, arrival: arrival, on: &way)
             }
             return !tap.take(DecodeTap.Delivery(unit: unit, epoch: epoch, arrival: arrival, number: way.delivered))
         }
@@ -327,9 +360,16 @@ public final class TrackIngest: TrackSource {
             else { return false }
             if !way.isCarriedByHost { log.info("the source makes no IDR now: the host's own encoder carries on") }
             way.isCarriedByHost = true
-            hub.publish(unit, epoch: epoch, arrival: monotonicNow())
+            publish(unit, epoch: epoch, arrival: monotonicNow(), on: &way)
             return true
         }
+    }
+
+    private func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime, on way: inout Way) {
+        hub.publish(unit, epoch: epoch, arrival: arrival)
+        guard way.isPointerDrawn != unit.isPointerDrawn else { return }
+        way.isPointerDrawn = unit.isPointerDrawn
+        onPointer(.pictures(areDrawn: unit.isPointerDrawn))
     }
 }
 

@@ -56,7 +56,8 @@ public final class TrackHub: Sendable {
             let (time, captureTime) = state.timeline.place(
                 captureTime: unit.captureTime, epoch: epoch, arrival: arrival)
             let placed = AccessUnit(
-                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime)
+                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime,
+                isPointerDrawn: unit.isPointerDrawn)
             let published = TrackUnit(number: state.nextNumber, unit: placed, time: time)
             state.nextNumber += 1
             state.cache.append(published, byteCount: unit.bytes.count, isIDR: unit.isIDR)

@@ -122,6 +122,8 @@ final class MediaLoop: DatagramSink {
                 guard let session = sessions[id] else { continue }
                 session.close(now: now)
                 remove(session)
+            case .watchPointer(let id, let onChange):
+                sessions[id]?.watchPointer(onChange)
             case .statistics(let completion):
                 completion(sessions.values.map(\.statistics))
             case .stop:
@@ -135,7 +137,7 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback): callback(Self.ending)
         case .statistics(let completion): completion([])
-        case .close, .stop: break
+        case .close, .watchPointer, .stop: break
         }
     }
 

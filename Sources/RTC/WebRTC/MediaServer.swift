@@ -186,6 +186,12 @@ public final class MediaServer: Sendable {
         inbox.post(.close(id))
     }
 
+    /// Tells for the first picture that a session sends, and for each that differs from the one before, whether the pointer is
+    /// drawn in it; `onChange` is called on the media thread, as the picture goes out. Unknown sessions are ignored.
+    public func watchPointer(of id: PeerSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
+        inbox.post(.watchPointer(id, onChange))
+    }
+
     /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         if !inbox.post(.statistics(completion)) { completion([]) }

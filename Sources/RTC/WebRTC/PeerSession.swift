@@ -37,6 +37,7 @@ final class PeerSession {
     private var isNominated = false
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
+    private var onPointerChange: ((PointerChange) -> Void)?
     private var flightSentAt: MonotonicTime?
     private var handshakeRoundTrip: Interval?
     private var lastHeard: MonotonicTime
@@ -131,7 +132,15 @@ final class PeerSession {
             let sink = self.sink
             sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
             deadline = min(deadline, sender?.deadline ?? .distantFuture)
+            for change in sender?.takePointerChanges() ?? [] { onPointerChange?(change) }
         }
+    }
+
+    /// Calls `onChange` from now on for the first picture, and for each that differs from the one before in whether the pointer
+    /// is drawn in it; at once where pictures were sent already.
+    func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
+        onPointerChange = onChange
+        if let last = sender?.pointer.last { onChange(last) }
     }
 
     /// Ends the session from our side: the peer is told.

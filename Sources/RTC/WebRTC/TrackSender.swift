@@ -24,6 +24,8 @@ struct TrackSender {
     private(set) var deadline = MonotonicTime.zero
     /// Pictures sent whole.
     private(set) var sentUnits = 0
+    /// Which pictures the pointer is drawn in.
+    private(set) var pointer = PointerChanges()
 
     /// How often a session asks for an IDR that it waits for; the hub bounds what the source hears of it.
     private static let askingInterval = Interval.milliseconds(100)
@@ -124,6 +126,9 @@ struct TrackSender {
         }
     }
 
+    /// What changed of the pointer in the pictures since the last call.
+    mutating func takePointerChanges() -> [PointerChange] { pointer.take() }
+
     // MARK: Pictures
 
     /// Begins anew at the last IDR: in new sequence numbers, and without anybody else paying for it.
@@ -158,6 +163,11 @@ struct TrackSender {
                 }
                 let shownAt = time ?? MediaTime(ticks: max(unit.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
+                if packet == 0 {
+                    pointer.send(
+                        isDrawn: unit.unit.isPointerDrawn,
+                        at: RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset))
+                }
                 var next = packet
                 while next < unit.packets.count {
                     guard pacer.take(now: now) else {
