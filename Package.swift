@@ -95,7 +95,7 @@ let package = Package(
 
         // Host: from the link to the readers.
         shell("Host", "Threading", ["CLinux", "MediaTypes"]),
-        pure("Host", "TrackHub", ["MediaTypes"]),
+        pure("Host", "TrackHub", ["MediaTypes", "H264"]),
         shell(
             "Host", "Ingest",
             [

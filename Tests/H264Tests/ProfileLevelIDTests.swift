@@ -19,11 +19,11 @@ struct ProfileLevelIDTests {
 
     @Test("a profile without a name in that table is compatible with itself alone")
     func foreign() throws {
-        #expect(try id("f4001f").profile == nil)
-        #expect(try id("f4001f").isSameProfile(as: id("f40028")))
-        #expect(try !id("f4001f").isSameProfile(as: id("7a001f")))
-        #expect(try !id("f4001f").decodesProfile(of: id("7a001f")))
-        #expect(try !id("f4001f").decodesProfile(of: .constrainedBaseline))
+        #expect(try id("7a001f").profile == nil)
+        #expect(try id("7a001f").isSameProfile(as: id("7a0028")))
+        #expect(try !id("7a001f").isSameProfile(as: id("6e001f")))
+        #expect(try !id("7a001f").decodesProfile(of: id("6e001f")))
+        #expect(try !id("7a001f").decodesProfile(of: .constrainedBaseline))
     }
 
     @Test("hexadecimal text is read in both cases and written in lower case")

@@ -14,7 +14,9 @@ final class LinkSource: PictureSource {
     }
 
     let makesIDRs = Flag()
+    let hasBothChromaFormats = Flag()
     var canMakeIDR: Bool { makesIDRs.isSet }
+    var changesChroma: Bool { hasBothChromaFormats.isSet }
     private let messages = Mutex<[LinkMessage]>([])
     private let wake: WakeUp
 
@@ -30,6 +32,8 @@ final class LinkSource: PictureSource {
     func requestPicture() { post(.resume) }
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
+
+    func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 
     func takeMessages() -> [LinkMessage] {
         messages.withLock { messages in

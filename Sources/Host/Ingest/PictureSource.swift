@@ -13,6 +13,18 @@ public protocol PictureSource: AnyObject, Sendable {
     func setRunning(_ isRunning: Bool)
     /// What the viewers' paths carry: stay under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// Whether it can go from 4:4:4 to 4:2:0 and back; it begins with 4:4:4 then.
+    var changesChroma: Bool { get }
+    /// Make the next picture an IDR picture of that format; asked only of one that can.
+    func setChroma(_ format: ChromaFormat)
+}
+
+/// A source of one format need not speak of it.
+extension PictureSource {
+    public var changesChroma: Bool { false }
+    public func setChroma(_ format: ChromaFormat) {
+        // It has no other.
+    }
 }
 
 /// What a track's source does, as viewers are told.
