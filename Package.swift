@@ -177,7 +177,8 @@ let package = Package(
         tests(
             "IngestTests",
             [
-                "Ingest", "TrackHub", "Threading", "CaptureLink", "LinkTransport", "X264Encoding", "VideoDecoding",
+                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "X264Encoding",
+                "VideoDecoding",
                 "MediaTypes", "TestSupport",
             ]),
         tests("STUNTests", ["STUN", "TestSupport"]),

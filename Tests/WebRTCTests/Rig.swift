@@ -238,6 +238,8 @@ final class TestLink: DatagramSink {
 /// Remembers what it was asked.
 final class RecordingSource: TrackSource {
     private struct State {
+        var chromaAbility = ChromaAbility.fixed
+        var chromaChanges = 0
         var keyFrameRequests = 0
         var pictureRequests = 0
         var viewers: [Int] = []
@@ -251,6 +253,14 @@ final class RecordingSource: TrackSource {
     var viewers: [Int] { state.withLock { $0.viewers } }
     var rates: [BitRate] { state.withLock { $0.rates } }
 
+    /// How often the wanted chroma format changed by itself.
+    var chromaChanges: Int { state.withLock { $0.chromaChanges } }
+    var chromaAbility: ChromaAbility {
+        get { state.withLock { $0.chromaAbility } }
+        set { state.withLock { $0.chromaAbility = newValue } }
+    }
+
+    func wantedChromaChanged() { state.withLock { $0.chromaChanges += 1 } }
     func keyFrameWanted() { state.withLock { $0.keyFrameRequests += 1 } }
     func pictureWanted() { state.withLock { $0.pictureRequests += 1 } }
     func viewersChanged(to count: Int) { state.withLock { $0.viewers.append(count) } }
