@@ -176,6 +176,7 @@ final class LinkPeer {
             isReplay = hello.role == .replay
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
+            source.hasBothChromaFormats.store(hello.changesChroma)
             if isAttached { ingest.abilitiesChanged(of: source) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }

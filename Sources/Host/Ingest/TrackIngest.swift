@@ -52,6 +52,8 @@ public final class TrackIngest: TrackSource {
         var pointerMode = PointerMode.drawn
         /// What the source was told last: to run or to pause; nil where nothing yet.
         var told: Bool?
+        /// The chroma format that the source was told last, or that it began with.
+        var toldChroma = ChromaFormat.yuv444
         /// Whether some thread is telling the source now; it looks again before it stops.
         var isTelling = false
         /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
@@ -104,6 +106,7 @@ public final class TrackIngest: TrackSource {
                 demand.source = source
                 demand.presence = .live
                 demand.told = nil
+                demand.toldChroma = .yuv444
                 demand.runningSince = nil
                 way.gate.sourceCame()
                 demand.pause = way.gate.pause
@@ -112,6 +115,7 @@ public final class TrackIngest: TrackSource {
             }
         }
         guard isTaken else { return false }
+        hub.forgetChroma()
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
         // A source that comes back finds the paths as they are.
@@ -128,6 +132,7 @@ public final class TrackIngest: TrackSource {
         let (isAttached, mode) = demand.withLock { ($0.source === source, $0.pointerMode) }
         guard isAttached else { return }
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
+        tellSource()
         if source.tellsPointer { source.setPointerMode(mode) }
         onPointer(.ability(tellsPointer: source.tellsPointer))
     }
@@ -268,6 +273,13 @@ public final class TrackIngest: TrackSource {
         }
     }
 
+    public var chromaAbility: ChromaAbility {
+        let source = demand.withLock { $0.source }
+        return source.map { $0.changesChroma ? .changing : .fixed } ?? .absent
+    }
+
+    public func wantedChromaChanged() { tellSource() }
+
     public func pictureWanted() {
         let source = demand.withLock { $0.told == true ? $0.source : nil }
         source?.requestPicture()
@@ -319,26 +331,43 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// Tells the source to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
+    /// Tells the source its chroma format, and to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
     private func tellSource() {
         let isOurs = demand.withLock { demand in
             defer { demand.isTelling = true }
             return !demand.isTelling
         }
         guard isOurs else { return }
-        while let (source, isWanted) = nextWord() { source.setRunning(isWanted) }
+        while let word = nextWord() { word() }
     }
 
     /// What the source has to be told; nil, and nobody is telling any more, where it knows all.
-    private func nextWord() -> (source: any PictureSource, isWanted: Bool)? {
-        demand.withLock { demand in
-            guard let source = demand.source, demand.told != demand.isWanted else {
+    private func nextWord() -> (() -> Void)? {
+        demand.withLock { demand -> (@Sendable () -> Void)? in
+            guard let source = demand.source else {
                 demand.isTelling = false
                 return nil
             }
-            demand.told = demand.isWanted
-            if demand.isWanted { demand.runningSince = monotonicNow() }
-            return (source, demand.isWanted)
+            // First: a source that is woken shall begin in the right format.
+            let chroma = hub.wantedChroma
+            if source.changesChroma, demand.toldChroma != chroma {
+                demand.toldChroma = chroma
+                return { [log] in
+                    log.info(
+                        chroma == .yuv420
+                            ? "the source is asked for 4:2:0: a viewer has no 4:4:4"
+                            : "the source is asked for 4:4:4 again")
+                    source.setChroma(chroma)
+                }
+            }
+            guard demand.told != demand.isWanted else {
+                demand.isTelling = false
+                return nil
+            }
+            let isWanted = demand.isWanted
+            demand.told = isWanted
+            if isWanted { demand.runningSince = monotonicNow() }
+            return { source.setRunning(isWanted) }
         }
     }
 

@@ -18,6 +18,8 @@ final class PeerSession {
 
     let id: PeerSessionID
     let feed: TrackFeed
+    /// What the peer decodes: all formats up to this one.
+    let decodes: ChromaFormat
     let ice: LiteAgent
     /// Why the session is over; nil while it isn't.
     private(set) var end: String?
@@ -48,6 +50,7 @@ final class PeerSession {
         now: MonotonicTime
     ) {
         id = parameters.id
+        decodes = parameters.decodes
         self.parameters = parameters
         self.feed = feed
         self.context = context
@@ -144,10 +147,10 @@ final class PeerSession {
     }
 
     /// Ends the session from our side: the peer is told.
-    func close(now: MonotonicTime) {
+    func close(now: MonotonicTime, reason: String = "closed") {
         dtls?.close()
         flushDTLS(now: now)
-        finish("closed")
+        finish(reason)
     }
 
     /// What the peer's path seems to carry.
