@@ -74,7 +74,7 @@ let package = Package(
         pure("Media", "H264", ["MediaTypes"]),
 
         // Codecs: one wrapper a library.
-        shell("Codecs", "X264Encoding", ["CX264", "MediaTypes"]),
+        shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
@@ -89,7 +89,7 @@ let package = Package(
         shell(
             "Capture", "CaptureAgent",
             [
-                "CLinux", "X11Capture", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
+                "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
                 "MediaTypes",
             ]),
 

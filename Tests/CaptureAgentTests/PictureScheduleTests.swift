@@ -3,83 +3,117 @@ import Testing
 
 @testable import CaptureAgent
 
-@Suite("picture schedule")
+@Suite("When the next picture is taken")
 struct PictureScheduleTests {
-    private let still = PictureSchedule.Reasons(isForced: false, isDamaged: false, looksForPointer: false)
-    private let damaged = PictureSchedule.Reasons(isForced: false, isDamaged: true, looksForPointer: false)
-    private let watching = PictureSchedule.Reasons(isForced: false, isDamaged: false, looksForPointer: true)
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+    private let period = Interval.milliseconds(40)
+    private let changed = PictureSchedule.Reasons(isForced: false, hasChange: true)
+    private let quiet = PictureSchedule.Reasons(isForced: false, hasChange: false)
+    private let forced = PictureSchedule.Reasons(isForced: true, hasChange: false)
 
-    @Test("after a rest the first change is taken at once, and the next one a period later")
-    func firstAtOnce() {
-        var schedule = PictureSchedule(period: .milliseconds(40), keepAlive: .seconds(2))
-        schedule.took(at: time(0), isChange: true)
-        schedule.foundNothing(at: time(500), mayAskAgainAtOnce: true)
-        #expect(schedule.due(damaged) <= time(501))
-        schedule.took(at: time(501), isChange: true)
-        #expect(schedule.due(damaged) > time(501))
-        #expect(schedule.due(damaged) <= time(541))
+    private func scheduleAtRest() -> PictureSchedule {
+        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
+        schedule.took(at: start)
+        return schedule
     }
 
-    @Test("a hundred pictures of a screen that always changes take a hundred periods, though each is a little late")
-    func steadyBeat() {
-        var schedule = PictureSchedule(period: .milliseconds(40), keepAlive: .seconds(2))
-        var now = time(1000)
-        schedule.took(at: now, isChange: true)
-        for _ in 0..<100 {
-            now = schedule.due(damaged) + .milliseconds(3)
-            schedule.took(at: now, isChange: true)
+    @Test("the first change after a rest is taken when its paint has settled, below 4 ms")
+    func firstChange() {
+        var schedule = scheduleAtRest()
+        let seen = start + .seconds(1)
+        schedule.noticedChange(at: seen)
+        #expect(schedule.due(changed) == seen + PictureSchedule.settling)
+        #expect(PictureSchedule.settling < .milliseconds(4))
+        // More of the same paint doesn't put it off.
+        schedule.noticedChange(at: seen + .milliseconds(2))
+        #expect(schedule.due(changed) == seen + PictureSchedule.settling)
+        #expect(schedule.settled(at: seen + .milliseconds(3)) == .milliseconds(3))
+    }
+
+    @Test("from then on pictures come on a steady beat, whenever in between something changes")
+    func beat() {
+        var schedule = scheduleAtRest()
+        for index in 1...100 {
+            let beat = start + period * Int64(index)
+            schedule.noticedChange(at: beat - .milliseconds(Int64(3 + index % 30)))
+            #expect(schedule.due(changed) == beat)
+            // Woken up a little late: the beat doesn't move.
+            #expect(schedule.settled(at: beat + .milliseconds(1)) <= .milliseconds(1))
+            schedule.took(at: beat + .milliseconds(1))
         }
-        #expect(abs((now - time(1000)).milliseconds - 4000) <= 40)
     }
 
-    @Test("pictures that take longer than a period don't pile up")
-    func overload() {
-        var schedule = PictureSchedule(period: .milliseconds(10), keepAlive: .seconds(2))
-        var now = time(1000)
-        for _ in 0..<20 {
-            schedule.took(at: now, isChange: true)
-            #expect(schedule.due(damaged) >= now + .milliseconds(5))
-            now = schedule.due(damaged) + .milliseconds(90)
-        }
+    @Test("nothing to do means nothing before the keep-alive")
+    func keepAlive() {
+        var schedule = scheduleAtRest()
+        #expect(schedule.due(quiet) == start + .milliseconds(2500))
+        #expect(schedule.isKeepAliveDue(start + .milliseconds(2500)))
+        schedule.sentStill(at: start + .milliseconds(2500))
+        #expect(schedule.due(quiet) == start + .milliseconds(5000))
     }
 
-    @Test("a still screen is looked at once a period for the pointer, and else only for the keep-alive picture")
-    func stillScreen() {
-        var schedule = PictureSchedule(period: .milliseconds(40), keepAlive: .seconds(2))
-        schedule.took(at: time(1000), isChange: true)
-        #expect(schedule.due(still) == time(3000))
-        #expect(!schedule.isKeepAliveDue(time(2999)))
-        #expect(schedule.isKeepAliveDue(time(3000)))
-        schedule.foundNothing(at: time(1100), mayAskAgainAtOnce: true)
-        #expect(schedule.due(watching) == time(1140))
+    @Test("a keep-alive doesn't move the beat: what changes right after it doesn't wait")
+    func keepAliveKeepsBeat() {
+        var schedule = scheduleAtRest()
+        let later = start + .milliseconds(2500)
+        schedule.sentStill(at: later)
+        schedule.noticedChange(at: later + .milliseconds(1))
+        #expect(schedule.due(changed) == later + .milliseconds(1) + PictureSchedule.settling)
     }
 
-    @Test("a screen at rest is looked at ten times a second, and at the full rate again when something has moved")
-    func rest() {
-        var schedule = PictureSchedule(period: .milliseconds(40), keepAlive: .seconds(2))
-        schedule.took(at: time(1000), isChange: true)
-        schedule.foundNothing(at: time(1999), mayAskAgainAtOnce: true)
-        #expect(schedule.due(watching) == time(2039))
-        schedule.foundNothing(at: time(2039), mayAskAgainAtOnce: true)
-        #expect(schedule.due(watching) == time(2139))
-        // What the server tells of is taken at once all the same.
-        #expect(schedule.due(damaged) <= time(2040))
-        // A picture that only keeps the stream alive is no sign of life.
-        schedule.took(at: time(3000), isChange: false)
-        #expect(schedule.due(watching) == time(3100))
-        schedule.took(at: time(3100), isChange: true)
-        #expect(schedule.due(watching) <= time(3140))
+    @Test("a picture that is wanted by name waits for the beat alone, and not even for that after a reset")
+    func forcedPicture() {
+        var schedule = scheduleAtRest()
+        #expect(schedule.due(forced) == start + period)
+        schedule.reset()
+        #expect(schedule.due(forced) == .zero)
     }
 
-    @Test("where comparing is the only way to see a change, it is done once a period")
-    func comparing() {
-        var schedule = PictureSchedule(period: .milliseconds(40), keepAlive: .seconds(2))
-        schedule.took(at: time(1000), isChange: true)
-        schedule.foundNothing(at: time(1100), mayAskAgainAtOnce: false)
-        #expect(schedule.due(damaged) == time(1140))
+    @Test("what the rate has no room for waits until it has")
+    func held() {
+        var schedule = scheduleAtRest()
+        let until = start + .milliseconds(300)
+        schedule.noticedChange(at: start + .milliseconds(41))
+        schedule.hold(until: until)
+        #expect(schedule.due(changed) == until)
+        #expect(!schedule.isChangeDue(until - .milliseconds(1)))
+        // The wait is the rate's, not the paint's.
+        #expect(schedule.settled(at: until) == .zero)
     }
 
-    private func time(_ milliseconds: Int64) -> MonotonicTime {
-        MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+    @Test("refinement comes beside the beat, at most once a period")
+    func refinement() {
+        var schedule = scheduleAtRest()
+        let due = start + .milliseconds(200)
+        let reasons = PictureSchedule.Reasons(isForced: false, hasChange: false, refinement: due)
+        #expect(schedule.due(reasons) == due)
+        schedule.refined(at: due)
+        #expect(schedule.due(reasons) == due + period)
+        #expect(schedule.isRefinementDue(due, due + period))
+        // A change right after is not put off by it.
+        schedule.noticedChange(at: due + .milliseconds(1))
+        #expect(schedule.due(changed) == due + .milliseconds(1) + PictureSchedule.settling)
+    }
+
+    @Test("where nobody tells of changes they are looked for at the time that is given, but never off the beat")
+    func polling() {
+        let schedule = scheduleAtRest()
+        let soon = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(5))
+        #expect(schedule.due(soon) == start + period)
+        let late = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(500))
+        #expect(schedule.due(late) == start + .milliseconds(500))
+    }
+
+    @Test("a change that turned out to be none is forgotten, and asking again may have to wait")
+    func nothingFound() {
+        var schedule = scheduleAtRest()
+        let seen = start + .seconds(1)
+        schedule.noticedChange(at: seen)
+        schedule.foundNothing(at: seen + .milliseconds(3), mayAskAgainAtOnce: true)
+        schedule.noticedChange(at: seen + .milliseconds(10))
+        #expect(schedule.due(changed) == seen + .milliseconds(10) + PictureSchedule.settling)
+        schedule.foundNothing(at: seen + .milliseconds(13), mayAskAgainAtOnce: false)
+        schedule.noticedChange(at: seen + .milliseconds(14))
+        #expect(schedule.due(changed) == seen + .milliseconds(53))
     }
 }

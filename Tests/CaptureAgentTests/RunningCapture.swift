@@ -36,7 +36,7 @@ final class RunningCapture: Sendable {
 
     private func run(_ configuration: CaptureConfiguration) {
         let end = Result { () throws(CaptureError) in
-            try CaptureAgent(configuration, stopDescriptor: stopDescriptor) { _, _ in }.run()
+            try CaptureAgent(configuration, signals: AgentSignals(stopDescriptor: stopDescriptor)) { _, _ in }.run()
         }
         result.withLock { $0 = end }
     }

@@ -121,7 +121,8 @@ struct X264EncodingTests {
     private func makeEncoder(_ size: PictureSize, bitRate: Int = 4_000_000, fps: Int = 30) throws -> X264Encoder {
         try X264Encoder(
             X264Configuration(
-                size: size, framesPerSecond: fps, rate: RateSettings(bitRate: BitRate(bitsPerSecond: bitRate))))
+                size: size, framesPerSecond: fps, rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: bitRate)))
+            ))
     }
 
     private func types(_ unit: AccessUnit) -> [UInt8] {

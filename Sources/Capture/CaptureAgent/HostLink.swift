@@ -9,11 +9,16 @@ import X264Encoding
 final class HostLink {
     /// What the host asks for.
     enum Request {
+        /// The host is one of ours and knows nothing yet: it may be told everything.
+        case greeted
         case requestIDR
         case bitRate(BitRate)
         case frameRate(FrameRate)
         case pause
         case resume
+        case pointerMode(PointerMode)
+        case hold(Bool)
+        case chroma(ChromaFormat)
     }
 
     private enum State {
@@ -24,6 +29,7 @@ final class HostLink {
 
     private let address: LinkAddress
     private let isLegacy: Bool
+    private let changesChroma: Bool
     private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
     private var state = State.waiting(until: .zero)
@@ -42,9 +48,12 @@ final class HostLink {
     private static let longestDelay = Interval.seconds(2)
     private static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    init(_ address: LinkAddress, isLegacy: Bool, log: @escaping (CaptureLogLevel, String) -> Void) {
+    init(
+        _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, log: @escaping (CaptureLogLevel, String) -> Void
+    ) {
         self.address = address
         self.isLegacy = isLegacy
+        self.changesChroma = changesChroma
         self.log = log
         encoder = MessageEncoder(
             form: isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
@@ -114,6 +123,7 @@ final class HostLink {
             if !isLegacy && !hasHello {
                 hasHello = true
                 greet(size)
+                body(.greeted)
             }
         case .requestIDR: body(.requestIDR)
         case .bitRate(let rate): body(.bitRate(rate))
@@ -128,7 +138,9 @@ final class HostLink {
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
-        case .pointerMode, .hold, .chroma: break
+        case .pointerMode(let mode): body(.pointerMode(mode))
+        case .hold(let isHeld): body(.hold(isHeld))
+        case .chroma(let format): body(.chroma(format))
         case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
@@ -143,7 +155,7 @@ final class HostLink {
     private func greet(_ size: PictureSize) {
         let hello = Hello(
             role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            canMakeIDR: true)
+            canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma)
         send(.hello(hello))
         send(.size(size))
     }
@@ -156,12 +168,13 @@ final class HostLink {
 
     /// Sends a picture; parameter sets go in front of an IDR picture, as messages of their own.
     func send(
-        _ picture: PicturePipeline.Picture, sequenceNumber: UInt64, parameterSets: [[UInt8]]
+        _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
+        pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
-        send(.picture(PictureNotice(sequenceNumber: sequenceNumber, damage: picture.damage)))
+        send(.picture(notice))
         do throws(LinkError) {
             if picture.encoded.isIDR {
-                for set in parameterSets {
+                for set in [sequenceParameterSet, pictureParameterSet] {
                     try set.withUnsafeBufferPointer { (bytes) throws(LinkError) in
                         try sendNALUnit(
                             UnsafeRawBufferPointer(bytes), captureTime: picture.captureTime, isLast: false)

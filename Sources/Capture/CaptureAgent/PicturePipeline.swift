@@ -1,82 +1,178 @@
 import CaptureLink
-import ColorConversion
 import MediaTypes
+import RateControl
 import X11Capture
 import X264Encoding
 
-/// From the screen to NAL units: grab, convert, encode, for one size of the screen.
+/// From the screen to NAL units, for one size of the screen and one chroma format: grab, convert, encode, and, when the screen
+/// has come to rest, what was coded coarsely once more and finer.
 ///
 /// Another size takes another pipeline.
 final class PicturePipeline {
-    let encoder: X264Encoder
+    let encoder: ScreenEncoder
     private let screen: ScreenCapture
-    private let canvas: I420Canvas
-    private let format: ScreenToI420.PixelFormat
+    private let canvas: PictureCanvas
+    private let reader: ScreenReader
+    private var quality: QualityMap
     private let start = MonotonicTime.now()
+    /// Changed parts of the picture that viewers don't have yet, and that the server won't tell of again.
+    private var owed: [PixelRectangle] = []
     private var isCanvasEmpty = true
+    private var isSlate = false
+
+    /// What refinement ends with: visually lossless.
+    static let finestQuantizer = 14
 
     init(
-        _ screen: ScreenCapture, framesPerSecond: Int, rate: RateSettings, preset: X264Preset,
+        _ screen: ScreenCapture, configuration: CaptureConfiguration, chroma: ChromaFormat,
         onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.screen = screen
-        canvas = I420Canvas(screen.size)
-        format =
-            switch screen.pixelFormat {
-            case .bgrx: .bgrx
-            case .rgb565: .rgb565
-            }
+        let size = configuration.scale?.size(of: screen.size) ?? screen.size
+        canvas = PictureCanvas(size, chroma: chroma)
+        reader = ScreenReader(screen, into: canvas)
         do {
-            let configuration = X264Configuration(
-                size: screen.size, framesPerSecond: framesPerSecond, rate: rate, preset: preset)
-            encoder = try X264Encoder(configuration, onWarning: onWarning)
+            encoder = try ScreenEncoder(
+                X264Configuration(
+                    size: size, framesPerSecond: configuration.framesPerSecond, rate: .quantizerEachPicture,
+                    preset: configuration.preset, chroma: chroma),
+                onWarning: onWarning)
         } catch {
             throw .encoder(error)
         }
+        quality = QualityMap(grid: MacroblockGrid(size: encoder.configuration.encodedSize))
     }
+
+    /// The size of the pictures.
+    var size: PictureSize { canvas.size }
+    var chroma: ChromaFormat { canvas.chroma }
 
     /// A picture on its way to the host.
     struct Picture {
         /// Valid until the next picture.
         let encoded: EncodedPicture
         let captureTime: MonotonicTime
+        /// What changed on the picture; empty where it only became finer, or nothing did.
         let damage: PixelRectangle
+        let quantizer: Int
     }
 
-    /// Takes what changed and encodes it; nil where nothing changed and no picture is forced, or where the screen became
-    /// another size meanwhile.
+    /// What became of an attempt to take a picture.
+    enum Outcome {
+        case picture(Picture)
+        /// Nothing has changed, or the screen became another size meanwhile.
+        case nothing
+        /// The rate has no room for it before then.
+        case later(MonotonicTime)
+    }
+
+    /// Whether something has changed that viewers don't have yet.
+    var owesChanges: Bool { !owed.isEmpty }
+
+    /// When a part of the picture may be made finer; nil where all of it is fine.
+    var refinementDue: MonotonicTime? { isSlate ? nil : quality.refinementDue(to: Self.finestQuantizer) }
+
+    /// Takes what changed and encodes it. `isForced` wants a picture also where nothing has.
     func takePicture(
-        isForced: Bool, forceIDR: Bool, statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> Picture? {
+        isForced: Bool, isIDR: Bool, rate: inout RateController, statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Outcome {
         let captureTime = MonotonicTime.now()
-        let area: DamagedArea
-        do {
-            area = isCanvasEmpty ? try screen.takeEverything() : try screen.takeChanges()
-            if area.isEmpty && !isForced { return nil }
-            var converting = Interval.zero
-            let destination = canvas.destination
-            let isComplete = try screen.grab(area) { pixels in
-                let begin = MonotonicTime.now()
-                ScreenToI420.convert(
-                    pixels.base, stride: pixels.stride, format: format, rectangle: pixels.rectangle, into: destination)
-                converting = converting + (MonotonicTime.now() - begin)
-            }
-            if !isComplete { return nil }
-            statistics.add(converting, to: \.convertNanoseconds)
-            statistics.add(MonotonicTime.now() - captureTime - converting, to: \.grabNanoseconds)
+        do throws(X11CaptureError) {
+            let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
+            if !area.isEmpty { owe(reader.affected(by: area)) }
         } catch {
             throw .screen(error)
         }
+        if owed.isEmpty && !isForced { return .nothing }
+        if isIDR { quality.activateAll() } else { quality.activate(owed) }
+        let kind = isIDR ? PictureKind.idr : .change
+        let quantizer: Int
+        switch rate.decide(kind, macroblocks: quality.activeCount, now: captureTime) {
+        case .wait(let until): return .later(until)
+        case .encode(let wanted): quantizer = wanted
+        }
+        var converting = Interval.zero
+        do throws(X11CaptureError) {
+            if try !reader.read(owed, converting: &converting) { return .nothing }
+        } catch {
+            throw .screen(error)
+        }
+        statistics.add(converting, to: \.convertNanoseconds)
+        statistics.add(MonotonicTime.now() - captureTime - converting, to: \.grabNanoseconds)
         isCanvasEmpty = false
-        canvas.repeatEdges()
+        isSlate = false
+        let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
+        owed.removeAll(keepingCapacity: true)
+        return .picture(
+            try encode(kind, quantizer, isIDR: isIDR, damage: damage, captureTime, &rate, &statistics))
+    }
+
+    /// Makes a part of the picture finer, as much as the rate has room for.
+    func refine(rate: inout RateController, statistics: inout CaptureStatistics) throws(CaptureError) -> Outcome {
+        let now = MonotonicTime.now()
+        let (macroblocks, until) = rate.refinementAllowance(now: now)
+        if macroblocks == 0 { return .later(until) }
+        let count = quality.activateForRefinement(atMost: macroblocks, to: Self.finestQuantizer, now: now)
+        if count == 0 { return .nothing }
+        let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        return .picture(
+            try encode(.refinement, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics))
+    }
+
+    /// A picture in which nothing changes: for players that need one, and so that the stream isn't silent for too long.
+    func takeStill(rate: inout RateController, statistics: inout CaptureStatistics) throws(CaptureError) -> Picture {
+        quality.activate([])
+        let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        return try encode(.change, Self.finestQuantizer, isIDR: false, damage: none, .now(), &rate, &statistics)
+    }
+
+    /// Puts words in place of the screen: an IDR picture, so that nobody who comes later is given what was there before.
+    func takeSlate(
+        _ state: SharingState, rate: inout RateController, statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Picture {
+        isSlate = true
+        owed.removeAll(keepingCapacity: true)
+        let size = size
+        canvas.drawGrey { luma, stride in Slate.draw(state, luma: luma, stride: stride, size: size) }
+        quality.activateAll()
+        let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+        return try encode(.idr, Self.slateQuantizer, isIDR: true, damage: whole, .now(), &rate, &statistics)
+    }
+
+    /// Large letters on plain grey: fine, and still a few kilobytes.
+    private static let slateQuantizer = 22
+
+    private func owe(_ parts: [PixelRectangle]) {
+        owed = owed.isEmpty ? parts : DamagedArea(owed + parts, in: canvas.size).rectangles
+    }
+
+    private func encode(
+        _ kind: PictureKind, _ wanted: Int, isIDR: Bool, damage: PixelRectangle, _ captureTime: MonotonicTime,
+        _ rate: inout RateController, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
         let time = MediaTime(ticks: MediaTime.ticks(in: captureTime - start))
-        do {
-            let encoded = try encoder.encode(canvas.planes, forceIDR: forceIDR, time: time)
-            statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds)
+        var quantizer = wanted
+        do throws(X264Error) {
+            var activity = ScreenEncoder.Activity(
+                isActive: quality.active, count: quality.activeCount,
+                protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
+            // One slice of the whole would take coarse macroblocks along that are not due: better be as coarse as they are.
+            if activity.protectsRest, !isIDR, !encoder.usesBands(activity) {
+                quantizer = max(quantizer, quality.coarsestOutsideActive)
+                activity.protectsRest = false
+            }
+            let encoded = try encoder.encode(
+                canvas.planes, activity, quantizer: quantizer, isIDR: isIDR, time: time)
+            let now = MonotonicTime.now()
+            rate.coded(
+                kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+            if encoded.isIDR { quality.activateAll() }
+            quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
+            statistics.add(now - begin, to: \.encodeNanoseconds)
             statistics.pictures &+= 1
             if encoded.isIDR { statistics.idrPictures &+= 1 }
-            return Picture(encoded: encoded, captureTime: captureTime, damage: area.bounds)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {
             throw .encoder(error)
         }

@@ -2,20 +2,23 @@ import MediaTypes
 
 /// When the next picture may be taken, and when to look whether there is something to take.
 ///
-/// After a rest the first change is taken at once; from then on at most one picture a period, on a steady beat.
+/// After a rest the first change is taken as soon as its paint has settled; from then on at most one picture a period, on a
+/// steady beat.
 struct PictureSchedule {
     /// The least time between two pictures.
     var period: Interval
     private let keepAlive: Interval
     private var earliest = MonotonicTime.zero
-    private var nextLook = MonotonicTime.zero
-    private var restBegins = MonotonicTime.zero
     private var keepAliveDue = MonotonicTime.zero
+    private var refinementEarliest = MonotonicTime.zero
+    /// The rate has no room for a picture before then.
+    private var heldUntil = MonotonicTime.zero
+    /// When the first change came that no picture has yet.
+    private var changedSince: MonotonicTime?
 
-    /// A look costs a round trip. After a second without a change one comes only so often: a pointer that begins to move
-    /// shows that much later at most.
-    private static let restPeriod = Interval.milliseconds(100)
-    private static let restAfter = Interval.seconds(1)
+    /// A program draws a line of text, a menu or a scrolled page by several requests: so long they are collected before the
+    /// first picture after a rest. Below the 4 ms that are promised, as the timer and the scheduler need some of that.
+    static let settling = Interval(nanoseconds: 2_500_000)
 
     init(period: Interval, keepAlive: Interval) {
         self.period = period
@@ -26,45 +29,84 @@ struct PictureSchedule {
     struct Reasons {
         /// A picture is wanted whether or not something changed.
         var isForced: Bool
-        /// The server said that something was drawn.
-        var isDamaged: Bool
-        /// Nobody tells when the pointer moves: it has to be looked for.
-        var looksForPointer: Bool
+        /// Something has changed that no picture has yet.
+        var hasChange: Bool
+        /// When a part of the picture may be made finer.
+        var refinement = MonotonicTime.distantFuture
+        /// When to look for changes because nobody tells of them.
+        var poll = MonotonicTime.distantFuture
     }
 
     /// When there will be something to do, if nothing else happens.
     func due(_ reasons: Reasons) -> MonotonicTime {
         var time = max(keepAliveDue, earliest)
-        if reasons.isForced || reasons.isDamaged { time = min(time, earliest) }
-        if reasons.looksForPointer { time = min(time, max(nextLook, earliest)) }
-        return time
+        if reasons.isForced { time = min(time, max(earliest, heldUntil)) }
+        if reasons.hasChange { time = min(time, changeDue) }
+        time = min(time, max(reasons.refinement, refinementEarliest))
+        return min(time, max(reasons.poll, earliest))
     }
+
+    /// Something has changed, and that was noticed at `now`.
+    mutating func noticedChange(at now: MonotonicTime) {
+        if changedSince == nil { changedSince = now }
+    }
+
+    private var changeDue: MonotonicTime {
+        max(earliest, heldUntil, changedSince.map { $0 + Self.settling } ?? .zero)
+    }
+
+    /// Whether what has changed may be taken at `now`.
+    func isChangeDue(_ now: MonotonicTime) -> Bool { now >= changeDue }
 
     /// Whether a picture has to be sent at `now` even if nothing changed.
     func isKeepAliveDue(_ now: MonotonicTime) -> Bool { now >= keepAliveDue }
 
+    /// Whether a picture may be made finer at `now`, given when that was due.
+    func isRefinementDue(_ due: MonotonicTime, _ now: MonotonicTime) -> Bool { now >= max(due, refinementEarliest) }
+
+    /// By how much a picture taken at `now` comes later because its change had to settle.
+    func settled(at now: MonotonicTime) -> Interval {
+        guard let changedSince else { return .zero }
+        return max(.zero, now - max(changedSince, earliest, heldUntil))
+    }
+
     /// A picture was taken, because something had changed or because one was wanted.
-    mutating func took(at now: MonotonicTime, isChange: Bool) {
-        if isChange { restBegins = now + Self.restAfter }
+    mutating func took(at now: MonotonicTime) {
+        changedSince = nil
         // On the beat where we keep it; a late picture starts a new one.
         earliest = max(earliest + period, now + period / 2)
         if earliest > now + period { earliest = now + period }
-        nextLook = isAtRest(now) ? max(earliest, now + Self.restPeriod) : earliest
         keepAliveDue = now + keepAlive
     }
 
-    /// Nothing had changed. `earliest` stays: what is drawn from now on is taken at once.
-    mutating func foundNothing(at now: MonotonicTime, mayAskAgainAtOnce: Bool) {
-        nextLook = now + (isAtRest(now) ? max(period, Self.restPeriod) : period)
-        if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
+    /// A picture was taken that shows nothing new, beside the beat.
+    mutating func sentStill(at now: MonotonicTime) {
+        keepAliveDue = now + keepAlive
     }
 
-    private func isAtRest(_ now: MonotonicTime) -> Bool { now >= restBegins }
+    /// A part of the picture was made finer.
+    mutating func refined(at now: MonotonicTime) {
+        refinementEarliest = now + period
+        keepAliveDue = now + keepAlive
+    }
+
+    /// The rate has no room for what has changed before `time`.
+    mutating func hold(until time: MonotonicTime) { heldUntil = time }
+
+    /// The rate has no room for anything finer before `time`.
+    mutating func holdRefinement(until time: MonotonicTime) { refinementEarliest = time }
+
+    /// Nothing had changed. `earliest` stays: what is drawn from now on is taken at once, unless asking again would turn in
+    /// circles.
+    mutating func foundNothing(at now: MonotonicTime, mayAskAgainAtOnce: Bool) {
+        changedSince = nil
+        if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
+    }
 
     /// The next picture is taken at once.
     mutating func reset() {
         earliest = .zero
-        nextLook = .zero
+        heldUntil = .zero
         keepAliveDue = .zero
     }
 }

@@ -125,6 +125,13 @@ public struct QualityMap: Sendable {
         return all > inside
     }
 
+    /// The quantizer of the coarsest macroblock that is not active; 0 where there is none.
+    public var coarsestOutsideActive: Int {
+        var level = Quantizer.coarsest
+        while level > 0, !hasCoarserOutsideActive(than: level - 1) { level -= 1 }
+        return level
+    }
+
     /// From when on a macroblock that is coarser than `quantizer` may be refined, a time that may have passed; nil where
     /// none is coarser. Costs next to nothing then.
     public func refinementDue(to quantizer: Int) -> MonotonicTime? {

@@ -82,7 +82,9 @@ public struct RateController: Sendable {
         if wish.start <= now { return encode(wish.quantizer, because: wish.reason) }
 
         let heldUntil = (heldSince ?? now) + Self.patience
-        if kind != .refinement, now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) { return coarsest }
+        if kind != .refinement, now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) {
+            return coarsest
+        }
         if heldSince == nil { heldSince = now }
         var until = wish.start
         if kind != .refinement, heldUntil > now { until = min(until, heldUntil) }

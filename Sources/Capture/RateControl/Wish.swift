@@ -39,7 +39,8 @@ extension RateController {
 
     /// A picture at `quantizer`, as soon as there is room for it.
     private func offer(
-        _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int, _ free: MonotonicTime,
+        _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int,
+        _ free: MonotonicTime,
         _ now: MonotonicTime
     ) -> Wish {
         let expected = expectation.usual(macroblocks, quantizer)

@@ -4,7 +4,7 @@ import CX264
 public struct SourcePlanes {
     /// Y.
     public var luma: UnsafePointer<UInt8>
-    /// Cb.
+    /// Cb; or Cb and Cr in turns, where `isInterleaved`.
     public var blueDifference: UnsafePointer<UInt8>
     /// Cr.
     public var redDifference: UnsafePointer<UInt8>
@@ -12,6 +12,8 @@ public struct SourcePlanes {
     public var lumaStride: Int
     /// Bytes from one row of a chroma plane to the next.
     public var chromaStride: Int
+    /// Whether the first chroma plane holds both (NV12).
+    public var isInterleaved = false
 
     /// Planes at these addresses.
     public init(
@@ -32,17 +34,20 @@ public struct EncodedPicture: RandomAccessCollection {
     public let isIDR: Bool
     /// The mean quantizer that the library used, 0...51.
     public let quantizer: Int
-    private let units: UnsafeBufferPointer<x264_nal_t>
+    private let units: UnsafeBufferPointer<EncodedNALUnit>
 
-    init(units: UnsafeMutablePointer<x264_nal_t>?, count: Int32, isIDR: Bool, quantizer: Int) {
-        self.units = UnsafeBufferPointer(start: units, count: units == nil ? 0 : Int(count))
+    init(units: UnsafeBufferPointer<EncodedNALUnit>, isIDR: Bool, quantizer: Int) {
+        self.units = units
         self.isIDR = isIDR
         self.quantizer = quantizer
     }
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { units.count }
-    public subscript(index: Int) -> EncodedNALUnit { EncodedNALUnit(units[index]) }
+    public subscript(index: Int) -> EncodedNALUnit { units[index] }
+
+    /// Bytes of all NAL units, start codes not counted.
+    public var byteCount: Int { units.reduce(0) { $0 + $1.bytes.count } }
 }
 
 /// One NAL unit in the encoder's own memory.
@@ -52,8 +57,13 @@ public struct EncodedNALUnit {
     /// The NAL unit from its header byte on, without a start code.
     public let bytes: UnsafeBufferPointer<UInt8>
 
+    init(type: UInt8, bytes: UnsafeBufferPointer<UInt8>) {
+        self.type = type
+        self.bytes = bytes
+    }
+
     init(_ unit: x264_nal_t) {
-        let whole = UnsafeBufferPointer(start: unit.p_payload, count: max(0, Int(unit.i_payload)))
+        let whole = UnsafeBufferPointer(start: unit.p_payload, count: Swift.max(0, Int(unit.i_payload)))
         // 00 00 00 01 or, behind the first NAL unit of a picture, 00 00 01.
         let startCode = (whole.firstIndex(of: 1) ?? -1) + 1
         bytes = UnsafeBufferPointer(rebasing: whole[startCode...])
@@ -61,12 +71,39 @@ public struct EncodedNALUnit {
     }
 }
 
+/// The NAL units of an encoder's last picture, in memory that is used again for the next.
+final class NALUnitList {
+    private let units: UnsafeMutableBufferPointer<EncodedNALUnit>
+    private(set) var count = 0
+
+    /// A list of at most `capacity` NAL units; what doesn't fit is an error of the one who appends.
+    init(capacity: Int) {
+        units = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        units.deallocate()
+    }
+
+    func removeAll() { count = 0 }
+
+    /// False where the list is full.
+    func append(_ unit: EncodedNALUnit) -> Bool {
+        guard count < units.count else { return false }
+        units.initializeElement(at: count, to: unit)
+        count += 1
+        return true
+    }
+
+    var all: UnsafeBufferPointer<EncodedNALUnit> { UnsafeBufferPointer(rebasing: units[..<count]) }
+}
+
 /// SPS and PPS, copied out of what `x264_encoder_headers` gave.
 struct ParameterSetBytes {
     let sequence: [UInt8]
     let picture: [UInt8]
 
-    init?(_ headers: EncodedPicture) {
+    init?(_ headers: UnsafeBufferPointer<EncodedNALUnit>) {
         guard let sequence = headers.first(where: { $0.type == UInt8(NAL_SPS.rawValue) }),
             let picture = headers.first(where: { $0.type == UInt8(NAL_PPS.rawValue) })
         else { return nil }

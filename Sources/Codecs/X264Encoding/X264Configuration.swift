@@ -8,18 +8,20 @@ public struct X264Configuration: Sendable {
     /// Pictures a second at most, 1...240: the level follows from it, and how many bits one picture may take.
     public var framesPerSecond: Int
     /// How many bits, and how good.
-    public var rate: RateSettings
+    public var rate: RateMode
     /// How much work goes into a picture.
     public var preset: X264Preset
     /// The matrix that the pictures' colours were made with; written into the stream.
     public var matrix: ColorMatrix
     /// Whether luma spans 0...255 instead of 16...235; written into the stream.
     public var isFullRange: Bool
+    /// How many chroma samples the pictures have; 4:4:4 makes it High 4:4:4 Predictive.
+    public var chroma: ChromaFormat
 
     /// A configuration; colours are BT.601 with limited range unless told otherwise, which is what libyuv makes of a screen.
     public init(
-        size: PictureSize, framesPerSecond: Int, rate: RateSettings, preset: X264Preset = .ultrafast,
-        matrix: ColorMatrix = .bt601, isFullRange: Bool = false
+        size: PictureSize, framesPerSecond: Int, rate: RateMode, preset: X264Preset = .ultrafast,
+        matrix: ColorMatrix = .bt601, isFullRange: Bool = false, chroma: ChromaFormat = .yuv420
     ) {
         self.size = size
         self.framesPerSecond = framesPerSecond
@@ -27,10 +29,12 @@ public struct X264Configuration: Sendable {
         self.preset = preset
         self.matrix = matrix
         self.isFullRange = isFullRange
+        self.chroma = chroma
     }
 
     /// The size that is coded and shown: `size` with odd sides rounded up, because with 4:2:0 the SPS can only crop by two
-    /// samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX). The rest of the last macroblock is cropped by the SPS.
+    /// samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX); in 4:4:4 as well, so that one size serves both. The rest of the
+    /// last macroblock is cropped by the SPS.
     public var encodedSize: PictureSize {
         PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
@@ -47,7 +51,7 @@ public struct X264Configuration: Sendable {
         }
         parameters.i_width = Int32(clamping: encodedSize.width)
         parameters.i_height = Int32(clamping: encodedSize.height)
-        parameters.i_csp = X264_CSP_I420
+        parameters.i_csp = chroma == .yuv420 ? X264_CSP_I420 : X264_CSP_I444
         parameters.i_threads = 1
         parameters.i_lookahead_threads = 1
         parameters.b_sliced_threads = 0
@@ -73,9 +77,39 @@ public struct X264Configuration: Sendable {
         parameters.vui.i_transfer = colours
         parameters.vui.i_colmatrix = colours
         rate.apply(to: &parameters)
-        // Constrained Baseline: profile_idc 66 with constraint_set0 and constraint_set1.
-        guard x264_param_apply_profile(&parameters, "baseline") == 0 else { throw .unknownPreset("baseline") }
+        // Constrained Baseline: profile_idc 66 with constraint_set0 and constraint_set1; 4:4:4 has a profile of its own, whose
+        // 8x8 transform and CABAC we don't use.
+        parameters.b_cabac = 0
+        parameters.analyse.b_transform_8x8 = 0
+        let profile = chroma == .yuv420 ? "baseline" : "high444"
+        guard x264_param_apply_profile(&parameters, profile) == 0 else { throw .unknownPreset(profile) }
         return parameters
+    }
+}
+
+/// Who decides how many bits a picture gets.
+public enum RateMode: Sendable, Hashable {
+    /// The library: constant quality up to a ceiling.
+    case ceiling(RateSettings)
+    /// The caller, who gives each picture its quantizer, and may tell which macroblocks are to be skipped. The deblocking
+    /// filter is off: it would change the skipped neighbours of coded macroblocks a little with each picture.
+    case quantizerEachPicture
+
+    func apply(to parameters: inout x264_param_t) {
+        switch self {
+        case .ceiling(let settings): settings.apply(to: &parameters)
+        case .quantizerEachPicture:
+            parameters.rc.i_rc_method = X264_RC_CQP
+            parameters.rc.i_qp_constant = 23
+            // The library clips a picture's quantizer to the constant one divided by the first and times the second.
+            parameters.rc.f_ip_factor = 16
+            parameters.rc.f_pb_factor = 10
+            parameters.b_deblocking_filter = 0
+            parameters.analyse.b_mb_info = 1
+            parameters.analyse.i_weighted_pred = 0
+            // The headers of two encoders have to agree.
+            parameters.b_stitchable = 1
+        }
     }
 }
 

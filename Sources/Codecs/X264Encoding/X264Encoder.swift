@@ -1,8 +1,8 @@
 import CX264
 public import MediaTypes
 
-/// Encodes 4:2:0 pictures to H.264 Constrained Baseline with libx264: no B-frames, no delay, one slice a picture, and an
-/// IDR picture only as the first one and on request.
+/// Encodes pictures to H.264 with libx264, Constrained Baseline for 4:2:0 and High 4:4:4 Predictive for 4:4:4: no B-frames, no
+/// delay, CAVLC, one slice a picture, and an IDR picture only as the first one and on request.
 ///
 /// Owns the library's encoder. Not thread-safe: one thread at a time; the library starts no thread of its own here.
 public final class X264Encoder {
@@ -13,7 +13,11 @@ public final class X264Encoder {
     /// The picture parameter set, without a start code.
     public let pictureParameterSet: [UInt8]
 
+    /// The last picture as decoders see it; nil before the first.
+    private(set) var reconstruction: ReconstructedPicture?
+
     private let handle: OpaquePointer
+    private let list = NALUnitList(capacity: 64)
     // The library keeps a pointer to it for as long as the encoder lives.
     private let log: X264Log
     private var lastTicks = Int64.min
@@ -36,7 +40,8 @@ public final class X264Encoder {
         var units: UnsafeMutablePointer<x264_nal_t>?
         var count: Int32 = 0
         if x264_encoder_headers(handle, &units, &count) >= 0 {
-            sets = ParameterSetBytes(EncodedPicture(units: units, count: count, isIDR: true, quantizer: 0))
+            list.take(units, count: count)
+            sets = ParameterSetBytes(list.all)
         }
         guard let sets else {
             x264_encoder_close(handle)
@@ -56,8 +61,8 @@ public final class X264Encoder {
     /// Changes the rate from the next picture on; no IDR picture comes of it.
     public func reconfigure(rate: RateSettings) throws(X264Error) {
         var changed = configuration
-        changed.rate = rate
         var parameters = x264_param_t()
+        changed.rate = .ceiling(rate)
         x264_encoder_parameters(handle, &parameters)
         rate.apply(to: &parameters)
         guard x264_encoder_reconfig(handle, &parameters) == 0 else {
@@ -66,21 +71,47 @@ public final class X264Encoder {
         configuration = changed
     }
 
+    /// How one picture is to be coded.
+    public struct Request {
+        /// As an IDR picture.
+        public var isIDR = false
+        /// The quantizer of all of it, 0...51; nil leaves it to the library.
+        public var quantizer: Int?
+        /// For each macroblock 1 where it hasn't changed and is to be skipped, else 0; read during the call, and by
+        /// encoders of `quantizerEachPicture` alone.
+        public var skipped: UnsafeMutablePointer<UInt8>?
+
+        /// A picture that the library codes as it likes.
+        public init(isIDR: Bool = false, quantizer: Int? = nil, skipped: UnsafeMutablePointer<UInt8>? = nil) {
+            self.isIDR = isIDR
+            self.quantizer = quantizer
+            self.skipped = skipped
+        }
+    }
+
     /// Encodes one picture; the planes must cover `configuration.encodedSize` and are only read during the call.
     ///
     /// What comes back points into the library's memory and is valid until the next call of this encoder. `time` only
     /// orders the pictures; one that doesn't advance is counted as one tick later.
     public func encode(
-        _ planes: SourcePlanes, forceIDR: Bool, time: MediaTime
+        _ planes: SourcePlanes, _ request: Request, time: MediaTime
     ) throws(X264Error) -> EncodedPicture {
         let size = configuration.encodedSize
+        let is420 = configuration.chroma == .yuv420
         var input = x264_picture_t()
         x264_picture_init(&input)
-        input.i_type = forceIDR ? X264_TYPE_IDR : X264_TYPE_AUTO
+        input.i_type = request.isIDR ? X264_TYPE_IDR : X264_TYPE_AUTO
         lastTicks = max(lastTicks &+ 1, time.ticks)
         input.i_pts = lastTicks
-        input.img.i_csp = X264_CSP_I420
-        input.img.i_plane = 3
+        if let quantizer = request.quantizer { input.i_qpplus1 = Int32(clamping: max(0, min(51, quantizer)) + 1) }
+        // X264_MBINFO_CONSTANT is 1.
+        input.prop.mb_info = request.skipped
+        let chromaWidth = planes.isInterleaved || !is420 ? size.width : size.width / 2
+        guard planes.lumaStride >= size.width, planes.chromaStride >= chromaWidth else {
+            throw .rowsTooShort(stride: planes.lumaStride, width: size.width)
+        }
+        input.img.i_csp = is420 ? planes.isInterleaved ? X264_CSP_NV12 : X264_CSP_I420 : X264_CSP_I444
+        input.img.i_plane = planes.isInterleaved ? 2 : 3
         // The library takes pointers to mutable memory, but only reads it.
         input.img.plane.0 = UnsafeMutablePointer(mutating: planes.luma)
         input.img.plane.1 = UnsafeMutablePointer(mutating: planes.blueDifference)
@@ -88,16 +119,14 @@ public final class X264Encoder {
         input.img.i_stride.0 = Int32(clamping: planes.lumaStride)
         input.img.i_stride.1 = Int32(clamping: planes.chromaStride)
         input.img.i_stride.2 = Int32(clamping: planes.chromaStride)
-        guard planes.lumaStride >= size.width, planes.chromaStride >= size.width / 2 else {
-            throw .rowsTooShort(stride: planes.lumaStride, width: size.width)
-        }
         var output = x264_picture_t()
         var units: UnsafeMutablePointer<x264_nal_t>?
         var count: Int32 = 0
         let written = x264_encoder_encode(handle, &units, &count, &input, &output)
         guard written > 0, count > 0 else { throw .notEncoded(reason: log.lastLine) }
-        return EncodedPicture(
-            units: units, count: count, isIDR: output.b_keyframe != 0, quantizer: Int(output.i_qpplus1) - 1)
+        list.take(units, count: count)
+        reconstruction = ReconstructedPicture(output.img)
+        return EncodedPicture(units: list.all, isIDR: output.b_keyframe != 0, quantizer: Int(output.i_qpplus1) - 1)
     }
 
     /// Encodes `picture`, whose size must be `configuration.size`, to an access unit of its own memory, with SPS and PPS in
@@ -105,7 +134,7 @@ public final class X264Encoder {
     public func accessUnit(
         of picture: I420Picture, forceIDR: Bool, time: MediaTime
     ) throws(X264Error) -> AccessUnit {
-        guard picture.size == configuration.size,
+        guard picture.size == configuration.size, configuration.chroma == .yuv420,
             picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
         else { throw .wrongPictureSize(picture.size, expected: configuration.size) }
         let size = configuration.encodedSize
@@ -119,7 +148,7 @@ public final class X264Encoder {
                 let planes = SourcePlanes(
                     luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
                     lumaStride: size.width, chromaStride: size.width / 2)
-                return try encode(planes, forceIDR: forceIDR, time: time)
+                return try encode(planes, Request(isIDR: forceIDR), time: time)
             }
         }
         return try copy(encoded.get(), captureTime: picture.captureTime)
@@ -155,5 +184,15 @@ public final class X264Encoder {
         }
         // The chroma planes of an odd size are rounded up already.
         padded.append(contentsOf: picture.bytes[picture.lumaCount...])
+    }
+}
+
+extension NALUnitList {
+    /// The library's NAL units instead of those that are there.
+    fileprivate func take(_ units: UnsafeMutablePointer<x264_nal_t>?, count: Int32) {
+        removeAll()
+        guard let units else { return }
+        // One slice a picture, and an SEI: far below the capacity.
+        for index in 0..<max(0, Int(count)) where !append(EncodedNALUnit(units[index])) { return }
     }
 }

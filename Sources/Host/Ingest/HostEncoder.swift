@@ -13,7 +13,7 @@ struct HostEncoder {
     /// Encodes `picture`; the first of a size, and one that is forced, is an IDR with SPS and PPS in front.
     mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> AccessUnit {
         let configuration = X264Configuration(
-            size: picture.size, framesPerSecond: 30, rate: RateSettings(bitRate: Self.bitRate),
+            size: picture.size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: Self.bitRate)),
             matrix: picture.matrix, isFullRange: picture.isFullRange)
         let current = encoder?.configuration
         let isNew =

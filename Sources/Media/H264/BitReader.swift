@@ -24,9 +24,18 @@ public struct BitReader: Sendable {
     /// u(n) for n of 0...32.
     public mutating func bits(_ count: Int) throws(H264Error) -> UInt32 {
         guard count >= 0, count <= 32, count <= self.count else { throw .truncated }
-        var value: UInt32 = 0
-        for _ in 0..<count { value = value << 1 | (try flag() ? 1 : 0) }
-        return value
+        // Byte by byte: whole slices are read so.
+        var value: UInt64 = 0
+        var have = 0
+        while have < count {
+            let offset = position & 7
+            let taken = min(8 - offset, count - have)
+            let byte = UInt64(bytes[position >> 3]) >> UInt64(8 - offset - taken) & ((1 << UInt64(taken)) - 1)
+            value = value << UInt64(taken) | byte
+            have += taken
+            position += taken
+        }
+        return UInt32(truncatingIfNeeded: value)
     }
 
     /// Passes over `count` bits.

@@ -10,6 +10,8 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let hasBottomFieldPictureOrder: Bool
     /// num_slice_groups_minus1 + 1, 1...8; above 1 the order of macroblocks is flexible (Baseline, not Constrained Baseline).
     public let sliceGroups: Int
+    /// deblocking_filter_control_present_flag: slices say whether they are filtered.
+    public let hasDeblockingControl: Bool
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
 
@@ -31,7 +33,8 @@ public struct PictureParameterSet: Hashable, Sendable {
         _ = try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31)
         try reader.skip(3)
         for _ in 0..<3 { _ = try reader.signedExpGolomb() }
-        try reader.skip(2)
+        hasDeblockingControl = try reader.flag()
+        try reader.skip(1)
         hasRedundantPictures = try reader.flag()
     }
 

@@ -43,7 +43,9 @@ public enum PictureScale: Hashable, Sendable {
             let isWidthNarrower = limit.width * size.height <= limit.height * size.width
             (numerator, denominator) = isWidthNarrower ? (limit.width, size.width) : (limit.height, size.height)
         }
-        func scaled(_ side: Int) -> Int { min(side, max(2, (side * numerator + denominator / 2) / max(1, denominator))) }
+        func scaled(_ side: Int) -> Int {
+            min(side, max(2, (side * numerator + denominator / 2) / max(1, denominator)))
+        }
         return PictureSize(width: scaled(size.width), height: scaled(size.height))
     }
 }

@@ -20,7 +20,10 @@ enum CaptureProgram {
     private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
         do throws(CaptureError) {
             let signals = try ProcessSignals()
-            let agent = try CaptureAgent(configuration, stopDescriptor: signals.descriptor) { level, line in
+            let agentSignals = AgentSignals(
+                stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
+                takePauseToggle: signals.takePauseToggle)
+            let agent = try CaptureAgent(configuration, signals: agentSignals) { level, line in
                 switch level {
                 case .warning: log.warning(line)
                 case .info: log.info(line)

@@ -5,6 +5,7 @@
 #include <libyuv/convert_from.h>
 #include <libyuv/planar_functions.h>
 #include <libyuv/scale.h>
+#include <libyuv/scale_argb.h>
 
 // Swift can't name a variable of an incomplete type: hand out the matrices' addresses. The yvu ones are mirrored:
 // with the chroma planes swapped, the functions that write blue first then write red first.

@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 
 @Suite("screen to I420")
-struct ScreenToI420Tests {
+struct ScreenToPlanesTests {
     @Test("colours become BT.601 with limited range, from both pixel formats")
     func colours() {
         // ITU-R BT.601: Y = 16 + 65.481 R + 128.553 G + 24.966 B, Cb and Cr about 128; R, G, B in 0...1.
@@ -14,7 +14,7 @@ struct ScreenToI420Tests {
         for color in expected {
             let wide = [color.blue, color.green, color.red, 0]
             let narrow = UInt16(color.red >> 3) << 11 | UInt16(color.green >> 2) << 5 | UInt16(color.blue >> 3)
-            let pixels: [(ScreenToI420.PixelFormat, [UInt8])] = [
+            let pixels: [(ScreenToPlanes.PixelFormat, [UInt8])] = [
                 (.bgrx, wide), (.rgb565, [UInt8(narrow & 255), UInt8(narrow >> 8)]),
             ]
             for (format, pixel) in pixels {
@@ -73,19 +73,19 @@ struct ScreenToI420Tests {
         }
 
         mutating func convert(
-            _ pixels: [UInt8], _ format: ScreenToI420.PixelFormat, _ rectangle: PixelRectangle
+            _ pixels: [UInt8], _ format: ScreenToPlanes.PixelFormat, _ rectangle: PixelRectangle
         ) -> Bool {
             let size = size
             let stride = (size.width + 1) / 2 * 2
             return luma.withUnsafeMutableBufferPointer { luma in
                 chroma.withUnsafeMutableBufferPointer { chroma in
                     guard let y = luma.baseAddress, let cb = chroma.baseAddress else { return false }
-                    let destination = ScreenToI420.Destination(
+                    let destination = ScreenToPlanes.Destination(
                         luma: y, blueDifference: cb, redDifference: cb + chroma.count / 2, lumaStride: stride,
                         chromaStride: stride / 2, size: size)
                     return pixels.withUnsafeBytes { bytes in
                         guard let base = bytes.baseAddress else { return false }
-                        return ScreenToI420.convert(
+                        return ScreenToPlanes.convert(
                             base, stride: max(0, rectangle.width) * format.bytesPerPixel, format: format,
                             rectangle: rectangle, into: destination)
                     }

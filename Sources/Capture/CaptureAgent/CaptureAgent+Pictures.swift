@@ -1,0 +1,134 @@
+import CaptureLink
+import MediaTypes
+import RateControl
+import X11Capture
+import X264Encoding
+
+/// When the agent takes a picture, and of what kind.
+extension CaptureAgent {
+    var reasons: PictureSchedule.Reasons {
+        guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
+        let refinement = configuration.refines ? pipeline?.refinementDue : nil
+        return PictureSchedule.Reasons(
+            isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
+            poll: screen.pollDue(period: schedule.period))
+    }
+
+    private var wantsAny: Bool { wantsIDR || wantsPicture }
+
+    private var hasChange: Bool {
+        pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.isIncomplete)
+    }
+
+    /// Takes and sends a picture where it is time to; true where the display was asked for something.
+    func takePictureIfDue() throws(CaptureError) -> Bool {
+        guard link.isConnected, !isPaused else { return false }
+        let now = MonotonicTime.now()
+        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
+        guard schedule.due(reasons) <= now else { return false }
+        guard link.isReady else {
+            // Damage adds up in the server; the next picture has it all.
+            if !isHeldBack, screen.mayHaveChanged { statistics.heldBack &+= 1 }
+            isHeldBack = true
+            return false
+        }
+        isHeldBack = false
+        if sharing != .live {
+            try takeInsteadOfScreen(now)
+        } else if isRefinementNext(now) {
+            try refine(now)
+        } else {
+            try takeScreen(now)
+        }
+        sendStatisticsIfDue(now)
+        return true
+    }
+
+    /// A slate where one is due; else one more picture of what viewers see already.
+    private func takeInsteadOfScreen(_ now: MonotonicTime) throws(CaptureError) {
+        let pipeline = try currentPipeline()
+        if wantsIDR {
+            try send(pipeline.takeSlate(sharing, rate: &rate, statistics: &statistics), now)
+        } else {
+            try send(pipeline.takeStill(rate: &rate, statistics: &statistics), now)
+        }
+        wantsPicture = false
+        schedule.took(at: now)
+    }
+
+    /// A change goes first, and so does what is wanted by name.
+    private func isRefinementNext(_ now: MonotonicTime) -> Bool {
+        guard configuration.refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
+            return false
+        }
+        return !wantsAny && !(hasChange && schedule.isChangeDue(now))
+    }
+
+    private func refine(_ now: MonotonicTime) throws(CaptureError) {
+        let outcome = try currentPipeline().refine(rate: &rate, statistics: &statistics)
+        switch outcome {
+        case .picture(let picture):
+            try send(picture, now)
+            schedule.refined(at: now)
+        case .nothing: schedule.holdRefinement(until: now + schedule.period)
+        case .later(let time): schedule.holdRefinement(until: time)
+        }
+    }
+
+    private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
+        let isForced = wantsAny || schedule.isKeepAliveDue(now)
+        let settling = schedule.settled(at: now)
+        if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
+        let outcome = try currentPipeline().takePicture(
+            isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
+        switch outcome {
+        case .picture(let picture):
+            if picture.encoded.isIDR { wantsIDR = false }
+            wantsPicture = false
+            try send(picture, now, settling: settling)
+            if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
+        case .nothing:
+            // A screen that is changing its size is asked again a little later.
+            schedule.foundNothing(at: now, mayAskAgainAtOnce: screen.reportsDamage && !screen.isIncomplete)
+        case .later(let time):
+            if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+            schedule.hold(until: time)
+        }
+    }
+
+    private func send(
+        _ picture: PicturePipeline.Picture, _ now: MonotonicTime, settling: Interval = .zero
+    ) throws(CaptureError) {
+        guard let pipeline else { return }
+        if picture.encoded.isIDR {
+            wantsIDR = false
+            log(.debug, "IDR picture \(statistics.idrPictures)")
+        }
+        if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+        let notice = PictureNotice(
+            sequenceNumber: sequenceNumber, damage: picture.damage,
+            isPointerDrawn: pointer.mode == .drawn && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
+            settling: settling)
+        try link.send(
+            picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,
+            pictureParameterSet: pipeline.encoder.pictureParameterSet)
+        sequenceNumber &+= 1
+    }
+
+    private func currentPipeline() throws(CaptureError) -> PicturePipeline {
+        if let pipeline { return pipeline }
+        let log = log
+        let new = try PicturePipeline(
+            screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, "x264: \($0)") })
+        pipeline = new
+        return new
+    }
+
+    private func sendStatisticsIfDue(_ now: MonotonicTime) {
+        if now < statisticsDue { return }
+        statisticsDue = now + .seconds(5)
+        statistics.bytes = link.bytesSent
+        statistics.residentBytes = residentBytes()
+        link.send(.statistics(statistics))
+    }
+}

@@ -1,0 +1,60 @@
+import CLinux
+import CaptureLink
+import Glibc
+import MediaTypes
+import X11Capture
+
+/// What tells a running agent to end or to pause from outside; all descriptors stay the caller's.
+public struct AgentSignals {
+    /// Becomes readable when capture shall end.
+    public var stopDescriptor: Int32
+    /// Becomes readable when the sharer wants to pause or to go on; -1 for none.
+    public var pauseDescriptor: Int32
+    /// Whether pause has to change, asked when `pauseDescriptor` was readable.
+    public var takePauseToggle: () -> Bool
+
+    /// No one pauses unless told how.
+    public init(
+        stopDescriptor: Int32, pauseDescriptor: Int32 = -1, takePauseToggle: @escaping () -> Bool = { false }
+    ) {
+        self.stopDescriptor = stopDescriptor
+        self.pauseDescriptor = pauseDescriptor
+        self.takePauseToggle = takePauseToggle
+    }
+}
+
+extension CaptureAgent {
+    /// Sleeps until something happens or is due; true where capture shall end.
+    func waitForEvents() throws(CaptureError) -> Bool {
+        var due = min(link.nextAttempt, screen.nextCheck)
+        if link.isConnected, !isPaused {
+            // While the host hasn't taken the last picture, only its taking it counts.
+            if link.isReady { due = min(due, schedule.due(reasons)) }
+            if sharing == .live { due = min(due, pointer.due) }
+        }
+        let linkEvents = link.wantsWrite ? POLLIN | POLLOUT : POLLIN
+        var watched = (
+            pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: link.descriptor, events: Int16(linkEvents), revents: 0),
+            pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0)
+        )
+        let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 4, until: due) }
+        if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
+        if count <= 0 { return false }
+        if watched.0.revents != 0 { return true }
+        if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }
+        let now = MonotonicTime.now()
+        if Int32(watched.2.revents) & POLLOUT != 0 { link.flush(now) }
+        // Also after an error or a hang-up: reading tells which.
+        if Int32(watched.2.revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
+        return false
+    }
+
+    private static func wait(_ entries: UnsafeMutableRawPointer?, count: UInt, until due: MonotonicTime) -> Int32 {
+        if due == .distantFuture { return shim_ppoll(entries, count, nil) }
+        let left = max(0, (due - .now()).nanoseconds)
+        var interval = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
+        return shim_ppoll(entries, count, &interval)
+    }
+}

@@ -1,0 +1,113 @@
+import ColorConversion
+import Glibc
+import MediaTypes
+import X11Capture
+
+/// Brings changed parts of the screen into the canvas: grabs, scales where pictures are smaller than the screen, and converts.
+final class ScreenReader {
+    private let screen: ScreenCapture
+    private let canvas: PictureCanvas
+    private let format: ScreenToPlanes.PixelFormat
+    private let scaling: ScreenScaling?
+    // A stripe of the screen, and what is made of it; both with four bytes a pixel.
+    private var stripe: [UInt8] = []
+    private var scaled: [UInt8] = []
+
+    /// So many bytes of the screen are scaled at once, or one row of macroblocks.
+    private static let stripeBytes = 1 << 20
+
+    init(_ screen: ScreenCapture, into canvas: PictureCanvas) {
+        self.screen = screen
+        self.canvas = canvas
+        format =
+            switch screen.pixelFormat {
+            case .bgrx: .bgrx
+            case .rgb565: .rgb565
+            }
+        scaling = canvas.size == screen.size ? nil : ScreenScaling(from: screen.size, to: canvas.size)
+    }
+
+    /// The parts of the picture that the parts `area` of the screen are seen in.
+    func affected(by area: DamagedArea) -> [PixelRectangle] {
+        guard let scaling else { return area.rectangles }
+        return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size).rectangles
+    }
+
+    /// Brings `parts` of the picture up to date; false where the screen refused to hand out pixels. `converting` is
+    /// increased by the time that went into converting.
+    func read(_ parts: [PixelRectangle], converting: inout Interval) throws(X11CaptureError) -> Bool {
+        if let scaling { return try readScaled(parts, scaling, &converting) }
+        let destination = canvas.destination
+        let isComplete = try screen.grab(DamagedArea(parts, in: screen.size)) { pixels in
+            let begin = MonotonicTime.now()
+            ScreenToPlanes.convert(
+                pixels.base, stride: pixels.stride, format: format, rectangle: pixels.rectangle, into: destination)
+            converting = converting + (MonotonicTime.now() - begin)
+        }
+        for part in parts { canvas.repeatEdges(part) }
+        return isComplete
+    }
+
+    private func readScaled(
+        _ parts: [PixelRectangle], _ scaling: ScreenScaling, _ converting: inout Interval
+    ) throws(X11CaptureError) -> Bool {
+        for part in parts {
+            var top = part.y
+            while top < part.y + part.height {
+                let rowBytes = max(1, scaling.source.width * 4 * scaling.source.height / max(1, scaling.target.height))
+                let rows = max(16, Self.stripeBytes / rowBytes) & ~1
+                let target = PixelRectangle(
+                    x: part.x, y: top, width: part.width, height: min(rows, part.y + part.height - top))
+                if try !readStripe(target, scaling, &converting) { return false }
+                top += target.height
+            }
+            canvas.repeatEdges(part)
+        }
+        return true
+    }
+
+    private func readStripe(
+        _ target: PixelRectangle, _ scaling: ScreenScaling, _ converting: inout Interval
+    ) throws(X11CaptureError) -> Bool {
+        let source = scaling.needed(for: target)
+        let stride = source.width * 4
+        Self.grow(&stripe, to: stride * source.height)
+        Self.grow(&scaled, to: target.width * target.height * 4)
+        let isComplete = try screen.grab(DamagedArea([source], in: screen.size)) { pixels in
+            let begin = MonotonicTime.now()
+            stripe.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                let start =
+                    base + (pixels.rectangle.y - source.y) * stride + (pixels.rectangle.x - source.x) * 4
+                if format == .rgb565 {
+                    ScreenScaling.widen(
+                        pixels.base, stride: pixels.stride, width: pixels.rectangle.width,
+                        height: pixels.rectangle.height, into: start, resultStride: stride)
+                    return
+                }
+                for row in 0..<pixels.rectangle.height {
+                    memcpy(start + row * stride, pixels.base + row * pixels.stride, pixels.rectangle.width * 4)
+                }
+            }
+            converting = converting + (MonotonicTime.now() - begin)
+        }
+        if !isComplete { return false }
+        let begin = MonotonicTime.now()
+        let destination = canvas.destination
+        stripe.withUnsafeBytes { from in
+            scaled.withUnsafeMutableBytes { to in
+                guard let from = from.baseAddress, let to = to.baseAddress,
+                    scaling.scale(from, stride: stride, rectangle: target, into: to)
+                else { return }
+                ScreenToPlanes.convert(
+                    to, stride: target.width * 4, format: .bgrx, rectangle: target, into: destination)
+            }
+        }
+        converting = converting + (MonotonicTime.now() - begin)
+        return true
+    }
+
+    private static func grow(_ bytes: inout [UInt8], to count: Int) {
+        if bytes.count < count { bytes = [UInt8](repeating: 0, count: count) }
+    }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import H264
+import MediaTypes
+
+/// Encodes bands of a picture: an encoder of the library as high as one band, whose reference is filled from the whole
+/// picture's before each band.
+final class BandEncoder {
+    /// Macroblock rows of a band: few, so that little is coded without need, and enough that a line of text is one band.
+    static let rows = 4
+
+    /// The slice of the last band, a NAL unit without start code.
+    private(set) var nalUnit: [UInt8] = []
+    /// How its slices are read.
+    let editing: SliceEditing
+
+    private let encoder: X264Encoder
+    private let width: Int
+    private let chroma: ChromaFormat
+    // The band as viewers have it, with the macroblocks to code as they should look.
+    private var protected: [UInt8] = []
+
+    /// nil where the headers of its slices would not fit the whole picture's.
+    init?(
+        _ configuration: X264Configuration, like whole: X264Encoder, onWarning: (@Sendable (String) -> Void)?
+    ) throws(X264Error) {
+        var own = configuration
+        let columns = (configuration.encodedSize.width + 15) / 16
+        width = columns * 16
+        own.size = PictureSize(width: width, height: Self.rows * 16)
+        chroma = configuration.chroma
+        encoder = try X264Encoder(own, onWarning: onWarning)
+        guard encoder.pictureParameterSet == whole.pictureParameterSet,
+            let sequence = try? SequenceParameterSet(nalUnit: encoder.sequenceParameterSet[...]),
+            let picture = try? PictureParameterSet(nalUnit: encoder.pictureParameterSet[...]),
+            let editing = SliceEditing(sequence, picture)
+        else { return nil }
+        self.editing = editing
+        nalUnit.reserveCapacity(1 << 14)
+        try makeReference()
+    }
+
+    /// The library only has a reference to fill when it has coded a picture; nobody gets this one.
+    private func makeReference() throws(X264Error) {
+        let grey = [UInt8](repeating: 128, count: width * Self.rows * 16)
+        let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
+            guard let base = bytes.baseAddress else { return .success(()) }
+            let planes = SourcePlanes(
+                luma: base, blueDifference: base, redDifference: base, lumaStride: width, chromaStride: width)
+            do throws(X264Error) {
+                _ = try encoder.encode(
+                    planes, X264Encoder.Request(isIDR: true, quantizer: 40), time: MediaTime(ticks: 0))
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Encodes the band that begins at macroblock row `firstRow` of `pictureRows` into `nalUnit`, and puts what comes of it
+    /// into `reference`, the whole picture as viewers have it.
+    ///
+    /// - Parameters:
+    ///   - planes: the whole picture as it should look.
+    ///   - skipped: 1 for each macroblock of the band that is to stay as it is.
+    ///   - protectsSkipped: some of those look worse than they should, and shall go on doing so.
+    func encode(
+        _ planes: SourcePlanes, reference: ReconstructedPicture, firstRow: Int, pictureRows: Int,
+        skipped: UnsafeMutablePointer<UInt8>, protectsSkipped: Bool, quantizer: Int, time: MediaTime
+    ) throws(X264Error) {
+        guard let own = encoder.reconstruction else { throw .notEncoded(reason: "a band without a reference") }
+        let margin = ReconstructedPicture.margin
+        let top = firstRow * 16
+        let height = Self.rows * 16
+        own.copyRows(-margin, count: height + 2 * margin, width: width, from: reference, at: top - margin)
+        let request = X264Encoder.Request(quantizer: quantizer, skipped: skipped)
+        if protectsSkipped {
+            protect(planes, reference, top: top, skipped: skipped)
+            let result = protected.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
+                guard let base = bytes.baseAddress else { return .success(()) }
+                do throws(X264Error) {
+                    try keep(encoder.encode(protectedPlanes(base), request, time: time))
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+        } else {
+            try keep(encoder.encode(planes.advanced(rows: top, chroma), request, time: time))
+        }
+        guard let coded = encoder.reconstruction else { return }
+        // At the picture's own edge the margin is part of what the band brings along.
+        let above = firstRow == 0 ? margin : 0
+        let below = firstRow + Self.rows >= pictureRows ? margin : 0
+        reference.copyRows(top - above, count: height + above + below, width: width, from: coded, at: -above)
+    }
+
+    private func keep(_ picture: EncodedPicture) throws(X264Error) {
+        nalUnit.removeAll(keepingCapacity: true)
+        guard !picture.isIDR, let slice = picture.first(where: { $0.type == 1 }) else {
+            throw .notEncoded(reason: "a band without a slice")
+        }
+        nalUnit.append(contentsOf: slice.bytes)
+    }
+
+    private func protectedPlanes(_ base: UnsafePointer<UInt8>) -> SourcePlanes {
+        let luma = width * Self.rows * 16
+        var planes = SourcePlanes(
+            luma: base, blueDifference: base + luma, redDifference: base + 2 * luma, lumaStride: width,
+            chromaStride: width)
+        planes.isInterleaved = chroma == .yuv420
+        if planes.isInterleaved { planes.redDifference = planes.blueDifference }
+        return planes
+    }
+
+    /// Fills `protected`: what viewers have, and over it the macroblocks that are to be coded.
+    private func protect(
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, top: Int, skipped: UnsafeMutablePointer<UInt8>
+    ) {
+        let height = Self.rows * 16
+        let lumaCount = width * height
+        let count = chroma == .yuv420 ? lumaCount * 3 / 2 : lumaCount * 3
+        if protected.count != count { protected = [UInt8](repeating: 0, count: count) }
+        protected.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            for index in 0..<reference.planeCount {
+                let plane = reference.plane(index)
+                for row in 0..<height / plane.lumaRows {
+                    memcpy(
+                        base + index * lumaCount + row * width,
+                        plane.base + (top / plane.lumaRows + row) * plane.stride, width)
+                }
+            }
+            let columns = width / 16
+            for macroblock in 0..<columns * Self.rows where skipped[macroblock] == 0 {
+                let x = macroblock % columns * 16
+                let y = macroblock / columns * 16
+                for row in y..<y + 16 {
+                    let source = (top + row) * planes.lumaStride + x
+                    memcpy(base + row * width + x, planes.luma + source, 16)
+                    if chroma == .yuv444 {
+                        let source = (top + row) * planes.chromaStride + x
+                        memcpy(base + lumaCount + row * width + x, planes.blueDifference + source, 16)
+                        memcpy(base + 2 * lumaCount + row * width + x, planes.redDifference + source, 16)
+                    }
+                }
+                if chroma == .yuv444 { continue }
+                for row in y / 2..<y / 2 + 8 {
+                    let source = (top / 2 + row) * planes.chromaStride + x / 2
+                    let target = base + lumaCount + row * width + x
+                    for column in 0..<8 {
+                        target[2 * column] = planes.blueDifference[source + column]
+                        target[2 * column + 1] = planes.redDifference[source + column]
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension SourcePlanes {
+    /// The same planes from `rows` rows of luma further down on.
+    fileprivate func advanced(rows: Int, _ chroma: ChromaFormat) -> SourcePlanes {
+        var planes = self
+        let chromaRows = chroma == .yuv420 ? rows / 2 : rows
+        planes.luma += rows * lumaStride
+        planes.blueDifference += chromaRows * chromaStride
+        planes.redDifference += chromaRows * chromaStride
+        return planes
+    }
+}

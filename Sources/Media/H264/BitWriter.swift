@@ -1,0 +1,52 @@
+/// Writes bits and exponential Golomb codes of an RBSP, and puts it behind a NAL unit's header byte (ITU-T H.264 sections
+/// 7.2, 7.3.1 and 9.1).
+struct BitWriter {
+    private(set) var bytes: [UInt8] = []
+    private var pending: UInt64 = 0
+    private var pendingCount = 0
+
+    init(reserving count: Int = 64) {
+        bytes.reserveCapacity(count)
+    }
+
+    /// u(n) for n of 0...32; higher bits of `value` are ignored.
+    mutating func bits(_ value: UInt32, count: Int) {
+        let count = max(0, min(32, count))
+        pending = pending << UInt64(count) | UInt64(value) & ((1 << UInt64(count)) - 1)
+        pendingCount += count
+        while pendingCount >= 8 {
+            pendingCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingCount)))
+        }
+    }
+
+    mutating func flag(_ value: Bool) { bits(value ? 1 : 0, count: 1) }
+
+    /// ue(v); values of 2^31 and more are written as 2^31 - 1.
+    mutating func unsignedExpGolomb(_ value: UInt32) {
+        let code = min(value, 0x7FFF_FFFE) + 1
+        let length = 32 - code.leadingZeroBitCount
+        bits(0, count: length - 1)
+        bits(code, count: length)
+    }
+
+    /// rbsp_trailing_bits(): a one, and zeros to the end of the byte.
+    mutating func trailingBits() {
+        bits(1, count: 1)
+        if pendingCount > 0 { bits(0, count: 8 - pendingCount) }
+    }
+
+    /// Appends the NAL unit of `header` and what was written, with emulation prevention, to `target`.
+    func append(header: UInt8, to target: inout [UInt8]) {
+        target.append(header)
+        var zeros = 0
+        for byte in bytes {
+            if zeros >= 2, byte <= 3 {
+                target.append(3)
+                zeros = 0
+            }
+            target.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Glibc
+import MediaTypes
+import TestSupport
+import Testing
+
+@testable import X264Encoding
+
+@Suite("An encoder for screens")
+struct ScreenEncoderTests {
+    @Test(
+        "what FFmpeg decodes is what the encoder believes viewers to have, picture by picture",
+        arguments: [(320, 208), (336, 192), (170, 180), (640, 368)], ChromaFormat.allCases)
+    func decodesToReconstruction(side: (Int, Int), chroma: ChromaFormat) throws {
+        let folder = try TemporaryFolder()
+        let canvas = TestCanvas(width: side.0, height: side.1, chroma: chroma, seed: 7)
+        let encoder = try makeEncoder(canvas)
+        var random = SeededRandom(seed: UInt64(side.0))
+        var stream: [UInt8] = []
+        var expected: [UInt8] = []
+        var kinds = Set<String>()
+        for index in 0..<80 {
+            let isIDR = index == 0 || index == 50
+            let count = random.next() % 4 == 0 ? 0 : Int(random.next() % 3 == 0 ? 9 : 1)
+            var activity = canvas.change(count, &random)
+            activity.protectsRest = random.next() % 2 == 0
+            // Where the whole is coded, coarser macroblocks of the rest would be coded with it.
+            let quantizer = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
+            kinds.insert(encoder.usesBands(activity) ? activity.count == 0 ? "skipped" : "bands" : "whole")
+            let picture = try encoder.encode(
+                canvas.planes, activity, quantizer: quantizer, isIDR: isIDR, time: MediaTime(ticks: Int64(index) * 3000)
+            )
+            #expect(picture.isIDR == isIDR)
+            if isIDR {
+                for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
+            }
+            for unit in picture { stream += [0, 0, 0, 1] + unit.bytes }
+            expected += encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
+        }
+        #expect(kinds == ["bands", "whole", "skipped"])
+        let path = try folder.write("screen.264", stream)
+        let decoded = try FFmpeg.decode(
+            path, to: chroma == .yuv420 ? "yuv420p" : "yuv444p", input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        #expect(decoded.bytes.count == expected.count)
+        #expect(decoded.bytes == expected)
+    }
+
+    @Test("a macroblock that is not active keeps every sample, however coarse it is and however fine the picture")
+    func restIsKept() throws {
+        let canvas = TestCanvas(width: 320, height: 208, chroma: .yuv420, seed: 3)
+        let encoder = try makeEncoder(canvas)
+        var random = SeededRandom(seed: 5)
+        _ = try encoder.encode(canvas.planes, canvas.all, quantizer: 40, isIDR: true, time: MediaTime(ticks: 0))
+        for index in 1..<30 {
+            var activity = canvas.change(1, &random)
+            activity.protectsRest = true
+            let before = encoder.reconstructedPicture(width: 320, height: 208)
+            _ = try encoder.encode(
+                canvas.planes, activity, quantizer: 12, isIDR: false, time: MediaTime(ticks: Int64(index) * 3000))
+            let after = encoder.reconstructedPicture(width: 320, height: 208)
+            var changed = 0
+            for y in 0..<208 {
+                for x in 0..<320 where activity.isActive[y / 16 * 20 + x / 16] == 0 {
+                    if before[y * 320 + x] != after[y * 320 + x] { changed += 1 }
+                }
+            }
+            #expect(changed == 0)
+        }
+    }
+
+    @Test("a picture in which nothing changed takes a few bytes")
+    func skippedPictureIsSmall() throws {
+        let canvas = TestCanvas(width: 640, height: 368, chroma: .yuv420, seed: 1)
+        let encoder = try makeEncoder(canvas)
+        _ = try encoder.encode(canvas.planes, canvas.all, quantizer: 30, isIDR: true, time: MediaTime(ticks: 0))
+        let picture = try encoder.encode(
+            canvas.planes, canvas.none, quantizer: 20, isIDR: false, time: MediaTime(ticks: 3000))
+        #expect(picture.count == 1)
+        #expect(picture.byteCount < 12)
+    }
+
+    private func makeEncoder(_ canvas: TestCanvas) throws -> ScreenEncoder {
+        try ScreenEncoder(
+            X264Configuration(
+                size: PictureSize(width: canvas.width, height: canvas.height), framesPerSecond: 30,
+                rate: .quantizerEachPicture, chroma: canvas.chroma))
+    }
+}
+
+/// A picture of random blocks, whole macroblocks large, which knows what has changed.
+private final class TestCanvas {
+    let width: Int
+    let height: Int
+    let chroma: ChromaFormat
+    private let columns: Int
+    private let rows: Int
+    private var luma: [UInt8]
+    private var blue: [UInt8]
+    private var red: [UInt8]
+
+    init(width: Int, height: Int, chroma: ChromaFormat, seed: UInt64) {
+        self.width = width
+        self.height = height
+        self.chroma = chroma
+        columns = (width + 15) / 16
+        rows = (height + 15) / 16
+        let count = columns * rows * 256
+        luma = [UInt8](repeating: 16, count: count)
+        let chromaCount = chroma == .yuv420 ? count / 4 : count
+        blue = [UInt8](repeating: 128, count: chromaCount)
+        red = [UInt8](repeating: 128, count: chromaCount)
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<60 { paint(&random) }
+    }
+
+    var evenWidth: Int { width + width & 1 }
+    var evenHeight: Int { height + height & 1 }
+    var all: ScreenEncoder.Activity {
+        .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
+    }
+    var none: ScreenEncoder.Activity {
+        .init(isActive: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
+    }
+
+    /// The arrays live as long as the canvas, and aren't resized.
+    var planes: SourcePlanes {
+        func base(_ bytes: inout [UInt8]) -> UnsafePointer<UInt8> { bytes.withUnsafeBufferPointer { $0.baseAddress! } }
+        return SourcePlanes(
+            luma: base(&luma), blueDifference: base(&blue), redDifference: base(&red), lumaStride: columns * 16,
+            chromaStride: chroma == .yuv420 ? columns * 8 : columns * 16)
+    }
+
+    /// Paints `count` blocks and says which macroblocks they touch.
+    func change(_ count: Int, _ random: inout SeededRandom) -> ScreenEncoder.Activity {
+        var active = none
+        for _ in 0..<count {
+            let (x, y, width, height) = paint(&random)
+            for row in y / 16...(y + height - 1) / 16 {
+                for column in x / 16...(x + width - 1) / 16 { active.isActive[row * columns + column] = 1 }
+            }
+        }
+        active.count = active.isActive.reduce(0) { $0 + Int($1) }
+        return active
+    }
+
+    @discardableResult
+    private func paint(_ random: inout SeededRandom) -> (Int, Int, Int, Int) {
+        let blockWidth = 4 + Int(random.next() % 24)
+        let blockHeight = 4 + Int(random.next() % 24)
+        let x = Int(random.next() % UInt64(columns * 16 - blockWidth)) & ~1
+        let y = Int(random.next() % UInt64(rows * 16 - blockHeight)) & ~1
+        let noise = Int(random.next() % 90)
+        let level = 30 + Int(random.next() % 120)
+        for row in y..<y + blockHeight {
+            for column in x..<x + blockWidth {
+                luma[row * columns * 16 + column] = UInt8(level + Int(random.next() % UInt64(noise + 1)))
+            }
+        }
+        let (shade, tint) = (UInt8(random.next() % 200 + 20), UInt8(random.next() % 200 + 20))
+        let step = chroma == .yuv420 ? 2 : 1
+        for row in y / step..<(y + blockHeight) / step {
+            for column in x / step..<(x + blockWidth) / step {
+                blue[row * columns * 16 / step + column] = shade
+                red[row * columns * 16 / step + column] = tint
+            }
+        }
+        return (x, y, blockWidth, blockHeight)
+    }
+}
