@@ -155,6 +155,23 @@ struct PointerTests {
         try eventually("the decision", holds: { room.media.modes == [false, true, false, true, false] })
     }
 
+    @Test("past 100 pages the pointer is drawn into the pictures, until there are fewer than 90")
+    func manyPages() throws {
+        let room = try PointerRoom()
+        room.tell(.ability(true))
+        try eventually("the decision", holds: { room.media.modes == [false] })
+        var clients: [WebSocketClient] = []
+        for _ in 0..<100 { clients.append(try room.page().client) }
+        #expect(room.media.modes == [false])
+        clients.append(try room.page().client)
+        try eventually("the decision", holds: { room.media.modes == [false, true] })
+        clients.removeLast(11)
+        try eventually("who left", holds: { room.server.audience(of: "desk").members == 90 })
+        #expect(room.media.modes == [false, true])
+        clients.removeLast(1)
+        try eventually("the decision", holds: { room.media.modes == [false, true, false] })
+    }
+
     @Test("however often the pointer moves, a page hears the latest, and of no more than 60 places a second")
     func rate() throws {
         let room = try PointerRoom()

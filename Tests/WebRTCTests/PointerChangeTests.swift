@@ -94,4 +94,23 @@ struct PointerChangeTests {
         #expect(real(peer, rig) == [false, false, true, true, false, false, true, true])
         #expect(seen(by: peer, told: told) == real(peer, rig))
     }
+
+    @Test("a picture with which the pointer changes waits 50 ms for the word of it, but not where nobody is told")
+    func lead() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        let other = try rig.join()
+        var told: [MonotonicTime] = []
+        peer.session.watchPointer { _ in told.append(rig.now) }
+        publish([true, true, false], on: rig, firstSeed: 40, isIDRFirst: true)
+        rig.run(for: .milliseconds(200))
+        let arrivals = [peer, other].map { $0.viewer.pictures.map(\.time) }
+        try #require(told.count == 2 && arrivals.allSatisfy { $0.count == 3 })
+        // The first picture is not kept from who waits for one.
+        #expect(arrivals[0][0] - told[0] < .milliseconds(10))
+        #expect(arrivals[0][1] == arrivals[1][1])
+        #expect(arrivals[0][2] - told[1] >= .milliseconds(50) + Rig.delay)
+        #expect(arrivals[0][2] - told[1] < .milliseconds(60))
+        #expect(arrivals[1][2] - told[1] < .milliseconds(10))
+    }
 }

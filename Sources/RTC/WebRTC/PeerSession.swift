@@ -135,7 +135,7 @@ final class PeerSession {
             let sink = self.sink
             sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
             deadline = min(deadline, sender?.deadline ?? .distantFuture)
-            for change in sender?.takePointerChanges() ?? [] { onPointerChange?(change) }
+            for change in sender?.pointer.take() ?? [] { onPointerChange?(change) }
         }
     }
 
@@ -143,6 +143,7 @@ final class PeerSession {
     /// is drawn in it; at once where pictures were sent already.
     func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
         onPointerChange = onChange
+        sender?.pointer.isWatched = true
         if let last = sender?.pointer.last { onChange(last) }
     }
 
@@ -209,6 +210,7 @@ final class PeerSession {
             do {
                 protector = try SRTPSession(keys: keys)
                 sender = TrackSender(parameters, roundTripTime: handshakeRoundTrip, now: now)
+                sender?.pointer.isWatched = onPointerChange != nil
                 isConnected = true
                 lastHeard = now
             } catch {

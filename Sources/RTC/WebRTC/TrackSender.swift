@@ -25,7 +25,7 @@ struct TrackSender {
     /// Pictures sent whole.
     private(set) var sentUnits = 0
     /// Which pictures the pointer is drawn in.
-    private(set) var pointer = PointerChanges()
+    var pointer = PointerChanges()
 
     /// How often a session asks for an IDR that it waits for; the hub bounds what the source hears of it.
     private static let askingInterval = Interval.milliseconds(100)
@@ -130,9 +130,6 @@ struct TrackSender {
         }
     }
 
-    /// What changed of the pointer in the pictures since the last call.
-    mutating func takePointerChanges() -> [PointerChange] { pointer.take() }
-
     // MARK: Pictures
 
     /// Begins anew at the last IDR: in new sequence numbers, and without anybody else paying for it.
@@ -186,9 +183,12 @@ struct TrackSender {
                 let shownAt = time ?? MediaTime(ticks: max(unit.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
                 if packet == 0 {
-                    pointer.send(
-                        isDrawn: unit.unit.isPointerDrawn,
-                        at: RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset))
+                    let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
+                    let isNewest = number.next == feed.history.next
+                    if pointer.holds(unit.unit.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
+                        position = .at(unit: number, packet: 0, time: shownAt)
+                        return
+                    }
                 }
                 var next = packet
                 while next < unit.packets.count {
@@ -295,7 +295,8 @@ struct TrackSender {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
         if let refreshAt { deadline = min(deadline, refreshAt) }
-        deadline = min(deadline, isBehind(feed) ? pacer.nextSlot(now: now) : probe.deadline ?? .distantFuture)
+        let slot = max(pacer.nextSlot(now: now), pointer.heldUntil ?? .zero)
+        deadline = min(deadline, isBehind(feed) ? slot : probe.deadline ?? .distantFuture)
     }
 
     /// Whether there are pictures, or parts of one, that the pacer has held back.

@@ -29,12 +29,14 @@ export class Pointer {
   #shapes = 0;
   #scale = 0;
   #written = "";
-  #isExact = false;
+  #size = "";
+  #isExact;
 
   constructor(video, layer) {
     this.#video = video;
     this.#layer = layer;
     this.#canvas = layer.querySelector("canvas");
+    this.#isExact = typeof video.requestVideoFrameCallback === "function";
     video.addEventListener("resize", () => this.#schedule());
     new ResizeObserver(() => this.#schedule()).observe(video);
   }
@@ -104,6 +106,7 @@ export class Pointer {
   /** Another session begins, whose time stamps have nothing to do with those of the last. */
   watch(stream) {
     this.#stream = stream;
+    this.#size = "";
     this.#presented = null;
     this.#changes = [];
     if (!this.#video.requestVideoFrameCallback) return;
@@ -121,6 +124,12 @@ export class Pointer {
     if (!Number.isInteger(rtp)) return;
     this.#presented = rtp >>> 0;
     if (this.#changes.length > 0) this.#follow();
+    const { videoWidth, videoHeight } = this.#video;
+    const size = `${videoWidth}x${videoHeight}`;
+    if (this.#size === size) return;
+    // The first picture, or one of another size: the element's own event for that comes later.
+    this.#size = size;
+    this.#draw();
   }
 
   /** Leaves the room: nothing is known any more. */
