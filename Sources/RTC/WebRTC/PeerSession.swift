@@ -49,7 +49,7 @@ final class PeerSession {
         now: MonotonicTime
     ) {
         id = parameters.id
-        decodes = parameters.decodes
+        decodes = parameters.formats.decodes
         self.parameters = parameters
         self.feed = feed
         self.context = context
