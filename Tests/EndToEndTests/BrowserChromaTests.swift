@@ -80,7 +80,9 @@ extension EndToEnd {
             return (red / count, black / count, other)
         }
 
-        @Test("is seen sharp in the page; who can't decode it is told why, also when it was there first")
+        @Test(
+            "is seen sharp in the page; who can't decode it is told why, also when it was there first",
+            .timeLimit(.minutes(2)))
         func fixed() throws {
             let early = try limitedPage()
             try early.page.waitUntil("window.screenRelay.phase === 'negotiating'")
@@ -104,7 +106,9 @@ extension EndToEnd {
 
             let player = try WHEPPlayer(link, in: browser)
             try player.page.evaluate(Self.limit + "0")
-            #expect(try player.open()["status"].int == 422)
+            let refusal = try player.open()
+            #expect(refusal["status"].int == 422)
+            #expect(refusal["reason"].string?.contains("--chroma 444,420") == true)
             let all = try WHEPPlayer(link, in: browser)
             let session = try all.open()
             #expect(session["status"].int == 201)
@@ -112,12 +116,38 @@ extension EndToEnd {
             #expect(sender.formats.isEmpty)
             #expect(try viewer.reconnects() == 0)
 
-            // What the host keeps of it is 4:2:0: the mean of a red and a black column in colour, but sharp in brightness.
-            let snapshot = try LinkSnapshot(of: link).picture
-            #expect(snapshot.width == ChromaSender.size.width)
         }
 
-        @Test("gives way to 4:2:0 while somebody needs that, and comes back, without a new connection")
+        @Test(
+            "of a capture that is gone is shown in 4:2:0, until a capture in 4:4:4 comes back", .timeLimit(.minutes(2)))
+        func gone() throws {
+            let first = try sender(changesChroma: false)
+            let viewer = try ViewerPage(link, in: browser)
+            try waitUntilPlaying(viewer, first)
+            // Snapshots are 4:2:0 too: two columns have one colour, and each its own brightness.
+            first.close()
+            try host.waitForLog("capture is gone")
+            let snapshot = stripes(try LinkSnapshot(of: link).picture)
+            #expect(snapshot.red > 100 && snapshot.black > 30, "\(snapshot)")
+
+            let limited = try limitedPage()
+            try limited.waitUntilPlaying()
+            let seen = stripes(try #require(try limited.picture()))
+            #expect(seen.red > 100 && seen.black > 30, "\(seen)")
+            #expect(try viewer.reconnects() == 0)
+
+            let second = try sender(changesChroma: false)
+            try second.wait(for: "the limited page's end") { try phase(limited) == "failed" }
+            try expectReason(limited)
+            try second.wait(for: "4:4:4 in the other page") {
+                try stripes(#require(try viewer.picture())).black <= 12
+            }
+            #expect(try viewer.reconnects() == 0)
+        }
+
+        @Test(
+            "gives way to 4:2:0 while somebody needs that, and comes back, without a new connection",
+            .timeLimit(.minutes(2)))
         func changing() throws {
             let sender = try sender(changesChroma: true)
             let viewer = try ViewerPage(link, in: browser)

@@ -62,6 +62,9 @@ final class ChromaSender {
         for part in try encoder.headers(for: stamped) { try socket.send(part.header + unit.bytes[part.payload]) }
     }
 
+    /// Goes away without a word.
+    func close() { socket.close() }
+
     /// Goes on sending until `condition` holds.
     func wait(for what: String, within limit: Interval = .seconds(20), _ condition: () throws -> Bool) throws {
         try eventually(

@@ -33,7 +33,7 @@ struct WHEPPlayer {
           const offer = connection.localDescription.sdp;
           const answer = await fetch(url, {
             method: 'POST', body: offer, headers: { 'Content-Type': 'application/sdp', ...authorization } });
-          if (answer.status !== 201) return { status: answer.status };
+          if (answer.status !== 201) return { status: answer.status, reason: await answer.text() };
           const session = new URL(answer.headers.get('Location'), url).href;
           await connection.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
           connections.push(connection);

@@ -16,13 +16,13 @@ struct FullChromaAnswerTests {
         let (answer, video) = try answer(to: Offers.chromiumWith444)
         #expect(answer.video.payloadType == 106)
         #expect(answer.video.rtxPayloadType == 107)
-        #expect(answer.video.format444?.payloadType == 43, "packetization-mode 1")
-        #expect(answer.video.format444?.rtxPayloadType == 44)
-        #expect(video.formats == ["106", "107", "43", "44"])
+        #expect(answer.video.format444?.payloadType == 41)
+        #expect(answer.video.format444?.rtxPayloadType == 42)
+        #expect(video.formats == ["106", "107", "41", "42"])
         #expect(video.codecs.map(\.name) == ["H264", "rtx", "H264", "rtx"])
         #expect(
             video.codecs.map { $0.parameters["profile-level-id"] ?? $0.parameters["apt"] } == [
-                "42e01f", "106", "f4001f", "43",
+                "42e01f", "106", "f4001f", "41",
             ])
         #expect(video.codecs[2].parameters["packetization-mode"] == "1")
         #expect(video.codecs[2].parameters["level-asymmetry-allowed"] == "1")
@@ -37,8 +37,12 @@ struct FullChromaAnswerTests {
         #expect(video.codecs.count == 2)
     }
 
-    @Test("in packetization-mode 0 alone it can't be sent")
+    @Test("in packetization-mode 0 it isn't sent: where that comes first, the other is taken, where it is alone, none")
     func modeZero() throws {
+        let end = ";profile-level-id=f4001f"
+        let turned = Offers.chromiumWith444.replacing("mode=0\(end)", with: "mode=x\(end)")
+            .replacing("mode=1\(end)", with: "mode=0\(end)").replacing("mode=x\(end)", with: "mode=1\(end)")
+        #expect(try answer(to: turned).answer.video.format444?.payloadType == 43)
         let offer = Offers.chromiumWith444.replacing(
             "packetization-mode=1;profile-level-id=f4001f", with: "packetization-mode=0;profile-level-id=f4001f")
         #expect(try answer(to: offer).answer.video.format444 == nil)
@@ -62,7 +66,7 @@ struct FullChromaAnswerTests {
     func oneRetransmission() throws {
         let (answer, video) = try answer(to: Offers.chromiumWith444.replacing("apt=106", with: "apt=111"))
         #expect(answer.video.rtxPayloadType == nil)
-        #expect(video.formats == ["106", "43", "44"])
+        #expect(video.formats == ["106", "41", "42"])
         #expect(video.sourceGroups.count == 1)
     }
 

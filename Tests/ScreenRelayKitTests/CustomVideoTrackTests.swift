@@ -42,6 +42,24 @@ struct CustomVideoTrackTests {
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.time < $1.time })
     }
 
+    @Test("an application that has both chroma formats hears which one all viewers decode; others don't")
+    func chroma() throws {
+        for changesChroma in [true, false] {
+            let formats = Mutex<[ChromaFormat]>([])
+            let track = CustomVideoTrack(
+                changesChroma: changesChroma,
+                feedback: CustomVideoTrack.Feedback(
+                    keyFrameWanted: {}, chromaWanted: { format in formats.withLock { $0.append(format) } }))
+            let hub = TrackHub(origin: now())
+            #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
+            hub.viewerCame(decoding: .yuv444)
+            hub.viewerCame(decoding: .yuv420)
+            hub.viewerLeft(decoding: .yuv420, now: now() - .seconds(3))
+            hub.pollChroma(now: now())
+            #expect(formats.withLock { $0 } == (changesChroma ? [.yuv420, .yuv444] : []))
+        }
+    }
+
     @Test("its application hears of IDRs that are wanted, of the bit rate, and of who watches")
     func wayBack() throws {
         let told = Told()

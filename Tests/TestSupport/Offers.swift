@@ -126,7 +126,7 @@ public enum Offers {
             a=rtcp-fb:41 ccm fir
             a=rtcp-fb:41 nack
             a=rtcp-fb:41 nack pli
-            a=fmtp:41 level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=f4001f
+            a=fmtp:41 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=f4001f
             a=rtpmap:42 rtx/90000
             a=fmtp:42 apt=41
             a=rtpmap:43 H264/90000
@@ -135,7 +135,7 @@ public enum Offers {
             a=rtcp-fb:43 ccm fir
             a=rtcp-fb:43 nack
             a=rtcp-fb:43 nack pli
-            a=fmtp:43 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=f4001f
+            a=fmtp:43 level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=f4001f
             a=rtpmap:44 rtx/90000
             a=fmtp:44 apt=43
 

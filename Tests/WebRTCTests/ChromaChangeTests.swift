@@ -118,6 +118,20 @@ struct ChromaChangeTests {
     }
 }
 
+@Suite("A session's payload types")
+struct SessionFormatsTests {
+    @Test("retransmissions have a stream of their own only where the peer takes them for all that may come")
+    func retransmission() {
+        let plain = SessionFormats.Format(payloadType: PayloadType(100))
+        let full = SessionFormats.Format(payloadType: PayloadType(102), retransmissionPayloadType: PayloadType(103))
+        #expect(SessionFormats(yuv420: full).retransmissionPayloadTypes == [PayloadType(102): PayloadType(103)])
+        #expect(SessionFormats(yuv420: full, yuv444: plain).retransmissionPayloadTypes.isEmpty)
+        #expect(SessionFormats(yuv420: plain, yuv444: full).retransmissionPayloadTypes.isEmpty)
+        #expect(SessionFormats(yuv420: full, yuv444: full).retransmissionPayloadTypes.count == 1)
+        #expect(SessionFormats(yuv420: plain).payloadType(for: .yuv444) == nil)
+    }
+}
+
 @Suite("A server whose track is in 4:4:4")
 struct ChromaServerTests {
     private let hub = TrackHub(origin: now())

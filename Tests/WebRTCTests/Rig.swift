@@ -50,13 +50,14 @@ final class Rig {
             id: PeerSessionID(UInt64(number)), localUfrag: settings.hostUfrag, localPassword: settings.hostPassword,
             remoteUfrag: settings.ufrag, remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
             isDTLSClient: isDTLSClient,
-            format: SessionFormat(
-                payloadType: PayloadType(102), retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil),
-            format444: decodes444
-                ? SessionFormat(
-                    payloadType: PayloadType(116), retransmissionPayloadType: hasRetransmission ? PayloadType(117) : nil
-                )
-                : nil,
+            formats: SessionFormats(
+                yuv420: SessionFormats.Format(
+                    payloadType: PayloadType(102), retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil
+                ),
+                yuv444: decodes444
+                    ? SessionFormats.Format(
+                        payloadType: PayloadType(116),
+                        retransmissionPayloadType: hasRetransmission ? PayloadType(117) : nil) : nil),
             extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "0"),
             ssrc: settings.media, retransmissionSSRC: SSRC(0x1122_3345), canonicalName: "name", clock: Self.clock)
         let link = TestLink()

@@ -7,10 +7,10 @@ import Synchronization
 /// One thread publishes; each reader has a bounded queue of its own, so that a slow one hurts only itself. All methods may be
 /// called on any thread; the lock is held for a few appends and never while a reader's `wake` or the source runs.
 public final class TrackHub: Sendable {
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let limits: CacheLimits
 
-    private struct State {
+    struct State {
         var timeline: Timeline
         var nextNumber: UInt64 = 0
         var cache: UnitCache<TrackUnit>
@@ -24,7 +24,7 @@ public final class TrackHub: Sendable {
         weak var source: (any TrackSource)?
     }
 
-    private struct Reader {
+    struct Reader {
         var queue: ReaderQueue
         let wake: @Sendable () -> Void
     }
@@ -157,50 +157,6 @@ public final class TrackHub: Sendable {
     public func changeTargetBitRate(to rate: BitRate) {
         let source = state.withLock { $0.source }
         source?.targetBitRateChanged(to: rate)
-    }
-
-    // MARK: Chroma
-
-    /// One more watches, who decodes all formats up to `format`; the source is told of both.
-    public func viewerCame(decoding format: ChromaFormat) {
-        state.withLock { $0.chromaPolicy.viewerCame(decoding: format) }
-        changeViewers(by: 1)
-    }
-
-    /// Who came by ``viewerCame(decoding:)`` has left.
-    public func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
-        state.withLock { $0.chromaPolicy.viewerLeft(decoding: format, now: now) }
-        changeViewers(by: -1)
-    }
-
-    /// The format that all who watch can decode.
-    public var wantedChroma: ChromaFormat { state.withLock { $0.chromaPolicy.wanted } }
-
-    /// When ``pollChroma(now:)`` has something to do; nil where nothing is due by itself.
-    public var chromaDeadline: MonotonicTime? { state.withLock { $0.chromaPolicy.deadline } }
-
-    /// Tells the source where 4:4:4 is possible again.
-    public func pollChroma(now: MonotonicTime) {
-        let source = state.withLock { $0.chromaPolicy.poll(now: now) ? $0.source : nil }
-        source?.wantedChromaChanged()
-    }
-
-    /// Whether who decodes all formats up to `format` can't watch: the track is in another, and its source knows no other.
-    public func excludes(viewerDecoding format: ChromaFormat) -> Bool {
-        if format == .yuv444 { return false }
-        let (track, source) = state.withLock { ($0.chroma, $0.source) }
-        return ChromaPolicy.excludes(viewerDecoding: format, track: track, source: source?.chromaAbility ?? .absent)
-    }
-
-    /// Whether the track's next picture will come from a source.
-    public var hasSource: Bool {
-        let source = state.withLock { $0.source }
-        return source.map { $0.chromaAbility != .absent } ?? false
-    }
-
-    /// Another source has taken the track over: what format it sends is not known yet.
-    public func forgetChroma() {
-        state.withLock { $0.chroma = nil }
     }
 
     fileprivate func take(_ key: UInt64) -> [TrackUnit] {

@@ -118,7 +118,7 @@ final class MediaLoop: DatagramSink {
             case .open(let parameters, let hub, let callback):
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
-                if parameters.decodes == .yuv420 { feed.limitedSessionCount += 1 }
+                if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
                 let session = PeerSession(parameters, feed: feed, context: context, sink: self, now: now)
                 sessions[session.id] = session
                 byUfrag[parameters.localUfrag] = session

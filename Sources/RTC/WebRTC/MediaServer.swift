@@ -153,7 +153,8 @@ public final class MediaServer: Sendable {
             }
         }
         let video = answer.video
-        let decodes = video.format444 == nil ? ChromaFormat.yuv420 : .yuv444
+        let formats = SessionFormats(video)
+        let decodes = formats.decodes
         // What was due while nobody watched.
         hub.pollChroma(now: monotonicNow())
         if hub.excludes(viewerDecoding: decodes) { throw .unusable(ChromaPolicy.exclusion) }
@@ -161,7 +162,7 @@ public final class MediaServer: Sendable {
         let parameters = SessionParameters(
             id: id, localUfrag: ice.usernameFragment, localPassword: ice.password, remoteUfrag: video.remoteUfrag,
             remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client,
-            format: SessionFormat(video.format), format444: video.format444.map { SessionFormat($0) },
+            formats: formats,
             extensions: HeaderExtensionFormat(
                 playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
                 midID: video.extensions.mid, mid: video.mid ?? ""),
@@ -230,9 +231,14 @@ public final class MediaServer: Sendable {
     }
 }
 
-extension SessionFormat {
-    fileprivate init(_ format: NegotiatedVideo.Format) {
-        payloadType = PayloadType(format.payloadType)
-        retransmissionPayloadType = format.rtxPayloadType.map { PayloadType($0) }
+extension SessionFormats {
+    fileprivate init(_ video: NegotiatedVideo) {
+        func format(_ negotiated: NegotiatedVideo.Format) -> Format {
+            Format(
+                payloadType: PayloadType(negotiated.payloadType),
+                retransmissionPayloadType: negotiated.rtxPayloadType.map { PayloadType($0) })
+        }
+        yuv420 = format(video.format)
+        yuv444 = video.format444.map(format)
     }
 }

@@ -50,7 +50,7 @@ final class PeerSession {
         now: MonotonicTime
     ) {
         id = parameters.id
-        decodes = parameters.decodes
+        decodes = parameters.formats.decodes
         self.parameters = parameters
         self.feed = feed
         self.context = context

@@ -32,8 +32,7 @@ struct TrackSender {
     /// How long after its first pictures a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
-    private let format: SessionFormat
-    private let format444: SessionFormat?
+    private let formats: SessionFormats
     private let canonicalName: String
     private let clock: NTPClock
     private var position = Position.waiting(askedAt: nil)
@@ -51,11 +50,10 @@ struct TrackSender {
     /// A sender that begins now; `roundTripTime` is the first estimate, where there is one.
     init(_ parameters: SessionParameters, roundTripTime: Interval?, now: MonotonicTime) {
         self.roundTripTime = roundTripTime
-        format = parameters.format
-        format444 = parameters.format444
+        formats = parameters.formats
         canonicalName = parameters.canonicalName
         clock = parameters.clock
-        let types = parameters.retransmissionPayloadTypes
+        let types = parameters.formats.retransmissionPayloadTypes
         let retransmission =
             types.isEmpty
             ? nil
@@ -143,15 +141,7 @@ struct TrackSender {
 
     /// The IDR that this session can begin with.
     private func start(in feed: TrackFeed) -> UnitNumber? {
-        feed.start.flatMap { feed.startChroma == .yuv420 || format444 != nil ? $0 : nil }
-    }
-
-    /// The payload type of `unit`; nil where the peer doesn't decode it.
-    private func payloadType(of unit: PacketizedAccessUnit) -> PayloadType? {
-        switch unit.chroma {
-        case .yuv420: format.payloadType
-        case .yuv444: format444?.payloadType
-        }
+        feed.start.flatMap { formats.payloadType(for: feed.startChroma) == nil ? nil : $0 }
     }
 
     private mutating func sendPictures(
@@ -175,7 +165,7 @@ struct TrackSender {
                     restart(feed: feed)
                     continue
                 }
-                guard let payloadType = payloadType(of: unit) else {
+                guard let payloadType = formats.payloadType(for: unit.chroma) else {
                     // The source goes over to what all decode, or the session is ended: until then it waits.
                     position = .waiting(askedAt: nil)
                     continue

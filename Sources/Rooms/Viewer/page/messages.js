@@ -4,6 +4,10 @@
 const wait = (title, detail = "") => ({ title, detail, tone: "wait" });
 const error = (title, detail = "") => ({ title, detail, tone: "error" });
 
+/** The host's reasons as sentences. */
+const sentence = (text) =>
+  text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
 export const messages = {
   connecting: () => wait("Opening the shared screen …"),
 
@@ -18,7 +22,7 @@ export const messages = {
 
   wrongLink: () => error("This link does not open a room here. Ask for a new one."),
 
-  refused: (reason) => error("The host refused.", reason),
+  refused: (reason) => error("The host refused.", sentence(reason)),
 
   full: (reason) => wait("The host has no room for another viewer now.", reason),
 
