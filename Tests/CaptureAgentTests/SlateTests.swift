@@ -48,7 +48,8 @@ struct SlateTests {
                 let row = Array(row(y))
                 return [row.firstIndex(of: Slate.ink), row.lastIndex(of: Slate.ink)].compactMap { $0 }
             }
-            guard let top = rows.first, let bottom = rows.last, let left = columns.min(), let right = columns.max() else {
+            guard let top = rows.first, let bottom = rows.last, let left = columns.min(), let right = columns.max()
+            else {
                 return nil
             }
             return PixelRectangle(x: left, y: top, width: right - left + 1, height: bottom - top + 1)

@@ -72,7 +72,8 @@ extension CaptureOptions {
             help: "share this monitor alone, as in DP-1; --list names them"),
         Option(
             long: "window", value: .required("WINDOW"),
-            help: "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
+            help:
+                "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
                 + "title or class; --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
@@ -82,7 +83,8 @@ extension CaptureOptions {
             help: "leave this window out, its place stays blank; named as for --window, may be repeated"),
         Option(
             long: "scale", value: .required("WxH|N%"),
-            help: "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
+            help:
+                "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
         Option(
             long: "chroma", value: .required("FORMAT"),
             help: "420; or 444, which keeps small coloured text readable, for browsers that can decode it; "
