@@ -67,6 +67,7 @@ extension CaptureOptions {
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
             help: "the X display, as in :0; without it, what the variable DISPLAY names"),
+        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
         Option(
             long: "monitor", value: .required("NAME"),
             help: "share this monitor alone, as in DP-1; --list names them"),
@@ -101,7 +102,6 @@ extension CaptureOptions {
             long: "constant-qp", value: .required("N"),
             help: "for measuring: every picture with this quantizer, 0 to 51, whatever the bit rate"),
         Option(long: "no-refinement", help: "for measuring: never send finer what was sent coarsely"),
-        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
     ]
 }
 
