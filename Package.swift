@@ -95,7 +95,7 @@ let package = Package(
 
         // Host: from the link to the readers.
         shell("Host", "Threading", ["CLinux", "MediaTypes"]),
-        pure("Host", "TrackHub", ["MediaTypes"]),
+        pure("Host", "TrackHub", ["MediaTypes", "H264"]),
         shell(
             "Host", "Ingest",
             [
@@ -127,8 +127,8 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "LinkTransport", "TrackHub", "Ingest", "STUN", "SecureTransport",
-                "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "TrackHub", "Ingest", "STUN",
+                "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
@@ -177,7 +177,8 @@ let package = Package(
         tests(
             "IngestTests",
             [
-                "Ingest", "TrackHub", "Threading", "CaptureLink", "LinkTransport", "X264Encoding", "VideoDecoding",
+                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "X264Encoding",
+                "VideoDecoding",
                 "MediaTypes", "TestSupport",
             ]),
         tests("STUNTests", ["STUN", "TestSupport"]),

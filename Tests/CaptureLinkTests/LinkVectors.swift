@@ -17,33 +17,55 @@ enum LinkVectors {
     private static let startCode: [UInt8] = [0, 0, 0, 1]
 
     /// The control messages, each by the name of its vector, with the epoch and the time of its header.
-    static let controlMessages: [(name: String, message: LinkMessage, epoch: UInt64, time: MonotonicTime?)] = [
+    static let controlMessages: [(name: String, message: LinkMessage, epoch: UInt64, time: MonotonicTime?)] =
+        [
+            (
+                "hello-capture",
+                .hello(Hello(role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true)),
+                epoch,
+                nil
+            ),
+            (
+                "hello-host", .hello(Hello(role: .host, name: "screenrelay 1.0", processID: 77, canMakeIDR: false)), 0,
+                nil
+            ),
+            (
+                "picture",
+                .picture(
+                    PictureNotice(
+                        sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360),
+                        isPointerDrawn: false, quantizer: 23, settling: Interval(nanoseconds: 1_500_000))),
+                epoch, time
+            ),
+            ("size", .size(PictureSize(width: 1920, height: 1080)), epoch, nil),
+            ("statistics", .statistics(statistics), epoch, nil),
+            ("end", .end(EndNotice(reason: .displayLost, text: "the X server :0 went away")), epoch, nil),
+            ("request-idr", .requestIDR, 0, nil),
+            ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
+            ("frame-rate", .frameRate(FrameRate(framesPerSecond: 30)), 0, nil),
+            ("pause", .pause, 0, nil),
+            ("resume", .resume, 0, nil),
+            ("hello-abilities", .hello(ableHello), epoch, nil),
+            ("pointer-position", .pointerPosition(PointerPosition(x: -3, y: 300, isVisible: true)), epoch, time),
+            ("sharing", .sharing(.locked), epoch, nil),
+            ("pointer-mode", .pointerMode(.drawn), 0, nil),
+            ("hold", .hold(true), 0, nil),
+            ("chroma", .chroma(.yuv444), 0, nil),
+        ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
+
+    private static let ableHello = Hello(
+        role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true, tellsPointer: true,
+        changesChroma: true)
+
+    private static let pointerShapes: [(name: String, image: PointerImage)] = [
         (
-            "hello-capture",
-            .hello(Hello(role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true)), epoch,
-            nil
+            "pointer-shape",
+            PointerImage(
+                size: PictureSize(width: 3, height: 2), hotX: 1, hotY: -1,
+                pixels: [0xFF00_0000, 0x8040_2010, 0, 0xFFFF_FFFF, 0x0101_0000, 0xFF00_00FF])
         ),
-        (
-            "hello-host", .hello(Hello(role: .host, name: "screenrelay 1.0", processID: 77, canMakeIDR: false)), 0,
-            nil
-        ),
-        (
-            "picture",
-            .picture(
-                PictureNotice(
-                    sequenceNumber: 7, damage: PixelRectangle(x: 16, y: 32, width: 640, height: 360),
-                    isPointerDrawn: false, quantizer: 23, settling: Interval(nanoseconds: 1_500_000))),
-            epoch, time
-        ),
-        ("size", .size(PictureSize(width: 1920, height: 1080)), epoch, nil),
-        ("statistics", .statistics(statistics), epoch, nil),
-        ("end", .end(EndNotice(reason: .displayLost, text: "the X server :0 went away")), epoch, nil),
-        ("request-idr", .requestIDR, 0, nil),
-        ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
-        ("frame-rate", .frameRate(FrameRate(framesPerSecond: 30)), 0, nil),
-        ("pause", .pause, 0, nil),
-        ("resume", .resume, 0, nil),
-    ]
+        ("pointer-none", PointerImage(size: PictureSize(width: 0, height: 0), hotX: 0, hotY: 0, pixels: [])),
+    ].compactMap { name, image in image.map { (name, $0) } }
 
     private static let statistics: CaptureStatistics = {
         var statistics = CaptureStatistics()
@@ -60,10 +82,16 @@ enum LinkVectors {
     }()
 
     /// The vectors that are whole streams, without errors.
-    static let streams = ["access-unit", "legacy40", "legacy16", "unknown-kind", "longer-hello"]
+    static let streams = ["access-unit", "legacy40", "legacy16", "unknown-kind", "longer-hello", "short-picture"]
     /// The vectors that end in an error.
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",
+        "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing", "bad-hold",
+        "bad-chroma",
+    ]
+    /// The kinds whose payload can't be cut short without losing something.
+    static let newKinds = [
+        "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "hold", "chroma",
     ]
     /// All of them.
     static let all = controlMessages.map(\.name) + streams + broken

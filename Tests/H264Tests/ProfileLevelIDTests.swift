@@ -1,4 +1,5 @@
 import H264
+import MediaTypes
 import Testing
 
 @Suite("Profiles and levels")
@@ -11,7 +12,7 @@ struct ProfileLevelIDTests {
             ("42c01f", Profile.constrainedBaseline), ("42e01f", .constrainedBaseline), ("4d801f", .constrainedBaseline),
             ("58c01f", .constrainedBaseline), ("42001f", .baseline), ("58801f", .baseline), ("4d001f", .main),
             ("4d401f", .main), ("42801e", .baseline), ("58001f", .extended), ("640c1f", .constrainedHigh),
-            ("64001f", .high),
+            ("64001f", .high), ("f4001f", .high444Predictive), ("f40028", .high444Predictive),
         ])
     func profiles(text: String, profile: Profile) throws {
         #expect(try id(text).profile == profile)
@@ -19,11 +20,44 @@ struct ProfileLevelIDTests {
 
     @Test("a profile without a name in that table is compatible with itself alone")
     func foreign() throws {
-        #expect(try id("f4001f").profile == nil)
-        #expect(try id("f4001f").isSameProfile(as: id("f40028")))
-        #expect(try !id("f4001f").isSameProfile(as: id("7a001f")))
-        #expect(try !id("f4001f").decodesProfile(of: id("7a001f")))
-        #expect(try !id("f4001f").decodesProfile(of: .constrainedBaseline))
+        #expect(try id("7a001f").profile == nil)
+        #expect(try id("7a001f").isSameProfile(as: id("7a0028")))
+        #expect(try !id("7a001f").isSameProfile(as: id("6e001f")))
+        #expect(try !id("7a001f").decodesProfile(of: id("6e001f")))
+        #expect(try !id("7a001f").decodesProfile(of: .constrainedBaseline))
+    }
+
+    @Test("4:4:4 decoders decode High and what is in it; nobody else decodes 4:4:4")
+    func high444() throws {
+        for text in ["64001f", "640c1f", "4d001f", "42e01f", "f4001f"] {
+            #expect(try ProfileLevelID.high444Predictive.decodesProfile(of: id(text)))
+        }
+        for text in ["42001f", "58001f", "7a001f"] {
+            #expect(try !ProfileLevelID.high444Predictive.decodesProfile(of: id(text)))
+        }
+        for text in ["64001f", "42e01f", "7a001f"] {
+            #expect(try !id(text).decodesProfile(of: .high444Predictive))
+        }
+    }
+
+    @Test("an access unit's profile is that of its first SPS")
+    func ofAccessUnit() throws {
+        func unit(_ nalUnits: [UInt8]...) -> AccessUnit {
+            var bytes: [UInt8] = []
+            var ranges: [Range<Int>] = []
+            for nalUnit in nalUnits {
+                bytes += [0, 0, 0, 1] + nalUnit
+                ranges.append(bytes.count - nalUnit.count..<bytes.count)
+            }
+            return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: true, captureTime: nil)
+        }
+        let sps: [UInt8] = [0x67, 0xF4, 0x00, 0x1F, 0x91]
+        #expect(unit([0x09, 0x10], sps, [0x68, 0xCE], [0x65, 0x88]).profileLevelID == .high444Predictive)
+        #expect(unit([0x68, 0xCE], [0x65, 0x88]).profileLevelID == nil)
+        #expect(unit().profileLevelID == nil)
+        for count in 0..<4 { #expect(unit(Array(sps.prefix(count)), [0x65, 1]).profileLevelID == nil) }
+        let lying = AccessUnit(bytes: sps, nalUnits: [0..<9, 7..<8, 2..<2], isIDR: true, captureTime: nil)
+        #expect(lying.profileLevelID == nil)
     }
 
     @Test("hexadecimal text is read in both cases and written in lower case")

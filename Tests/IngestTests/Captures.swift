@@ -22,8 +22,11 @@ final class TestCapture {
         self.init(try LinkConnection.connect(to: .unix(path: path)), form: form)
     }
 
-    func greet(canMakeIDR: Bool = true) throws {
-        try send(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: canMakeIDR)))
+    func greet(canMakeIDR: Bool = true, changesChroma: Bool = false) throws {
+        try send(
+            .hello(
+                Hello(
+                    role: .capture, name: "test", processID: 1, canMakeIDR: canMakeIDR, changesChroma: changesChroma)))
     }
 
     func send(_ message: LinkMessage) throws {

@@ -83,7 +83,7 @@ struct AnswerTests {
 
     @Test("without a compatible profile, H.264 in mode 1 is taken as it comes")
     func foreignProfile() throws {
-        let offer = Offers.player.replacing("42C01F", with: "f4001f")
+        let offer = Offers.player.replacing("42C01F", with: "7a001f")
         let video = try answer(to: offer).answer.video
         #expect(video.payloadType == 96)
         #expect(video.profileLevelID.profile == nil)

@@ -115,6 +115,32 @@ public enum Offers {
     /// Chromium: a video to receive.
     public static let chromium = crlf(chromiumSession + chromiumVideo(mid: "0"))
 
+    /// Chromium where its decoder is FFmpeg's: High 4:4:4 Predictive too, in both packetization modes.
+    public static let chromiumWith444 =
+        chromium.replacing(" 112 113 116", with: " 112 113 41 42 43 44 116")
+        + crlf(
+            """
+            a=rtpmap:41 H264/90000
+            a=rtcp-fb:41 goog-remb
+            a=rtcp-fb:41 transport-cc
+            a=rtcp-fb:41 ccm fir
+            a=rtcp-fb:41 nack
+            a=rtcp-fb:41 nack pli
+            a=fmtp:41 level-asymmetry-allowed=1;packetization-mode=0;profile-level-id=f4001f
+            a=rtpmap:42 rtx/90000
+            a=fmtp:42 apt=41
+            a=rtpmap:43 H264/90000
+            a=rtcp-fb:43 goog-remb
+            a=rtcp-fb:43 transport-cc
+            a=rtcp-fb:43 ccm fir
+            a=rtcp-fb:43 nack
+            a=rtcp-fb:43 nack pli
+            a=fmtp:43 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=f4001f
+            a=rtpmap:44 rtx/90000
+            a=fmtp:44 apt=43
+
+            """)
+
     /// Audio first, a data channel last, all in one bundle.
     public static let chromiumWithAudioAndData = crlf(
         chromiumSession.replacing("BUNDLE 0", with: "BUNDLE 0 1 2") + """

@@ -4,8 +4,12 @@ import TestSupport
 /// Access units for tests: the NAL units' headers are right, what is behind them is random.
 enum Pictures {
     /// An IDR picture of about `byteCount` bytes, behind SPS and PPS.
-    static func idr(_ byteCount: Int = 200_000, seed: UInt64 = 1, captured: MonotonicTime? = nil) -> AccessUnit {
-        let parameterSets: [[UInt8]] = [[0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16], [0x68, 0xCE, 0x3C, 0x80]]
+    static func idr(
+        _ byteCount: Int = 200_000, seed: UInt64 = 1, captured: MonotonicTime? = nil, profile: UInt8 = 0x42
+    ) -> AccessUnit {
+        let parameterSets: [[UInt8]] = [
+            [0x67, profile, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16], [0x68, 0xCE, 0x3C, 0x80],
+        ]
         return unit(parameterSets + [slice(0x65, byteCount, seed: seed)], isIDR: true, captured: captured)
     }
 

@@ -37,7 +37,8 @@ final class Rig {
     ///
     /// - Parameter promised: the certificate that the viewer's offer promised, where that isn't the viewer's own.
     func addPeer(
-        hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil
+        hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
+        decodes444: Bool = true
     ) throws -> RigPeer {
         let viewerContext = try DTLSContext(certificate: Certificate())
         let number = UInt8(peers.count)
@@ -48,12 +49,19 @@ final class Rig {
         let parameters = SessionParameters(
             id: PeerSessionID(UInt64(number)), localUfrag: settings.hostUfrag, localPassword: settings.hostPassword,
             remoteUfrag: settings.ufrag, remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
-            isDTLSClient: isDTLSClient, payloadType: PayloadType(102),
-            retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil,
+            isDTLSClient: isDTLSClient,
+            format: SessionFormat(
+                payloadType: PayloadType(102), retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil),
+            format444: decodes444
+                ? SessionFormat(
+                    payloadType: PayloadType(116), retransmissionPayloadType: hasRetransmission ? PayloadType(117) : nil
+                )
+                : nil,
             extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "0"),
             ssrc: settings.media, retransmissionSSRC: SSRC(0x1122_3345), canonicalName: "name", clock: Self.clock)
         let link = TestLink()
         feed.sessionCount += 1
+        if !decodes444 { feed.limitedSessionCount += 1 }
         let peer = RigPeer(
             session: PeerSession(parameters, feed: feed, context: context, sink: link, now: now),
             viewer: try TestViewer(settings, context: viewerContext), link: link,
@@ -65,8 +73,11 @@ final class Rig {
     }
 
     /// A viewer that has connected.
-    func join(hasRetransmission: Bool = true, isDTLSClient: Bool = false) throws -> RigPeer {
-        let peer = try addPeer(hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient)
+    func join(
+        hasRetransmission: Bool = true, isDTLSClient: Bool = false, decodes444: Bool = true
+    ) throws -> RigPeer {
+        let peer = try addPeer(
+            hasRetransmission: hasRetransmission, isDTLSClient: isDTLSClient, decodes444: decodes444)
         peer.viewer.check()
         for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
         try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")
@@ -227,6 +238,8 @@ final class TestLink: DatagramSink {
 /// Remembers what it was asked.
 final class RecordingSource: TrackSource {
     private struct State {
+        var chromaAbility = ChromaAbility.fixed
+        var chromaChanges = 0
         var keyFrameRequests = 0
         var pictureRequests = 0
         var viewers: [Int] = []
@@ -240,6 +253,14 @@ final class RecordingSource: TrackSource {
     var viewers: [Int] { state.withLock { $0.viewers } }
     var rates: [BitRate] { state.withLock { $0.rates } }
 
+    /// How often the wanted chroma format changed by itself.
+    var chromaChanges: Int { state.withLock { $0.chromaChanges } }
+    var chromaAbility: ChromaAbility {
+        get { state.withLock { $0.chromaAbility } }
+        set { state.withLock { $0.chromaAbility = newValue } }
+    }
+
+    func wantedChromaChanged() { state.withLock { $0.chromaChanges += 1 } }
     func keyFrameWanted() { state.withLock { $0.keyFrameRequests += 1 } }
     func pictureWanted() { state.withLock { $0.pictureRequests += 1 } }
     func viewersChanged(to count: Int) { state.withLock { $0.viewers.append(count) } }

@@ -33,11 +33,13 @@ final class SocketViewer {
     }
 
     /// Opens a session of `server` that watches `hub`, to be reached at `address`.
-    init(of server: MediaServer, watching hub: TrackHub, at address: TransportAddress) throws {
+    init(
+        of server: MediaServer, watching hub: TrackHub, at address: TransportAddress, offer: String = Offers.chromium
+    ) throws {
         let context = try DTLSContext(certificate: Certificate())
         let ended = Ending()
         let opened = try server.open(
-            offer: Offers.chromium.replacing(
+            offer: offer.replacing(
                 "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), watching: hub
         ) { reason in
             ended.text.withLock { $0 = reason }

@@ -2,7 +2,7 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Asks the X server's Damage extension what has been drawn on the root window and all that is on it.
+/// Asks the X server's Damage extension what has been drawn on a window and all that is in it.
 final class DamageTracker {
     /// Whether something was drawn since the last `take`.
     private(set) var isDamaged = true
@@ -13,7 +13,9 @@ final class DamageTracker {
     private let isCreated: Bool
 
     /// nil where the server has no Damage or no XFixes extension, or doesn't let us use it.
-    init?(_ connection: X11Connection) throws(X11CaptureError) {
+    ///
+    /// Which version of XFixes we know has been said to the server before.
+    init?(_ connection: X11Connection, window: xcb_window_t) throws(X11CaptureError) {
         guard let firstEvent = connection.firstEvent(of: shim_xcb_damage_id()),
             connection.firstEvent(of: shim_xcb_xfixes_id()) != nil
         else { return nil }
@@ -28,7 +30,7 @@ final class DamageTracker {
         region = xcb_generate_id(connection.handle)
         // One event when the damage stops being empty, and no other until it is taken: a busy screen costs no events.
         let created = xcb_damage_create_checked(
-            connection.handle, damage, connection.root, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
+            connection.handle, damage, window, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
         let hasRegion = xcb_xfixes_create_region_checked(connection.handle, region, 0, nil)
         // Without this look a screen whose damage is kept from us would be one that never changes.
         isCreated = connection.succeeds(created)
@@ -37,8 +39,9 @@ final class DamageTracker {
 
     deinit {
         if !isCreated { return }
-        xcb_damage_destroy(connection.handle, damage)
-        xcb_xfixes_destroy_region(connection.handle, region)
+        // The damage of a window that has been destroyed has gone with it.
+        connection.forget(xcb_damage_destroy_checked(connection.handle, damage))
+        connection.forget(xcb_xfixes_destroy_region_checked(connection.handle, region))
         xcb_flush(connection.handle)
     }
 
@@ -49,11 +52,18 @@ final class DamageTracker {
         return true
     }
 
-    /// What was drawn since the last call. What is drawn from now on counts for the next call.
-    func takeRectangles() throws(X11CaptureError) -> [PixelRectangle] {
+    /// Asks what was drawn since the last call; what is drawn from now on counts for the next one.
+    func ask() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
         xcb_damage_subtract(connection.handle, damage, 0, region)
-        let cookie = xcb_xfixes_fetch_region(connection.handle, region)
+        return xcb_xfixes_fetch_region(connection.handle, region)
+    }
+
+    /// Adds the answer to `changes`, each rectangle moved by `offset`.
+    func collect(
+        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
+        into changes: inout [PixelRectangle]
+    ) throws(X11CaptureError) {
         let reply = try connection.reply(to: "XFixesFetchRegion") {
             xcb_xfixes_fetch_region_reply(connection.handle, cookie, &$0)
         }
@@ -61,8 +71,11 @@ final class DamageTracker {
         let rectangles = UnsafeBufferPointer(
             start: xcb_xfixes_fetch_region_rectangles(reply),
             count: max(0, Int(xcb_xfixes_fetch_region_rectangles_length(reply))))
-        return rectangles.map {
-            PixelRectangle(x: Int($0.x), y: Int($0.y), width: Int($0.width), height: Int($0.height))
+        for rectangle in rectangles {
+            changes.append(
+                PixelRectangle(
+                    x: Int(rectangle.x) + offset.x, y: Int(rectangle.y) + offset.y, width: Int(rectangle.width),
+                    height: Int(rectangle.height)))
         }
     }
 }

@@ -12,8 +12,26 @@ public struct DamagedArea: Sendable, Equatable {
     ///
     /// Left and top are rounded down to even numbers and right and bottom up, because a chroma sample covers two pixels each
     /// way; at the picture's own edges they may be odd.
-    public init(_ changes: some Sequence<PixelRectangle>, in size: PictureSize) {
+    public init(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
+        rectangles.reserveCapacity(min(changes.count, Self.mostGathered))
+        set(changes, in: size)
+    }
+
+    /// Nothing has changed.
+    init() {}
+
+    // As many rectangles are gathered before neighbours are merged.
+    private static let mostGathered = 64
+    // Two rectangles are merged where that adds no more pixels than three macroblocks have: less than a request costs.
+    private static let fewPixels = 3 * 256
+
+    /// The area of other changes, in the memory of this one.
+    mutating func set(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
+        rectangles.removeAll(keepingCapacity: true)
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+        // A region comes sorted by rows, so that neighbours in the list are near each other on the screen.
+        let group = max(1, (changes.count + Self.mostGathered - 1) / Self.mostGathered)
+        var members = 0
         for change in changes {
             let inside = change.intersection(whole)
             if inside.isEmpty { continue }
@@ -21,11 +39,19 @@ public struct DamagedArea: Sendable, Equatable {
             let top = inside.y & ~1
             let right = min(size.width, (inside.x + inside.width + 1) & ~1)
             let bottom = min(size.height, (inside.y + inside.height + 1) & ~1)
-            rectangles.append(PixelRectangle(x: left, y: top, width: right - left, height: bottom - top))
+            let aligned = PixelRectangle(x: left, y: top, width: right - left, height: bottom - top)
+            if members % group == 0 {
+                rectangles.append(aligned)
+            } else {
+                rectangles[rectangles.count - 1] = rectangles[rectangles.count - 1].union(aligned)
+            }
+            members += 1
         }
-        mergeNeighbours(atMost: 64)
-        mergeOverlapping()
-        while rectangles.count > Self.mostRectangles { mergeNearest() }
+        mergeClose()
+        while rectangles.count > Self.mostRectangles {
+            mergeNearest()
+            mergeClose()
+        }
     }
 
     /// Whether nothing has changed.
@@ -36,30 +62,26 @@ public struct DamagedArea: Sendable, Equatable {
         rectangles.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
     }
 
-    /// A region comes sorted by rows, so that neighbours in the list are near each other on the screen.
-    private mutating func mergeNeighbours(atMost limit: Int) {
-        if rectangles.count <= limit { return }
-        let group = (rectangles.count + limit - 1) / limit
-        rectangles = stride(from: 0, to: rectangles.count, by: group).map { start in
-            let members = rectangles[start..<min(start + group, rectangles.count)]
-            return members.dropFirst().reduce(members[start]) { $0.union($1) }
-        }
-    }
-
-    private mutating func mergeOverlapping() {
+    /// Merges what overlaps, and what lies so close that one rectangle is cheaper than two.
+    private mutating func mergeClose() {
         var index = 0
         while index < rectangles.count {
-            let other = rectangles.indices.first {
-                $0 > index && !rectangles[$0].intersection(rectangles[index]).isEmpty
+            var other = index + 1
+            var hasGrown = false
+            while other < rectangles.count {
+                let union = rectangles[index].union(rectangles[other])
+                let added = Self.area(union) - Self.area(rectangles[index]) - Self.area(rectangles[other])
+                if added <= Self.fewPixels || !rectangles[index].intersection(rectangles[other]).isEmpty {
+                    rectangles[index] = union
+                    rectangles.swapAt(other, rectangles.count - 1)
+                    rectangles.removeLast()
+                    hasGrown = true
+                } else {
+                    other += 1
+                }
             }
-            guard let other else {
-                index += 1
-                continue
-            }
-            rectangles[index] = rectangles[index].union(rectangles[other])
-            rectangles.remove(at: other)
-            // It has grown, and may now overlap one that it didn't before.
-            index = 0
+            // It has grown, and may now be close to one that it wasn't before.
+            index = hasGrown ? 0 : index + 1
         }
     }
 
@@ -74,7 +96,6 @@ public struct DamagedArea: Sendable, Equatable {
         }
         rectangles[best.first] = rectangles[best.first].union(rectangles[best.second])
         rectangles.remove(at: best.second)
-        mergeOverlapping()
     }
 
     private static func area(_ rectangle: PixelRectangle) -> Int { rectangle.width * rectangle.height }

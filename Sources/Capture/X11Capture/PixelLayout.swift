@@ -11,16 +11,16 @@ public enum ScreenPixelFormat: Sendable {
     public var bytesPerPixel: Int { self == .bgrx ? 4 : 2 }
 }
 
-/// The screen's pixel format and how its rows are padded in an image (X protocol, FORMAT in the connection setup).
+/// The pixel format of a screen or window, and how its rows are padded in an image (X protocol, FORMAT in the connection setup).
 struct PixelLayout {
     let format: ScreenPixelFormat
     /// Rows begin at multiples of so many bytes.
     let rowAlignment: Int
 
     init(
-        of screen: UnsafeMutablePointer<xcb_screen_t>, setup: UnsafePointer<xcb_setup_t>, display: String
+        of screen: UnsafeMutablePointer<xcb_screen_t>, depth: UInt8, visual: xcb_visualid_t,
+        setup: UnsafePointer<xcb_setup_t>, display: String
     ) throws(X11CaptureError) {
-        let depth = screen.pointee.root_depth
         var bitsPerPixel: UInt8 = 0
         var padding: UInt8 = 32
         var formats = xcb_setup_pixmap_formats_iterator(setup)
@@ -38,7 +38,7 @@ struct PixelLayout {
         if setup.pointee.image_byte_order != UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue) {
             throw unsupported("most significant byte first")
         }
-        let masks = Self.masks(of: screen)
+        let masks = Self.masks(of: visual, on: screen)
         switch (depth, bitsPerPixel, masks.red, masks.green, masks.blue) {
         case (24, 32, 0xFF_0000, 0xFF00, 0xFF), (32, 32, 0xFF_0000, 0xFF00, 0xFF): format = .bgrx
         case (16, 16, 0xF800, 0x07E0, 0x1F): format = .rgb565
@@ -53,14 +53,14 @@ struct PixelLayout {
         (width * format.bytesPerPixel + rowAlignment - 1) / rowAlignment * rowAlignment
     }
 
-    private static func masks(of screen: UnsafeMutablePointer<xcb_screen_t>) -> (
-        red: UInt32, green: UInt32, blue: UInt32
-    ) {
+    private static func masks(
+        of identifier: xcb_visualid_t, on screen: UnsafeMutablePointer<xcb_screen_t>
+    ) -> (red: UInt32, green: UInt32, blue: UInt32) {
         var depths = xcb_screen_allowed_depths_iterator(screen)
         while depths.rem > 0 {
             var visuals = xcb_depth_visuals_iterator(depths.data)
             while visuals.rem > 0, let visual = visuals.data {
-                if visual.pointee.visual_id == screen.pointee.root_visual {
+                if visual.pointee.visual_id == identifier {
                     return (visual.pointee.red_mask, visual.pointee.green_mask, visual.pointee.blue_mask)
                 }
                 xcb_visualtype_next(&visuals)

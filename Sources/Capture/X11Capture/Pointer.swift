@@ -2,77 +2,119 @@ import CXCB
 import Glibc
 import MediaTypes
 
+/// Where the pointer is.
+public struct PointerState: Equatable, Sendable {
+    /// The column that it points at, in pixels of the captured area; may lie outside of it.
+    public var x: Int
+    /// The row that it points at.
+    public var y: Int
+    /// Whether it points at something in the captured area, and has a shape that shows.
+    public var isVisible: Bool
+
+    /// A pointer there.
+    public init(x: Int, y: Int, isVisible: Bool) {
+        self.x = x
+        self.y = y
+        self.isVisible = isVisible
+    }
+}
+
 /// Where the pointer is and what it looks like (XFixes), for a screen whose pictures come without it.
 final class Pointer {
-    /// The area that it covers now; empty where it is on another screen or has no shape.
-    private(set) var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
     private(set) var shape = PointerShape()
-    private var isShapeOutdated = true
+    /// Counts the shapes.
+    private(set) var shapeNumber = 0
+    /// In the coordinates of the window that was asked; nil while it is on another screen.
+    private(set) var place: (x: Int, y: Int)?
+    let motion: PointerMotion
+    private(set) var isShapeOutdated: Bool
     private let connection: X11Connection
-    private let notifyEvent: UInt8
+    private let notifyEvent: UInt8?
 
-    /// nil where the server has no XFixes extension.
-    init?(_ connection: X11Connection) throws(X11CaptureError) {
-        guard let firstEvent = connection.firstEvent(of: shim_xcb_xfixes_id()) else { return nil }
-        // The server answers no other request of the extension before this one.
-        let cookie = xcb_xfixes_query_version(connection.handle, 5, 0)
-        free(
-            try connection.reply(to: "XFixesQueryVersion") {
-                xcb_xfixes_query_version_reply(connection.handle, cookie, &$0)
-            })
+    // A shape with more pixels than that is taken for none.
+    private static let mostPixels = 1 << 20
+
+    /// Without XFixes there is a place, but no shape.
+    init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
-        notifyEvent = firstEvent + UInt8(XCB_XFIXES_CURSOR_NOTIFY)
+        let firstEvent = connection.firstEvent(of: shim_xcb_xfixes_id())
+        notifyEvent = firstEvent.map { $0 + UInt8(XCB_XFIXES_CURSOR_NOTIFY) }
+        isShapeOutdated = firstEvent != nil
+        motion = try PointerMotion(connection)
+        if firstEvent == nil { return }
         xcb_xfixes_select_cursor_input(
             connection.handle, connection.root, UInt32(XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue))
         xcb_flush(connection.handle)
     }
 
+    /// Whether the server tells what it looks like.
+    var hasShape: Bool { notifyEvent != nil }
+
+    /// When to look next.
+    var nextLook: MonotonicTime { isShapeOutdated ? motion.nextHurriedLook : motion.nextLook }
+
     /// Whether the event was ours.
-    func take(event: UInt8) -> Bool {
-        if event != notifyEvent { return false }
-        isShapeOutdated = true
-        return true
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+        if let notifyEvent, event.pointee.response_type & 0x7F == notifyEvent {
+            isShapeOutdated = true
+            return true
+        }
+        return motion.take(event)
     }
 
-    /// Asks where the pointer is, and for its shape where that has changed; gives the areas to draw again: where it was and
-    /// where it is, or nothing where it stayed as it was. One round trip.
-    func update() throws(X11CaptureError) -> [PixelRectangle] {
-        let query = xcb_query_pointer(connection.handle, connection.root)
-        var isNewShape = false
-        if isShapeOutdated {
-            let cookie = xcb_xfixes_get_cursor_image(connection.handle)
-            let image = try connection.reply(to: "XFixesGetCursorImage") {
-                xcb_xfixes_get_cursor_image_reply(connection.handle, cookie, &$0)
+    /// Questions on their way.
+    struct Question {
+        var place: xcb_query_pointer_cookie_t
+        var shape: xcb_xfixes_get_cursor_image_cookie_t?
+    }
+
+    /// Asks where it is, in the coordinates of `window`, and for its shape where that has changed.
+    func ask(_ window: xcb_window_t) -> Question {
+        let place = xcb_query_pointer(connection.handle, window)
+        if !isShapeOutdated { return Question(place: place, shape: nil) }
+        isShapeOutdated = false
+        return Question(place: place, shape: xcb_xfixes_get_cursor_image(connection.handle))
+    }
+
+    /// Takes the answers; true where it is elsewhere than before.
+    func collect(_ question: Question) throws(X11CaptureError) -> Bool {
+        if let cookie = question.shape { try collectShape(cookie) }
+        let position: UnsafeMutablePointer<xcb_query_pointer_reply_t>
+        do throws(X11CaptureError) {
+            position = try connection.reply(to: "QueryPointer") {
+                xcb_query_pointer_reply(connection.handle, question.place, &$0)
             }
-            defer { free(image) }
-            let pixels = UnsafeBufferPointer(
-                start: xcb_xfixes_get_cursor_image_cursor_image(image),
-                count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
-            let reply = image.pointee
-            let new = PointerShape(
-                width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
-                pixels: Array(pixels))
-            isNewShape = new != shape
-            shape = new
-            isShapeOutdated = false
-        }
-        let position = try connection.reply(to: "QueryPointer") {
-            xcb_query_pointer_reply(connection.handle, query, &$0)
+        } catch {
+            // The window has just been closed: events tell what becomes of that.
+            guard case .requestRefused = error else { throw error }
+            return false
         }
         defer { free(position) }
-        let before = area
-        area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        if position.pointee.same_screen != 0, !shape.isInvisible {
-            area = PixelRectangle(
-                x: Int(position.pointee.root_x) - shape.hotX, y: Int(position.pointee.root_y) - shape.hotY,
-                width: shape.width, height: shape.height)
-        }
-        if area == before, !isNewShape { return [] }
-        return [before, area].filter { !$0.isEmpty }
+        let before = place
+        place =
+            position.pointee.same_screen == 0
+            ? nil : (Int(position.pointee.win_x), Int(position.pointee.win_y))
+        return before?.x != place?.x || before?.y != place?.y
     }
 
-    /// Draws the pointer where it meets `pixels`.
-    func draw(into pixels: GrabbedPixels, format: ScreenPixelFormat) {
-        shape.draw(at: area, into: pixels, format: format)
+    private func collectShape(_ cookie: xcb_xfixes_get_cursor_image_cookie_t) throws(X11CaptureError) {
+        let image = try connection.reply(to: "XFixesGetCursorImage") {
+            xcb_xfixes_get_cursor_image_reply(connection.handle, cookie, &$0)
+        }
+        defer { free(image) }
+        let reply = image.pointee
+        let pixels = UnsafeBufferPointer(
+            start: xcb_xfixes_get_cursor_image_cursor_image(image),
+            count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
+        var new = PointerShape()
+        let count = Int(reply.width) * Int(reply.height)
+        if count <= Self.mostPixels, pixels.count >= count {
+            new = PointerShape(
+                width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
+                pixels: Array(pixels.prefix(count)))
+        }
+        if new == shape { return }
+        shape = new
+        shapeNumber += 1
     }
 }

@@ -1,12 +1,65 @@
 import MediaTypes
 
 /// What the pointer looks like: premultiplied ARGB, row by row, and which of its pixels points.
-struct PointerShape: Equatable {
-    var width = 0
-    var height = 0
-    var hotX = 0
-    var hotY = 0
-    var pixels: [UInt32] = []
+public struct PointerShape: Equatable, Sendable {
+    /// Columns.
+    public var width = 0
+    /// Rows.
+    public var height = 0
+    /// The column of the pixel that points.
+    public var hotX = 0
+    /// The row of the pixel that points.
+    public var hotY = 0
+    /// Premultiplied ARGB, alpha in the highest byte; `width` times `height`.
+    public var pixels: [UInt32] = []
+
+    /// A shape of these pixels.
+    public init(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
+        self.width = width
+        self.height = height
+        self.hotX = hotX
+        self.hotY = hotY
+        self.pixels = pixels
+    }
+
+    /// A shape of which nothing shows.
+    init() {}
+
+    /// The longest side that is told to others.
+    static let longestSide = 96
+
+    /// The same shape, made smaller where a side is longer than `longestSide`.
+    func fitting(_ limit: Int = PointerShape.longestSide) -> PointerShape {
+        if isInvisible { return PointerShape() }
+        let longest = max(width, height)
+        if longest <= limit { return self }
+        let (newWidth, newHeight) = (max(1, width * limit / longest), max(1, height * limit / longest))
+        var result: [UInt32] = []
+        result.reserveCapacity(newWidth * newHeight)
+        for y in 0..<newHeight {
+            let rows = y * height / newHeight..<max(y * height / newHeight + 1, (y + 1) * height / newHeight)
+            for x in 0..<newWidth {
+                let columns = x * width / newWidth..<max(x * width / newWidth + 1, (x + 1) * width / newWidth)
+                // The mean of premultiplied colours is that of what they show.
+                var sums: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+                for row in rows {
+                    for column in columns {
+                        let pixel = pixels[row * width + column]
+                        sums.0 += pixel >> 24
+                        sums.1 += pixel >> 16 & 255
+                        sums.2 += pixel >> 8 & 255
+                        sums.3 += pixel & 255
+                    }
+                }
+                let count = UInt32(clamping: rows.count * columns.count)
+                result.append(
+                    (sums.0 / count) << 24 | (sums.1 / count) << 16 | (sums.2 / count) << 8 | sums.3 / count)
+            }
+        }
+        return PointerShape(
+            width: newWidth, height: newHeight, hotX: min(hotX * newWidth / width, newWidth - 1),
+            hotY: min(hotY * newHeight / height, newHeight - 1), pixels: result)
+    }
 
     /// Whether nothing of it would show.
     var isInvisible: Bool { pixels.count < width * height || pixels.allSatisfy { $0 >> 24 == 0 } }

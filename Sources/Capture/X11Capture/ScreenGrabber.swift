@@ -12,7 +12,7 @@ public enum GrabMethod: String, CaseIterable, Sendable {
     case connection = "connection"
 }
 
-/// Pixels of a rectangle of the screen, row by row; valid during the call that hands them out, and may be drawn into.
+/// Pixels of a rectangle of the captured area, row by row; valid during the call that hands them out, and may be drawn into.
 public struct GrabbedPixels {
     /// What it shows.
     public let rectangle: PixelRectangle
@@ -22,25 +22,42 @@ public struct GrabbedPixels {
     public let stride: Int
 }
 
-/// Takes rectangles of the root window.
+/// Takes rectangles of a drawable, in bands that fit into one small segment.
+///
+/// The segment has two halves: while we read the one, the server fills the other.
 final class ScreenGrabber {
+    typealias Body = (GrabbedPixels) throws(X11CaptureError) -> Void
+
     let method: GrabMethod
     private let connection: X11Connection
     private let segment: SharedSegment?
     // Kept so that a picture needs no allocation.
-    private var pending: [(rectangle: PixelRectangle, offset: Int, cookie: xcb_shm_get_image_cookie_t)] = []
-    // Through the connection a picture comes in bands, or Xlib-sized replies of megabytes would pile up in memory.
-    private static let bandBytes = 1 << 20
+    private var halves: (first: [Band], second: [Band]) = ([], [])
 
-    init(_ connection: X11Connection, size: PictureSize, methods: [GrabMethod]) throws(X11CaptureError) {
-        let count = connection.pixels.stride(width: size.width) * size.height
+    /// What is on its way into a half of the segment.
+    private struct Band {
+        var rectangle: PixelRectangle
+        /// What the drawable has of it.
+        var available: PixelRectangle
+        var offset: Int
+        var cookie: xcb_shm_get_image_cookie_t
+    }
+
+    /// The segment's size in bytes; see `Tools/bench` for what other sizes cost.
+    static let segmentBytes = 2 << 20
+    // Through the connection a picture comes in bands as well, or replies of megabytes would pile up in memory.
+    private static let replyBytes = 1 << 20
+
+    init(
+        _ connection: X11Connection, methods: [GrabMethod], segmentBytes: Int = ScreenGrabber.segmentBytes
+    ) throws(X11CaptureError) {
         var failure: X11CaptureError?
         for method in methods {
             var segment: SharedSegment?
             do throws(X11CaptureError) {
                 switch method {
-                case .memoryFile: segment = try SharedSegment.memoryFile(connection, count: count)
-                case .systemV: segment = try SharedSegment.systemV(connection, count: count)
+                case .memoryFile: segment = try SharedSegment.memoryFile(connection, count: segmentBytes)
+                case .systemV: segment = try SharedSegment.systemV(connection, count: segmentBytes)
                 case .connection: break
                 }
             } catch {
@@ -60,77 +77,156 @@ final class ScreenGrabber {
         throw failure ?? .noGrabMethod(display: connection.display, tried: methods)
     }
 
-    /// Hands out the pixels of each rectangle, in one or several pieces of whole rows.
+    /// Hands out the pixels of each rectangle of `place`, in one or several pieces of whole rows that begin at even rows
+    /// from the rectangle's top; what the drawable doesn't have is black.
     ///
     /// All rectangles that fit into the segment side by side cost one round trip.
-    func grab(_ rectangles: [PixelRectangle], _ body: (GrabbedPixels) -> Void) throws(X11CaptureError) {
+    func grab(
+        _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
+    ) throws(X11CaptureError) {
         guard let segment else {
-            for rectangle in rectangles { try grabThroughConnection(rectangle, body) }
+            for rectangle in rectangles { try grabThroughConnection(rectangle, place, layout, body) }
             return
         }
-        var next = 0
-        while next < rectangles.count {
-            pending.removeAll(keepingCapacity: true)
-            var offset = 0
-            while next < rectangles.count {
-                let rectangle = rectangles[next]
-                let count = connection.pixels.stride(width: rectangle.width) * rectangle.height
-                // Larger than the whole screen: can't be, but would never end.
-                if count > segment.count { throw .requestRefused(request: "ShmGetImage of \(rectangle)", code: 0) }
-                if offset + count > segment.count { break }
-                let cookie = xcb_shm_get_image(
-                    connection.handle, connection.root, Int16(clamping: rectangle.x), Int16(clamping: rectangle.y),
-                    UInt16(clamping: rectangle.width), UInt16(clamping: rectangle.height), ~0,
-                    UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), segment.identifier, UInt32(clamping: offset))
-                pending.append((rectangle, offset, cookie))
-                offset += (count + 63) & ~63
-                next += 1
-            }
-            try collect(segment, body)
-        }
-    }
-
-    private func collect(_ segment: SharedSegment, _ body: (GrabbedPixels) -> Void) throws(X11CaptureError) {
+        let half = segment.count / 2
+        var cutter = BandCutter(rectangles, layout)
+        request(&halves.first, from: 0, ..<half, &cutter, segment, place)
+        request(&halves.second, from: half, ..<segment.count, &cutter, segment, place)
         var failure: X11CaptureError?
-        for (rectangle, offset, cookie) in pending {
-            // Every reply is waited for, also behind an error: the server writes into the segment until the last one.
-            do throws(X11CaptureError) {
-                let reply = try connection.reply(to: "ShmGetImage") {
-                    xcb_shm_get_image_reply(connection.handle, cookie, &$0)
-                }
-                free(reply)
-            } catch {
-                failure = failure ?? error
-                continue
-            }
-            body(
-                GrabbedPixels(
-                    rectangle: rectangle, base: segment.base + offset,
-                    stride: connection.pixels.stride(width: rectangle.width)))
+        while true {
+            if halves.first.isEmpty { break }
+            collect(halves.first, segment, layout, &failure, body)
+            if failure != nil { cutter.stop() }
+            request(&halves.first, from: 0, ..<half, &cutter, segment, place)
+            if halves.second.isEmpty { break }
+            collect(halves.second, segment, layout, &failure, body)
+            if failure != nil { cutter.stop() }
+            request(&halves.second, from: half, ..<segment.count, &cutter, segment, place)
         }
+        // One half may have been asked for after the other had nothing left.
+        collect(halves.first, segment, layout, &failure, body)
+        halves.first.removeAll(keepingCapacity: true)
         if let failure { throw failure }
     }
 
+    /// Asks for as many of the next bands as fit into a part of the segment.
+    private func request(
+        _ bands: inout [Band], from start: Int, _ end: PartialRangeUpTo<Int>, _ cutter: inout BandCutter,
+        _ segment: SharedSegment, _ place: CapturePlace
+    ) {
+        bands.removeAll(keepingCapacity: true)
+        var offset = start
+        while let band = cutter.next(room: end.upperBound - offset, isEmpty: offset == start) {
+            let available = band.rectangle.intersection(place.available)
+            var cookie = xcb_shm_get_image_cookie_t()
+            if !available.isEmpty {
+                cookie = xcb_shm_get_image(
+                    connection.handle, place.drawable, Int16(clamping: available.x + place.area.x),
+                    Int16(clamping: available.y + place.area.y), UInt16(clamping: available.width),
+                    UInt16(clamping: available.height), ~0, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
+                    segment.identifier, UInt32(clamping: offset))
+            }
+            bands.append(Band(rectangle: band.rectangle, available: available, offset: offset, cookie: cookie))
+            offset += (band.bytes + 63) & ~63
+        }
+        // Or the server would wait for the next thing that we ask.
+        if !bands.isEmpty { xcb_flush(connection.handle) }
+    }
+
+    private func collect(
+        _ bands: [Band], _ segment: SharedSegment, _ layout: PixelLayout, _ failure: inout X11CaptureError?,
+        _ body: Body
+    ) {
+        for band in bands {
+            // Every reply is waited for, also behind an error: the server writes into the segment until the last one.
+            do throws(X11CaptureError) {
+                if !band.available.isEmpty {
+                    let reply = try connection.reply(to: "ShmGetImage") {
+                        xcb_shm_get_image_reply(connection.handle, band.cookie, &$0)
+                    }
+                    free(reply)
+                }
+                if failure != nil { continue }
+                let pixels = GrabbedPixels(
+                    rectangle: band.rectangle, base: segment.base + band.offset,
+                    stride: layout.stride(width: band.rectangle.width))
+                if band.available != band.rectangle { pixels.spread(band.available, layout) }
+                try body(pixels)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+    }
+
     private func grabThroughConnection(
-        _ rectangle: PixelRectangle, _ body: (GrabbedPixels) -> Void
+        _ rectangle: PixelRectangle, _ place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {
-        let stride = connection.pixels.stride(width: rectangle.width)
-        // Even, so that a band begins where a chroma row begins.
-        let rows = max(2, Self.bandBytes / max(1, stride) & ~1)
-        var top = rectangle.y
-        while top < rectangle.y + rectangle.height {
-            let band = PixelRectangle(
-                x: rectangle.x, y: top, width: rectangle.width, height: min(rows, rectangle.y + rectangle.height - top))
-            let cookie = xcb_get_image(
-                connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), connection.root,
-                Int16(clamping: band.x), Int16(clamping: band.y), UInt16(clamping: band.width),
-                UInt16(clamping: band.height), ~0)
-            let image = try connection.reply(to: "GetImage") { xcb_get_image_reply(connection.handle, cookie, &$0) }
+        var cutter = BandCutter([rectangle], layout)
+        while let band = cutter.next(room: Self.replyBytes, isEmpty: true) {
+            let stride = layout.stride(width: band.rectangle.width)
+            let available = band.rectangle.intersection(place.available)
+            var image: UnsafeMutablePointer<xcb_get_image_reply_t>?
             defer { free(image) }
-            guard let data = xcb_get_image_data(image), Int(xcb_get_image_data_length(image)) >= stride * band.height
-            else { throw .requestRefused(request: "GetImage (short reply)", code: 0) }
-            body(GrabbedPixels(rectangle: band, base: UnsafeMutableRawPointer(data), stride: stride))
-            top += band.height
+            if !available.isEmpty {
+                let cookie = xcb_get_image(
+                    connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), place.drawable,
+                    Int16(clamping: available.x + place.area.x), Int16(clamping: available.y + place.area.y),
+                    UInt16(clamping: available.width), UInt16(clamping: available.height), ~0)
+                let reply = try connection.reply(to: "GetImage") {
+                    xcb_get_image_reply(connection.handle, cookie, &$0)
+                }
+                image = reply
+                let needed = layout.stride(width: available.width) * available.height
+                if Int(xcb_get_image_data_length(reply)) < needed {
+                    throw .requestRefused(request: "GetImage (short reply)", code: 0)
+                }
+                if available == band.rectangle, let data = xcb_get_image_data(reply) {
+                    try body(GrabbedPixels(rectangle: band.rectangle, base: data, stride: stride))
+                    continue
+                }
+            }
+            // Rare: the area sticks out of the screen.
+            let whole = UnsafeMutableRawPointer.allocate(byteCount: max(1, band.bytes), alignment: 16)
+            defer { whole.deallocate() }
+            if let image, let data = xcb_get_image_data(image) {
+                memcpy(whole, data, layout.stride(width: available.width) * available.height)
+            }
+            let pixels = GrabbedPixels(rectangle: band.rectangle, base: whole, stride: stride)
+            pixels.spread(available, layout)
+            try body(pixels)
+        }
+    }
+}
+
+extension GrabbedPixels {
+    /// Moves the rows of `available`, which stand at the base in rows of their own length, to their places, and blackens
+    /// the rest.
+    fileprivate func spread(_ available: PixelRectangle, _ layout: PixelLayout) {
+        let narrow = layout.stride(width: available.width)
+        let left = (available.x - rectangle.x) * layout.format.bytesPerPixel
+        let count = available.width * layout.format.bytesPerPixel
+        // From the last row on: none moves over one that hasn't been moved yet.
+        for row in (0..<rectangle.height).reversed() {
+            let target = base + row * stride
+            let source = row + rectangle.y - available.y
+            if available.isEmpty || source < 0 || source >= available.height {
+                memset(target, 0, stride)
+                continue
+            }
+            memmove(target + left, base + source * narrow, count)
+            memset(target, 0, left)
+            memset(target + left + count, 0, max(0, stride - left - count))
+        }
+    }
+
+    /// Blackens what of `area` lies in it.
+    func blank(_ area: PixelRectangle, _ format: ScreenPixelFormat) {
+        let both = rectangle.intersection(area)
+        if both.isEmpty { return }
+        for row in 0..<both.height {
+            memset(
+                base + (both.y - rectangle.y + row) * stride + (both.x - rectangle.x) * format.bytesPerPixel, 0,
+                both.width * format.bytesPerPixel)
         }
     }
 }

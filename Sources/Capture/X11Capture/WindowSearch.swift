@@ -16,6 +16,9 @@ struct FoundWindow {
     var hasState = false
     var isInputOnly = false
     var isOverrideRedirect = false
+    var border = 0
+    var depth: UInt8 = 0
+    var visual: xcb_visualid_t = 0
 }
 
 /// Looks through the window tree as far down as window managers put their frames.
@@ -91,7 +94,9 @@ struct WindowSearch {
     }
 
     /// `top` and what lies in it, level by level, or where `top` is the root only the latter; a level costs two round trips.
-    func windows(below top: xcb_window_t) throws(X11CaptureError) -> [FoundWindow] {
+    ///
+    /// `watching`, when not zero, are the kinds of events that are asked for before each window is looked at.
+    func windows(below top: xcb_window_t, watching: UInt32 = 0) throws(X11CaptureError) -> [FoundWindow] {
         var result: [FoundWindow] = []
         var level: [(window: xcb_window_t, frame: xcb_window_t)] = []
         if top == connection.root {
@@ -100,7 +105,8 @@ struct WindowSearch {
             level = [(top, top)]
         }
         for depth in 1...Self.levels where !level.isEmpty && result.count < Self.mostWindows {
-            for found in try describe(level) { result.append(found) }
+            if watching != 0 { for (window, _) in level { connection.select(watching, on: window) } }
+            result += try describe(level)
             if depth < Self.levels { level = try children(of: level) }
         }
         return result
@@ -178,6 +184,9 @@ struct WindowSearch {
             found.area = PixelRectangle(
                 x: Int(place.pointee.dst_x), y: Int(place.pointee.dst_y), width: Int(geometry.pointee.width),
                 height: Int(geometry.pointee.height))
+            found.depth = geometry.pointee.depth
+            found.visual = attributes.pointee.visual
+            found.border = Int(geometry.pointee.border_width)
             found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
             found.hasState = state != nil
             found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)

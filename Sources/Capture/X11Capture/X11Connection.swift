@@ -10,6 +10,9 @@ final class X11Connection {
     let root: xcb_window_t
     let rootDepth: Int
     let pixels: PixelLayout
+    // Lies in the connection's setup, and lives as long.
+    private let screen: UnsafeMutablePointer<xcb_screen_t>
+    private var rootEvents: UInt32 = 0
 
     init(display name: String?) throws(X11CaptureError) {
         let fromEnvironment = getenv("DISPLAY").map { String(cString: $0) }
@@ -28,7 +31,10 @@ final class X11Connection {
             var screens = xcb_setup_roots_iterator(setup)
             for _ in 0..<max(0, screenNumber) where screens.rem > 1 { xcb_screen_next(&screens) }
             guard screens.rem > 0, let screen = screens.data else { throw .noSuchScreen(display: display) }
-            pixels = try PixelLayout(of: screen, setup: setup, display: display)
+            pixels = try PixelLayout(
+                of: screen, depth: screen.pointee.root_depth, visual: screen.pointee.root_visual, setup: setup,
+                display: display)
+            self.screen = screen
             root = screen.pointee.root
             rootDepth = Int(screen.pointee.root_depth)
         } catch {
@@ -61,10 +67,35 @@ final class X11Connection {
         if xcb_connection_has_error(handle) != 0 { throw .displayGone(display: display) }
     }
 
+    /// How the pixels of something of this depth and visual stand in memory.
+    func layout(depth: UInt8, visual: xcb_visualid_t) throws(X11CaptureError) -> PixelLayout {
+        guard let setup = xcb_get_setup(handle) else { throw .displayGone(display: display) }
+        return try PixelLayout(of: screen, depth: depth, visual: visual, setup: setup, display: display)
+    }
+
     /// The first event number of an extension, or nil where the server doesn't have it.
     func firstEvent(of identifier: OpaquePointer?) -> UInt8? {
         guard let data = xcb_get_extension_data(handle, identifier), data.pointee.present != 0 else { return nil }
         return data.pointee.first_event
+    }
+
+    /// Asks for more kinds of events of the root window.
+    func selectOnRoot(_ events: UInt32) {
+        rootEvents |= events
+        select(rootEvents, on: root)
+    }
+
+    /// Asks for these kinds of events of a window, and no others; a window that is gone meanwhile is no error.
+    func select(_ events: UInt32, on window: xcb_window_t) {
+        withUnsafePointer(to: events) {
+            forget(
+                xcb_change_window_attributes_checked(handle, window, UInt32(XCB_CW_EVENT_MASK.rawValue), $0))
+        }
+    }
+
+    /// Whether a checked request succeeds doesn't matter.
+    func forget(_ cookie: xcb_void_cookie_t) {
+        xcb_discard_reply(handle, cookie.sequence)
     }
 
     /// The numbers of `names`; one round trip.
@@ -112,5 +143,45 @@ final class X11Connection {
         guard let error = xcb_request_check(handle, cookie) else { return xcb_connection_has_error(handle) == 0 }
         free(error)
         return false
+    }
+}
+
+extension X11Connection {
+    /// Says which version of XFixes we know: the server answers no other request of the extension before.
+    func announceXFixes() throws(X11CaptureError) {
+        guard firstEvent(of: shim_xcb_xfixes_id()) != nil else { return }
+        let cookie = xcb_xfixes_query_version(handle, 5, 0)
+        free(try reply(to: "XFixesQueryVersion") { xcb_xfixes_query_version_reply(handle, cookie, &$0) })
+    }
+
+    /// Asks to be told when the screen or its monitors change; gives the first of RandR's two event numbers.
+    func selectScreenChanges() throws(X11CaptureError) -> UInt8? {
+        // A change of the list of monitors is told by no more than this event of the root window.
+        selectOnRoot(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue))
+        guard let first = firstEvent(of: shim_xcb_randr_id()) else { return nil }
+        var events = XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue
+        if try randrVersion() >= (1, 2) {
+            events |= XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE.rawValue | XCB_RANDR_NOTIFY_MASK_OUTPUT_CHANGE.rawValue
+        }
+        xcb_randr_select_input(handle, root, UInt16(events))
+        return first
+    }
+
+    /// Finds what `target` means.
+    func source(
+        of target: CaptureTarget, onWarning: (String) -> Void
+    ) throws(X11CaptureError) -> any CaptureSource {
+        switch target {
+        case .screen: return try ScreenSource(self, region: nil)
+        case .region(let region): return try ScreenSource(self, region: region)
+        case .monitor(let name): return try MonitorSource(self, name: name)
+        case .window(let selector):
+            let found = try WindowSearch(self).window(selector)
+            if found.isInputOnly { throw .windowWithoutPixels(found.name) }
+            let layout = try layout(depth: found.depth, visual: found.visual)
+            if let source = try WindowSource(self, found, layout: layout) { return source }
+            onWarning("the display has no Composite: what covers the window will be seen")
+            return try VisibleWindowSource(self, found)
+        }
     }
 }

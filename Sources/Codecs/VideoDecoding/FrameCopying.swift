@@ -1,12 +1,13 @@
 import CLibAV
 import MediaTypes
 
-/// The visible part of a decoded frame, copied to planes without padding.
+/// The visible part of a decoded frame, copied to planes without padding; 4:4:4 becomes 4:2:0 on the way.
 func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) -> I420Picture {
     let size = PictureSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
-    let format = AVPixelFormat(frame.pointee.format)
-    guard format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P, size.width > 0, size.height > 0 else {
-        let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "number \(frame.pointee.format)"
+    guard let layout = FrameLayout(AVPixelFormat(frame.pointee.format)), size.width > 0, size.height > 0 else {
+        let name =
+            av_get_pix_fmt_name(AVPixelFormat(frame.pointee.format)).map { String(cString: $0) }
+            ?? "number \(frame.pointee.format)"
         throw .unsupportedFormat(format: name, size: size)
     }
     let (chromaWidth, chromaHeight) = ((size.width + 1) / 2, (size.height + 1) / 2)
@@ -17,11 +18,17 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
     ]
     let count = size.width * size.height + 2 * chromaWidth * chromaHeight
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { target, written in
-        for (plane, stride, width, height) in planes {
+        for (index, (plane, stride, width, height)) in planes.enumerated() {
             guard let plane else { continue }
             for row in 0..<height {
-                let line = UnsafeBufferPointer(start: plane + row * stride, count: width)
-                _ = target[written..<written + width].update(fromContentsOf: line)
+                let line = UnsafeMutableBufferPointer(rebasing: target[written..<written + width])
+                if index > 0, layout.hasFullChroma {
+                    // The last row of an odd height stands for two.
+                    let second = min(2 * row + 1, size.height - 1)
+                    average(plane + 2 * row * stride, plane + second * stride, count: size.width, into: line)
+                } else {
+                    _ = line.update(fromContentsOf: UnsafeBufferPointer(start: plane + row * stride, count: width))
+                }
                 written += width
             }
         }
@@ -30,10 +37,40 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
     guard bytes.count == count else { throw .outOfMemory }
     let time = frame.pointee.pts
     return I420Picture(
-        size: size, bytes: bytes,
-        isFullRange: format == AV_PIX_FMT_YUVJ420P || frame.pointee.color_range == AVCOL_RANGE_JPEG,
+        size: size, bytes: bytes, isFullRange: layout.isFullRange || frame.pointee.color_range == AVCOL_RANGE_JPEG,
         matrix: matrix(of: frame),
         captureTime: time == shim_AV_NOPTS_VALUE ? nil : MonotonicTime(nanoseconds: time))
+}
+
+/// How the samples of a frame lie that can be used.
+private struct FrameLayout {
+    var hasFullChroma: Bool
+    var isFullRange: Bool
+
+    init?(_ format: AVPixelFormat) {
+        switch format {
+        case AV_PIX_FMT_YUV420P: (hasFullChroma, isFullRange) = (false, false)
+        case AV_PIX_FMT_YUVJ420P: (hasFullChroma, isFullRange) = (false, true)
+        case AV_PIX_FMT_YUV444P: (hasFullChroma, isFullRange) = (true, false)
+        case AV_PIX_FMT_YUVJ444P: (hasFullChroma, isFullRange) = (true, true)
+        default: return nil
+        }
+    }
+}
+
+/// The means of two by two samples of two rows of `count`; the last column of an odd width stands for two.
+private func average(
+    _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, count: Int,
+    into means: UnsafeMutableBufferPointer<UInt8>
+) {
+    for column in 0..<count / 2 {
+        let (left, right) = (2 * column, 2 * column + 1)
+        let sum = UInt16(upper[left]) + UInt16(upper[right]) + UInt16(lower[left]) + UInt16(lower[right])
+        means[column] = UInt8(truncatingIfNeeded: (sum + 2) >> 2)
+    }
+    if count % 2 == 1 {
+        means[count / 2] = UInt8(truncatingIfNeeded: (UInt16(upper[count - 1]) + UInt16(lower[count - 1]) + 1) >> 1)
+    }
 }
 
 /// BT.601 where the stream doesn't say: that is what screens are mostly sent in.

@@ -8,7 +8,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
     case unusableAccessUnit(bytes: Int)
     /// Something in the access unit, or before it, is missing or broken: ask for an IDR picture.
     case damaged(reason: String)
-    /// The picture decodes, but its samples are not 8-bit 4:2:0; `format` is FFmpeg's name for them.
+    /// The picture decodes, but its samples are not 8-bit 4:2:0 or 4:4:4; `format` is FFmpeg's name for them.
     case unsupportedFormat(format: String, size: PictureSize)
     /// The system has no memory left for the picture or the packet.
     case outOfMemory
@@ -28,7 +28,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
             "an access unit of \(bytes) bytes can't be decoded; it may have 1 to \(H264Decoder.largestAccessUnit)"
         case .damaged(let reason): "the picture is damaged: \(reason)"
         case .unsupportedFormat(let format, let size):
-            "a \(size) picture of the format \(format); only 8-bit 4:2:0 (yuv420p, yuvj420p) can be used"
+            "a \(size) picture of the format \(format); only 8-bit 4:2:0 and 4:4:4 (yuv420p, yuvj420p, yuv444p, yuvj444p) can be used"
         case .outOfMemory: "no memory left for a picture"
         }
     }

@@ -14,6 +14,7 @@ final class LinkPeer {
     private let source: LinkSource
     private var decoder = MessageDecoder()
     private var assembler = AccessUnitAssembler()
+    private var pointer = LinkPointer()
     private let encoder = MessageEncoder(epoch: 0)
     /// Whether its pictures are the track's.
     private(set) var isAttached = false
@@ -174,6 +175,8 @@ final class LinkPeer {
             }
             isReplay = hello.role == .replay
             source.makesIDRs.store(hello.canMakeIDR)
+            source.pointerTeller.store(hello.tellsPointer)
+            source.hasBothChromaFormats.store(hello.changesChroma)
             if isAttached { ingest.abilitiesChanged(of: source) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }
@@ -200,6 +203,7 @@ final class LinkPeer {
         }
         // Not before the source is attached: a capture may begin with it.
         if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
+        for report in pointer.take(message) { ingest.report(report, from: source) }
         assembler.add(message, at: now)
         deliver(now: now)
         return true

@@ -14,7 +14,11 @@ final class LinkSource: PictureSource {
     }
 
     let makesIDRs = Flag()
+    let hasBothChromaFormats = Flag()
     var canMakeIDR: Bool { makesIDRs.isSet }
+    let pointerTeller = Flag()
+    var tellsPointer: Bool { pointerTeller.isSet }
+    var changesChroma: Bool { hasBothChromaFormats.isSet }
     private let messages = Mutex<[LinkMessage]>([])
     private let wake: WakeUp
 
@@ -32,6 +36,8 @@ final class LinkSource: PictureSource {
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
     func setHeld(_ isHeld: Bool) { post(.hold(isHeld)) }
+    func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
+    func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 
     func takeMessages() -> [LinkMessage] {
         messages.withLock { messages in

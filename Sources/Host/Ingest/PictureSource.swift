@@ -1,3 +1,4 @@
+public import CaptureLink
 public import MediaTypes
 
 /// Where a track's pictures come from: a capture process over the link, or an application that writes its own.
@@ -16,10 +17,27 @@ public protocol PictureSource: AnyObject, Sendable {
     /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
     /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
     func setHeld(_ isHeld: Bool)
+    /// Whether it can tell where the pointer is, and then leave it out of its pictures.
+    var tellsPointer: Bool { get }
+    /// Leave the pointer out of the pictures, or draw it in; only asked of a source that can tell it. Each picture says by
+    /// its own flag which it does.
+    func setPointerMode(_ mode: PointerMode)
+    /// Whether it can go from 4:4:4 to 4:2:0 and back; it begins with 4:4:4 then.
+    var changesChroma: Bool { get }
+    /// Make the next picture an IDR picture of that format; asked only of one that can.
+    func setChroma(_ format: ChromaFormat)
 }
 
 extension PictureSource {
     public func setHeld(_ isHeld: Bool) {}
+    /// Not unless a source says so.
+    public var tellsPointer: Bool { false }
+    /// Nothing to do where the pointer is always drawn.
+    public func setPointerMode(_ mode: PointerMode) {}
+    public var changesChroma: Bool { false }
+    public func setChroma(_ format: ChromaFormat) {
+        // It has no other.
+    }
 }
 
 /// What a track's source does, as viewers are told.

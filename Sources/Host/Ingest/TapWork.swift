@@ -25,6 +25,8 @@ final class TapWork {
     private var lastEpoch: UInt64 = 0
     /// The last of the source's units that was decoded.
     private var lastNumber: UInt64 = 0
+    /// Whether the pointer is drawn in it.
+    private var lastHasPointer = true
     /// Whether the host's encoder carries the track: then each picture is encoded, up to the source's next IDR.
     private var isCarrying = false
     private var encoder = HostEncoder()
@@ -81,6 +83,7 @@ final class TapWork {
             lastPictureArrival = delivery.arrival
             lastEpoch = delivery.epoch
             lastNumber = delivery.number
+            lastHasPointer = unit.isPointerDrawn
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
@@ -119,7 +122,8 @@ final class TapWork {
 
     private func encode(_ picture: I420Picture, forceIDR: Bool) {
         do {
-            let unit = try encoder.encode(picture, forceIDR: forceIDR)
+            var unit = try encoder.encode(picture, forceIDR: forceIDR)
+            unit.isPointerDrawn = lastHasPointer
             isCarrying = onPicture(unit, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")

@@ -13,14 +13,15 @@ public final class TrackIngest: TrackSource {
     /// Where the track's readers are.
     public let hub: TrackHub
 
-    private let way: Mutex<Way>
-    private let demand: Mutex<Demand>
+    let way: Mutex<Way>
+    let demand: Mutex<Demand>
     private let tap: DecodeTap
-    private let onStateChange: @Sendable (SourceState) -> Void
+    let onStateChange: @Sendable (SourceState) -> Void
+    let onPointer: @Sendable (PointerReport) -> Void
     private let log: EventLog
 
     /// Who carries the track, and how far the source is. The lock also orders the two threads that may publish.
-    private struct Way {
+    struct Way {
         /// Whether the host's own encoder carries the track; else the source's own pictures do.
         var isCarriedByHost = false
         /// Counts the source's units.
@@ -29,9 +30,11 @@ public final class TrackIngest: TrackSource {
         var lastIDR: UInt64 = 0
         /// What of it viewers may see.
         var gate = SharingGate()
+        /// Whether the pointer is drawn in the last picture that was published; nil before the first.
+        var isPointerDrawn: Bool?
     }
 
-    private struct Demand {
+    struct Demand {
         var source: (any PictureSource)?
         /// Whether a source is there; with `pause`, what viewers are told.
         var presence = SourceState.waiting
@@ -45,8 +48,14 @@ public final class TrackIngest: TrackSource {
         var snapshots = 0
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
+        /// Where the pointer was said to be last.
+        var pointer: PointerReport?
+        /// How the pointer is to get to who watches.
+        var pointerMode = PointerMode.drawn
         /// What the source was told last: to run or to pause; nil where nothing yet.
         var told: Bool?
+        /// The chroma format that the source was told last, or that it began with.
+        var toldChroma = ChromaFormat.yuv444
         /// Whether some thread is telling the source now; it looks again before it stops.
         var isTelling = false
         /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
@@ -61,13 +70,19 @@ public final class TrackIngest: TrackSource {
 
     /// The head of a track into `hub`, with a decode tap on a thread of its own.
     ///
+    /// - Parameters:
+    ///   - onStateChange: told when a source comes or goes, on its thread.
+    ///   - onPointer: told what becomes of the pointer, on the source's thread or the tap's, with a lock held: must not block or
+    ///     call back.
     /// - Throws: ``IngestError`` where the system has no thread or descriptor left.
     public init(
-        hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in }
+        hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in },
+        onPointer: @escaping @Sendable (PointerReport) -> Void = { _ in }
     ) throws(IngestError) {
         self.hub = hub
         self.log = log
         self.onStateChange = onStateChange
+        self.onPointer = onPointer
         way = Mutex(Way())
         demand = Mutex(Demand())
         tap = try DecodeTap(log: log)
@@ -93,6 +108,7 @@ public final class TrackIngest: TrackSource {
                 demand.source = source
                 demand.presence = .live
                 demand.told = nil
+                demand.toldChroma = .yuv444
                 demand.runningSince = nil
                 way.gate.sourceCame()
                 demand.pause = way.gate.pause
@@ -101,18 +117,46 @@ public final class TrackIngest: TrackSource {
             }
         }
         guard isTaken else { return false }
+        hub.forgetChroma()
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
         // A source that comes back finds the paths as they are.
-        if let rate = demand.withLock({ $0.rate }) { source.setTargetBitRate(rate) }
+        let (rate, mode) = demand.withLock { ($0.rate, $0.pointerMode) }
+        if let rate { source.setTargetBitRate(rate) }
+        if source.tellsPointer { source.setPointerMode(mode) }
+        onPointer(.ability(tellsPointer: source.tellsPointer))
         announceState()
         return true
     }
 
     /// `source` has said what it can do only after it was attached.
     public func abilitiesChanged(of source: any PictureSource) {
-        let isAttached = demand.withLock { $0.source === source }
-        if isAttached { tap.sourceChanged(canMakeIDR: source.canMakeIDR) }
+        let (isAttached, mode) = demand.withLock { ($0.source === source, $0.pointerMode) }
+        guard isAttached else { return }
+        tap.sourceChanged(canMakeIDR: source.canMakeIDR)
+        tellSource()
+        if source.tellsPointer { source.setPointerMode(mode) }
+        onPointer(.ability(tellsPointer: source.tellsPointer))
+    }
+
+    /// Passes on what `source` says of the pointer, where that is the track's source.
+    public func report(_ report: PointerReport, from source: any PictureSource) {
+        let isPassed = demand.withLock { demand in
+            guard demand.source === source else { return false }
+            guard case .position = report else { return true }
+            demand.pointer = report
+            return demand.pause == nil
+        }
+        if isPassed { onPointer(report) }
+    }
+
+    /// Says how the pointer is to get to who watches: told to the source where that can, and to the next one.
+    public func setPointerMode(_ mode: PointerMode) {
+        let source = demand.withLock { demand in
+            demand.pointerMode = mode
+            return demand.source
+        }
+        if let source, source.tellsPointer { source.setPointerMode(mode) }
     }
 
     /// `source` went away; its last picture stays on the track.
@@ -122,10 +166,12 @@ public final class TrackIngest: TrackSource {
             guard demand.source === source else { return false }
             demand.source = nil
             demand.presence = state
+            demand.pointer = nil
             return true
         }
         guard wasAttached else { return }
         tap.sourceChanged(canMakeIDR: false)
+        onPointer(.lost)
         announceState()
     }
 
@@ -142,7 +188,7 @@ public final class TrackIngest: TrackSource {
                 way.lastIDR = way.delivered
             }
             if !way.isCarriedByHost, way.gate.passes(isIDR: unit.isIDR, fromSource: true) {
-                hub.publish(unit, epoch: epoch, arrival: arrival)
+                publish(unit, epoch: epoch, arrival: arrival, on: &way)
             }
             return !tap.take(DecodeTap.Delivery(unit: unit, epoch: epoch, arrival: arrival, number: way.delivered))
         }
@@ -152,74 +198,6 @@ public final class TrackIngest: TrackSource {
 
     /// What the source does now.
     public var state: SourceState { demand.withLock { $0.state } }
-
-    // MARK: The sharer's pause
-
-    /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
-    /// then on sees nothing of the screen, nor does a snapshot.
-    public func hold(_ isHeld: Bool) {
-        hold { _ in isHeld }
-    }
-
-    /// Pauses, or goes on where the sharer has paused, here or at the source.
-    public func toggleHold() {
-        hold { $0 != .sharer }
-    }
-
-    private func hold(_ decide: (PauseReason?) -> Bool) {
-        let needsIDR = way.withLock { way in
-            let isHeld = decide(way.gate.pause)
-            let needsIDR = way.gate.hold(isHeld)
-            if isHeld { hub.forgetCache() }
-            let source = demand.withLock { demand in
-                demand.pause = way.gate.pause
-                return demand.source
-            }
-            // Within the lock: of two that come at once the source hears the same last word as the gate.
-            source?.setHeld(isHeld)
-            return needsIDR
-        }
-        if needsIDR { keyFrameWanted() }
-        announceState()
-    }
-
-    /// `source` says whether it shows the screen; what it sends next is an IDR picture.
-    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
-        way.withLock { way in
-            let isAttached = demand.withLock { demand in
-                guard demand.source === source else { return false }
-                way.gate.sourceSays(sharing)
-                demand.pause = way.gate.pause
-                return true
-            }
-            guard isAttached else { return }
-            if !way.gate.isOpen { hub.forgetCache() }
-            // What the sharer said to the host holds until it is taken back there.
-            if way.gate.isHeld, sharing == .live { source.setHeld(true) }
-        }
-        announceState()
-    }
-
-    /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
-    private func announceState() {
-        let isOurs = demand.withLock { demand in
-            defer { demand.isAnnouncing = true }
-            return !demand.isAnnouncing
-        }
-        guard isOurs else { return }
-        while let state = nextAnnouncement() { onStateChange(state) }
-    }
-
-    private func nextAnnouncement() -> SourceState? {
-        demand.withLock { demand in
-            guard demand.announced != demand.state else {
-                demand.isAnnouncing = false
-                return nil
-            }
-            demand.announced = demand.state
-            return demand.state
-        }
-    }
 
     // MARK: The readers' side
 
@@ -234,6 +212,13 @@ public final class TrackIngest: TrackSource {
             tap.makeIDR(at: monotonicNow())
         }
     }
+
+    public var chromaAbility: ChromaAbility {
+        let source = demand.withLock { $0.source }
+        return source.map { $0.changesChroma ? .changing : .fixed } ?? .absent
+    }
+
+    public func wantedChromaChanged() { tellSource() }
 
     public func pictureWanted() {
         let source = demand.withLock { $0.told == true ? $0.source : nil }
@@ -286,26 +271,43 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// Tells the source to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
+    /// Tells the source its chroma format, and to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
     private func tellSource() {
         let isOurs = demand.withLock { demand in
             defer { demand.isTelling = true }
             return !demand.isTelling
         }
         guard isOurs else { return }
-        while let (source, isWanted) = nextWord() { source.setRunning(isWanted) }
+        while let word = nextWord() { word() }
     }
 
     /// What the source has to be told; nil, and nobody is telling any more, where it knows all.
-    private func nextWord() -> (source: any PictureSource, isWanted: Bool)? {
-        demand.withLock { demand in
-            guard let source = demand.source, demand.told != demand.isWanted else {
+    private func nextWord() -> (() -> Void)? {
+        demand.withLock { demand -> (@Sendable () -> Void)? in
+            guard let source = demand.source else {
                 demand.isTelling = false
                 return nil
             }
-            demand.told = demand.isWanted
-            if demand.isWanted { demand.runningSince = monotonicNow() }
-            return (source, demand.isWanted)
+            // First: a source that is woken shall begin in the right format.
+            let chroma = hub.wantedChroma
+            if source.changesChroma, demand.toldChroma != chroma {
+                demand.toldChroma = chroma
+                return { [log] in
+                    log.info(
+                        chroma == .yuv420
+                            ? "the source is asked for 4:2:0: a viewer has no 4:4:4"
+                            : "the source is asked for 4:4:4 again")
+                    source.setChroma(chroma)
+                }
+            }
+            guard demand.told != demand.isWanted else {
+                demand.isTelling = false
+                return nil
+            }
+            let isWanted = demand.isWanted
+            demand.told = isWanted
+            if isWanted { demand.runningSince = monotonicNow() }
+            return { source.setRunning(isWanted) }
         }
     }
 
@@ -327,9 +329,16 @@ public final class TrackIngest: TrackSource {
             else { return false }
             if !way.isCarriedByHost { log.info("the source makes no IDR now: the host's own encoder carries on") }
             way.isCarriedByHost = true
-            hub.publish(unit, epoch: epoch, arrival: monotonicNow())
+            publish(unit, epoch: epoch, arrival: monotonicNow(), on: &way)
             return true
         }
+    }
+
+    private func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime, on way: inout Way) {
+        hub.publish(unit, epoch: epoch, arrival: arrival)
+        guard way.isPointerDrawn != unit.isPointerDrawn else { return }
+        way.isPointerDrawn = unit.isPointerDrawn
+        onPointer(.pictures(areDrawn: unit.isPointerDrawn))
     }
 }
 

@@ -1,3 +1,4 @@
+import H264
 public import MediaTypes
 import Synchronization
 
@@ -19,6 +20,9 @@ public final class TrackHub: Sendable {
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
         var viewers = 0
+        var chromaPolicy = ChromaPolicy()
+        /// Of the last unit; nil where the source has shown none.
+        var chroma: ChromaFormat?
         weak var source: (any TrackSource)?
     }
 
@@ -54,12 +58,16 @@ public final class TrackHub: Sendable {
     @discardableResult
     public func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) -> TrackUnit {
         var wakes: [@Sendable () -> Void] = []
+        let format = unit.isIDR ? unit.profileLevelID.map { ChromaFormat(of: $0) } : nil
         let published = state.withLock { state in
             let (time, captureTime) = state.timeline.place(
                 captureTime: unit.captureTime, epoch: epoch, arrival: arrival)
             let placed = AccessUnit(
-                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime)
-            let published = TrackUnit(number: state.nextNumber, unit: placed, time: time)
+                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime,
+                isPointerDrawn: unit.isPointerDrawn)
+            let chroma = format ?? state.chroma ?? .yuv420
+            state.chroma = chroma
+            let published = TrackUnit(number: state.nextNumber, unit: placed, time: time, chroma: chroma)
             state.nextNumber += 1
             state.cache.append(published, byteCount: unit.bytes.count, isIDR: unit.isIDR)
             if unit.isIDR { state.policy.idrArrived() }
@@ -144,7 +152,7 @@ public final class TrackHub: Sendable {
         state.withLock { $0.timeline.mediaTime(at: moment) }
     }
 
-    /// One more (or, with -1, one fewer) watches; the source is told.
+    /// One more (or, with -1, one fewer) watches that decodes whatever comes; the source is told.
     public func changeViewers(by change: Int) {
         let (viewers, source) = state.withLock { state in
             state.viewers = max(0, state.viewers + change)
@@ -157,6 +165,50 @@ public final class TrackHub: Sendable {
     public func changeTargetBitRate(to rate: BitRate) {
         let source = state.withLock { $0.source }
         source?.targetBitRateChanged(to: rate)
+    }
+
+    // MARK: Chroma
+
+    /// One more watches, who decodes all formats up to `format`; the source is told of both.
+    public func viewerCame(decoding format: ChromaFormat) {
+        state.withLock { $0.chromaPolicy.viewerCame(decoding: format) }
+        changeViewers(by: 1)
+    }
+
+    /// Who came by ``viewerCame(decoding:)`` has left.
+    public func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
+        state.withLock { $0.chromaPolicy.viewerLeft(decoding: format, now: now) }
+        changeViewers(by: -1)
+    }
+
+    /// The format that all who watch can decode.
+    public var wantedChroma: ChromaFormat { state.withLock { $0.chromaPolicy.wanted } }
+
+    /// When ``pollChroma(now:)`` has something to do; nil where nothing is due by itself.
+    public var chromaDeadline: MonotonicTime? { state.withLock { $0.chromaPolicy.deadline } }
+
+    /// Tells the source where 4:4:4 is possible again.
+    public func pollChroma(now: MonotonicTime) {
+        let source = state.withLock { $0.chromaPolicy.poll(now: now) ? $0.source : nil }
+        source?.wantedChromaChanged()
+    }
+
+    /// Whether who decodes all formats up to `format` can't watch: the track is in another, and its source knows no other.
+    public func excludes(viewerDecoding format: ChromaFormat) -> Bool {
+        if format == .yuv444 { return false }
+        let (track, source) = state.withLock { ($0.chroma, $0.source) }
+        return ChromaPolicy.excludes(viewerDecoding: format, track: track, source: source?.chromaAbility ?? .absent)
+    }
+
+    /// Whether the track's next picture will come from a source.
+    public var hasSource: Bool {
+        let source = state.withLock { $0.source }
+        return source.map { $0.chromaAbility != .absent } ?? false
+    }
+
+    /// Another source has taken the track over: what format it sends is not known yet.
+    public func forgetChroma() {
+        state.withLock { $0.chroma = nil }
     }
 
     fileprivate func take(_ key: UInt64) -> [TrackUnit] {
@@ -186,6 +238,18 @@ public protocol TrackSource: AnyObject, Sendable {
     func viewersChanged(to count: Int)
     /// What the viewers' paths carry: the source is to stay under it.
     func targetBitRateChanged(to rate: BitRate)
+    /// Which chroma formats it may send.
+    var chromaAbility: ChromaAbility { get }
+    /// ``TrackHub/wantedChroma`` has changed, though nobody came or left.
+    func wantedChromaChanged()
+}
+
+/// A source of one format need not speak of it.
+extension TrackSource {
+    public var chromaAbility: ChromaAbility { .fixed }
+    public func wantedChromaChanged() {
+        // It has no other.
+    }
 }
 
 /// One reader of a hub; cancelled when it is let go of.

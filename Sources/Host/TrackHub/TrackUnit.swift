@@ -8,11 +8,14 @@ public struct TrackUnit: Sendable {
     public let unit: AccessUnit
     /// Its place on the track's timeline: later than that of every unit before it.
     public let time: MediaTime
+    /// What a decoder must be able to, by the SPS that holds for it.
+    public let chroma: ChromaFormat
 
     /// A unit at `time` on its track.
-    public init(number: UInt64, unit: AccessUnit, time: MediaTime) {
+    public init(number: UInt64, unit: AccessUnit, time: MediaTime, chroma: ChromaFormat = .yuv420) {
         self.number = number
         self.unit = unit
         self.time = time
+        self.chroma = chroma
     }
 }

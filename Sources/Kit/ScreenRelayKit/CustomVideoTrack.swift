@@ -17,29 +17,37 @@ public final class CustomVideoTrack: PictureSource {
         public var targetBitRateChanged: @Sendable (BitRate) -> Void
         /// Whether anybody looks now; while nobody does, pictures need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void
+        /// The format of the next IDR picture, for a track that was made with `changesChroma`: 4:2:0 while someone watches who
+        /// doesn't decode 4:4:4.
+        public var chromaWanted: @Sendable (ChromaFormat) -> Void
 
         /// Feedback that goes to these closures.
         public init(
             keyFrameWanted: @escaping @Sendable () -> Void,
             targetBitRateChanged: @escaping @Sendable (BitRate) -> Void = { _ in },
-            watchedChanged: @escaping @Sendable (Bool) -> Void = { _ in }
+            watchedChanged: @escaping @Sendable (Bool) -> Void = { _ in },
+            chromaWanted: @escaping @Sendable (ChromaFormat) -> Void = { _ in }
         ) {
             self.keyFrameWanted = keyFrameWanted
             self.targetBitRateChanged = targetBitRateChanged
             self.watchedChanged = watchedChanged
+            self.chromaWanted = chromaWanted
         }
     }
 
     /// Whether the application makes an IDR when asked. If not, the host's own encoder makes one from the last picture.
     public let canMakeIDR: Bool
+    /// Whether the application writes 4:4:4 or 4:2:0 as it is asked, 4:4:4 to begin with.
+    public let changesChroma: Bool
 
     private let feedback: Feedback
     private let ingest: Mutex<TrackIngest?>
     private let epoch = UInt64.random(in: 1 ... .max)
 
     /// A track that is not in a room yet: ``ScreenRelayHost/publish(_:)`` puts it into one.
-    public init(canMakeIDR: Bool = true, feedback: Feedback) {
+    public init(canMakeIDR: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
         self.canMakeIDR = canMakeIDR
+        self.changesChroma = changesChroma
         self.feedback = feedback
         ingest = Mutex(nil)
     }
@@ -80,4 +88,5 @@ public final class CustomVideoTrack: PictureSource {
     }
     public func setRunning(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
     public func setTargetBitRate(_ rate: BitRate) { feedback.targetBitRateChanged(rate) }
+    public func setChroma(_ format: ChromaFormat) { feedback.chromaWanted(format) }
 }

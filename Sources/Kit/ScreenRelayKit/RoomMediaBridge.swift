@@ -1,3 +1,4 @@
+import CaptureLink
 import Dispatch
 import Ingest
 import MediaTypes
@@ -45,6 +46,16 @@ struct RoomMediaBridge: RoomMedia {
 
     func remoteCandidates(_ session: MediaSessionID, fragment: String) {
         // ICE-lite: the peer comes to us, whatever its candidates are.
+    }
+
+    func setPointerDrawn(_ isDrawn: Bool) {
+        ingest.setPointerMode(isDrawn ? .drawn : .apart)
+    }
+
+    func watchPointer(
+        _ session: MediaSessionID, onChange: @escaping @Sendable (_ isDrawn: Bool, _ timestamp: UInt32) -> Void
+    ) {
+        media.watchPointer(of: PeerSessionID(session.rawValue)) { onChange($0.isDrawn, $0.timestamp) }
     }
 
     func snapshot(

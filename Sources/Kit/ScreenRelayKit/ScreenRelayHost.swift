@@ -36,11 +36,14 @@ public final class ScreenRelayHost: Sendable {
         room = configuration.room
         let hub = TrackHub(origin: monotonicNow())
         let announcer = StateAnnouncer(room: configuration.room)
+        let pointer = PointerAnnouncer(room: configuration.room)
         do throws(IngestError) {
-            ingest = try TrackIngest(hub: hub, log: log) { state in
-                announcer.announce(state)
-                onSourceChange(state)
-            }
+            ingest = try TrackIngest(
+                hub: hub, log: log,
+                onStateChange: { state in
+                    announcer.announce(state)
+                    onSourceChange(state)
+                }, onPointer: { pointer.announce($0) })
         } catch {
             throw .system("\(error)")
         }
@@ -74,6 +77,7 @@ public final class ScreenRelayHost: Sendable {
         }
         addresses = signalling.addresses
         announcer.connect(signalling)
+        pointer.connect(signalling)
     }
 
     /// Takes captures in over the link; the returned server ends it.
@@ -124,6 +128,11 @@ public final class ScreenRelayHost: Sendable {
 
     /// What the source does now, as viewers are told.
     public var sourceState: Ingest.SourceState { ingest.state }
+    /// Says how many read the track beside viewers and players and can't draw the pointer, such as recordings: while there is one,
+    /// it is drawn into the pictures.
+    public func setPlainReaders(_ count: Int) {
+        signalling.updatePointer(.readers(count), room: room)
+    }
 
     /// How many watch now.
     public var viewers: Int { ingest.hub.viewers }

@@ -130,6 +130,8 @@ public struct AccessUnitAssembler: Sendable {
     private mutating func complete() {
         let pending = current
         current = PendingAccessUnit()
+        // A notice whose NAL units were all left out must not speak for the next picture.
+        nextNotice = nil
         guard pending.hasSlice else {
             counters.emptyAccessUnits &+= 1
             return
@@ -138,10 +140,11 @@ public struct AccessUnitAssembler: Sendable {
             counters.withoutParameterSets &+= 1
             return
         }
-        guard !pending.isOversized, let accessUnit = pending.accessUnit(parameterSets) else {
+        guard !pending.isOversized, var accessUnit = pending.accessUnit(parameterSets) else {
             counters.oversizedAccessUnits &+= 1
             return
         }
+        accessUnit.isPointerDrawn = pending.notice?.isPointerDrawn ?? true
         counters.accessUnits &+= 1
         if accessUnit.isIDR { counters.idrAccessUnits &+= 1 }
         ready.append(AssembledAccessUnit(accessUnit: accessUnit, epoch: epoch, notice: pending.notice))

@@ -157,14 +157,13 @@ enum ControlPayload {
         else { return .failure(Problem("too few bytes for a pointer")) }
         let limit = PointerImage.longestSide
         guard width <= limit, height <= limit else { return .failure(Problem("a pointer of \(width)x\(height)")) }
-        var pixels: [UInt32] = []
-        pixels.reserveCapacity(Int(width) * Int(height))
-        while pixels.count < Int(width) * Int(height) {
-            guard let pixel = reader.uint32LittleEndian() else {
-                return .failure(Problem("too few bytes for a pointer of \(width)x\(height)"))
-            }
-            pixels.append(pixel)
+        let count = Int(width) * Int(height)
+        guard reader.count >= 4 * count else {
+            return .failure(Problem("too few bytes for a pointer of \(width)x\(height)"))
         }
+        var pixels: [UInt32] = []
+        pixels.reserveCapacity(count)
+        while pixels.count < count, let pixel = reader.uint32LittleEndian() { pixels.append(pixel) }
         let size = PictureSize(width: Int(width), height: Int(height))
         guard let image = PointerImage(size: size, hotX: hotX, hotY: hotY, pixels: pixels) else {
             return .failure(Problem("a pointer of \(size)"))

@@ -1,7 +1,7 @@
 /// profile_idc, constraint flags and level_idc: the three bytes behind an SPS's NAL unit header, and the
 /// `profile-level-id` of RFC 6184 section 8.1.
 public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
-    /// 66 Baseline, 77 Main, 88 Extended, 100 High.
+    /// 66 Baseline, 77 Main, 88 Extended, 100 High, 244 High 4:4:4 Predictive.
     public var profileIDC: UInt8
     /// constraint_set0_flag in bit 7 to constraint_set5_flag in bit 2.
     public var constraintFlags: UInt8
@@ -27,6 +27,9 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
 
     /// Constrained Baseline at level 3.1, which every WebRTC peer with H.264 lists (RFC 7742 section 6.2).
     public static let constrainedBaseline = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0xe0, levelIDC: 0x1f)
+
+    /// High 4:4:4 Predictive at level 3.1, as Chromium lists it.
+    public static let high444Predictive = ProfileLevelID(profileIDC: 0xf4, constraintFlags: 0, levelIDC: 0x1f)
 
     /// What is meant where a peer says nothing: Baseline at level 1 (RFC 6184 section 8.1).
     public static let unspecified = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0, levelIDC: 0x0a)
@@ -81,6 +84,8 @@ public enum Profile: Hashable, Sendable, CaseIterable {
     case extended
     case constrainedHigh
     case high
+    /// The only one here with 4:4:4, which it need not use.
+    case high444Predictive
 
     /// Whether a decoder of this profile decodes streams of `other`.
     public func includes(_ other: Profile) -> Bool {
@@ -91,6 +96,7 @@ public enum Profile: Hashable, Sendable, CaseIterable {
         case .extended: other == .extended || other == .baseline || other == .constrainedBaseline
         case .constrainedHigh: other == .constrainedHigh || other == .constrainedBaseline
         case .high: other == .high || other == .constrainedHigh || other == .main || other == .constrainedBaseline
+        case .high444Predictive: other == self || Profile.high.includes(other)
         }
     }
 
@@ -114,5 +120,7 @@ public enum Profile: Hashable, Sendable, CaseIterable {
         Pattern(idc: 88, mask: 0x80, flags: 0x00, profile: .extended),
         Pattern(idc: 100, mask: 0x0C, flags: 0x0C, profile: .constrainedHigh),
         Pattern(idc: 100, mask: 0x00, flags: 0x00, profile: .high),
+        // With constraint_set3 it is the Intra profile.
+        Pattern(idc: 244, mask: 0x10, flags: 0x00, profile: .high444Predictive),
     ]
 }

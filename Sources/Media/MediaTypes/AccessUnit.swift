@@ -10,17 +10,22 @@ public struct AccessUnit: Sendable {
     public let isIDR: Bool
     /// When the picture was taken from the screen, on this machine's clock; nil where the source doesn't know.
     public let captureTime: MonotonicTime?
+    /// Whether the pointer is drawn in the picture, or would be if it were on the screen; true also where that isn't known.
+    public var isPointerDrawn: Bool
 
     /// An access unit of bytes that the caller has already split; `nalUnits` must lie inside `bytes`.
-    public init(bytes: [UInt8], nalUnits: [Range<Int>], isIDR: Bool, captureTime: MonotonicTime?) {
+    public init(
+        bytes: [UInt8], nalUnits: [Range<Int>], isIDR: Bool, captureTime: MonotonicTime?, isPointerDrawn: Bool = true
+    ) {
         self.bytes = bytes
         self.nalUnits = nalUnits
         self.isIDR = isIDR
         self.captureTime = captureTime
+        self.isPointerDrawn = isPointerDrawn
     }
 
     /// The same picture, whose capture time isn't known.
     public var withoutCaptureTime: AccessUnit {
-        AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: nil)
+        AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: nil, isPointerDrawn: isPointerDrawn)
     }
 }

@@ -9,6 +9,8 @@ public struct PacketizedAccessUnit: Sendable {
     public let packets: [RTPPayload]
     /// When it is to be shown, on the track's timeline.
     public let mediaTime: MediaTime
+    /// What a decoder must be able to: `yuv444` where the stream is of a 4:4:4 profile just then.
+    public let chroma: ChromaFormat
     /// What all payloads take together.
     public let payloadByteCount: Int
 
@@ -40,7 +42,9 @@ public struct H264Packetizer: Sendable {
 
     /// The packets of `unit`. Access unit delimiters and filler data don't go out (a receiver needs neither), nor do NAL
     /// units without bytes or of types that RFC 6184 uses for itself.
-    public func packetize(_ unit: AccessUnit, at mediaTime: MediaTime) -> PacketizedAccessUnit {
+    public func packetize(
+        _ unit: AccessUnit, at mediaTime: MediaTime, chroma: ChromaFormat = .yuv420
+    ) -> PacketizedAccessUnit {
         var packets: [RTPPayload] = []
         var waiting: [Range<Int>] = []
         var waitingByteCount = 1
@@ -66,7 +70,7 @@ public struct H264Packetizer: Sendable {
         }
         sendWaiting()
         return PacketizedAccessUnit(
-            unit: unit, packets: packets, mediaTime: mediaTime,
+            unit: unit, packets: packets, mediaTime: mediaTime, chroma: chroma,
             payloadByteCount: packets.reduce(0) { $0 + $1.byteCount })
     }
 

@@ -50,7 +50,8 @@ public struct Answer: Sendable, Equatable {
     private static func lines(
         accepting section: MediaDescription, _ video: NegotiatedVideo, _ local: LocalDescription
     ) -> [String] {
-        let payloadTypes = [video.payloadType, video.rtxPayloadType].compactMap { $0 }.map { String($0) }
+        let formats = video.formats
+        let payloadTypes = formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }.map { String($0) }
         var lines = [
             "m=video \(local.port) \(section.transport) \(payloadTypes.joined(separator: " "))", local.connectionLine,
         ]
@@ -66,13 +67,16 @@ public struct Answer: Sendable, Equatable {
             lines.append("a=extmap:\(id)\(direction) \(known.uri)")
         }
 
-        let codec = section.codecs.first { $0.payloadType == video.payloadType }
-        let asymmetry = codec?.parameters["level-asymmetry-allowed"] == "1" ? "level-asymmetry-allowed=1;" : ""
-        lines += FormatLines.h264(
-            payloadType: video.payloadType, rtxPayloadType: video.rtxPayloadType,
-            parameters: "\(asymmetry)packetization-mode=1;profile-level-id=\(video.profileLevelID)",
-            feedback: video.feedback)
-        return lines + local.sourceLines(hasRTX: video.rtxPayloadType != nil)
+        for format in formats {
+            let codec = section.codecs.first { $0.payloadType == format.payloadType }
+            let isAsymmetric = codec?.parameters["level-asymmetry-allowed"] == "1"
+            lines += FormatLines.h264(
+                payloadType: format.payloadType, rtxPayloadType: format.rtxPayloadType,
+                parameters: (isAsymmetric ? "level-asymmetry-allowed=1;" : "")
+                    + "packetization-mode=1;profile-level-id=\(format.profileLevelID)",
+                feedback: format.feedback)
+        }
+        return lines + local.sourceLines(hasRTX: formats.contains { $0.rtxPayloadType != nil })
     }
 }
 

@@ -19,6 +19,18 @@ public struct NegotiatedVideo: Sendable, Equatable {
         ]
     }
 
+    /// A payload type and what it carries.
+    public struct Format: Sendable, Equatable {
+        /// The payload type of H.264.
+        public var payloadType: UInt8
+        /// The payload type of its retransmissions (RFC 4588); nil: none, lost packets go again as they were.
+        public var rtxPayloadType: UInt8?
+        /// The peer's profile-level-id at that payload type.
+        public var profileLevelID: ProfileLevelID
+        /// What the peer will send about it.
+        public var feedback: Feedback
+    }
+
     /// The numbers of the header extensions that we may send: 1 to 14, nil where the peer does not take one.
     public struct Extensions: Sendable, Equatable {
         public var mid: UInt8?
@@ -36,16 +48,14 @@ public struct NegotiatedVideo: Sendable, Equatable {
         case server
     }
 
-    /// The payload type of H.264.
-    public var payloadType: UInt8
-    /// The payload type of its retransmissions (RFC 4588); nil: none, lost packets go again as they were.
-    public var rtxPayloadType: UInt8?
-    /// The peer's profile-level-id at that payload type.
-    public var profileLevelID: ProfileLevelID
+    /// What carries the stream in the profile of ``LocalDescription/profileLevelID``.
+    public var format: Format
+    /// What carries it in High 4:4:4 Predictive; nil where the peer doesn't decode that. The same as `format` where the peer
+    /// lists no other profile.
+    public var format444: Format?
     /// The media section's name, as it stands in the mid extension.
     public var mid: String?
     public var extensions: Extensions
-    public var feedback: Feedback
     /// RTCP may come and go without reports (RFC 5506).
     public var hasReducedSizeRTCP: Bool
     public var remoteUfrag: String
@@ -53,6 +63,20 @@ public struct NegotiatedVideo: Sendable, Equatable {
     /// By sha-256 where the peer gives one, else by sha-384 or sha-512.
     public var remoteFingerprint: CertificateFingerprint
     public var dtlsRole: DTLSRole
+
+    /// The payload type of `format`.
+    public var payloadType: UInt8 { format.payloadType }
+    /// The payload type of its retransmissions.
+    public var rtxPayloadType: UInt8? { format.rtxPayloadType }
+    /// The peer's profile-level-id at that payload type.
+    public var profileLevelID: ProfileLevelID { format.profileLevelID }
+    /// What the peer will send about it.
+    public var feedback: Feedback { format.feedback }
+    /// Each payload type once.
+    var formats: [Format] {
+        guard let format444, format444.payloadType != format.payloadType else { return [format] }
+        return [format, format444]
+    }
 }
 
 /// URIs of the header extensions that we send.

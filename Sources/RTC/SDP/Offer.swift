@@ -35,11 +35,13 @@ public struct Offer: Sendable, Equatable {
             section.mid == nil || section.mid == Self.mid
         else { throw .answerDoesNotFitOffer }
         guard !section.isRejected else { throw .videoRejected }
-        let video = try VideoNegotiation(session: answer, wanted: wanted).negotiate(section, role: Self.role)
+        var video = try VideoNegotiation(session: answer, wanted: wanted).negotiate(section, role: Self.role)
         let rtx = video.rtxPayloadType
         guard video.payloadType == Self.payloadType, rtx == nil || rtx == Self.rtxPayloadType else {
             throw .answerDoesNotFitOffer
         }
+        // Not offered.
+        video.format444 = nil
         return video
     }
 

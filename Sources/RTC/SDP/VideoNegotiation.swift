@@ -17,7 +17,7 @@ struct VideoNegotiation {
             throw .unsupportedTransport(section.transport)
         }
         guard section.direction.receives else { throw .notReceiving(section.direction) }
-        let (codec, profileLevelID) = try codec(of: section)
+        let formats = try formats(of: section)
         let bundled = session.transportSection(of: section)
         guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
         guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
@@ -28,15 +28,16 @@ struct VideoNegotiation {
         }
         let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
         return NegotiatedVideo(
-            payloadType: codec.payloadType, rtxPayloadType: retransmission(of: codec, in: section),
-            profileLevelID: profileLevelID, mid: section.mid, extensions: extensions(of: section),
-            feedback: feedback(of: codec), hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ufrag,
-            remotePassword: password, remoteFingerprint: try fingerprint(among: fingerprints),
+            format: formats.wanted, format444: formats.with444, mid: section.mid, extensions: extensions(of: section),
+            hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ufrag, remotePassword: password,
+            remoteFingerprint: try fingerprint(among: fingerprints),
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }
 
-    /// The payload type for our profile, or for one whose decoders take ours, or at least for H.264.
-    private func codec(of section: MediaDescription) throws(SDPError) -> (PayloadFormat, ProfileLevelID) {
+    /// The payload type for our profile, or for one whose decoders take ours, or at least for H.264; and the one for 4:4:4.
+    private func formats(
+        of section: MediaDescription
+    ) throws(SDPError) -> (wanted: NegotiatedVideo.Format, with444: NegotiatedVideo.Format?) {
         let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
         guard !all.isEmpty else {
             var names: [String] = []
@@ -46,13 +47,21 @@ struct VideoNegotiation {
             throw .noH264(offered: names)
         }
         let listed = all.filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
-            (codec, codec.parameters["profile-level-id"].flatMap { ProfileLevelID(hexText: $0) } ?? .unspecified)
+            NegotiatedVideo.Format(
+                payloadType: codec.payloadType, rtxPayloadType: retransmission(of: codec, in: section),
+                profileLevelID: codec.parameters["profile-level-id"].flatMap { ProfileLevelID(hexText: $0) }
+                    ?? .unspecified,
+                feedback: feedback(of: codec))
         }
+        let with444 = listed.first { $0.profileLevelID.profile == .high444Predictive }
+        // Whoever decodes 4:4:4 decodes the rest too: its payload type is for that, as long as there is another.
+        let others = listed.filter { $0.profileLevelID.profile != .high444Predictive }
         guard
-            let chosen = listed.first(where: { $0.1.isSameProfile(as: wanted) })
-                ?? listed.first(where: { $0.1.decodesProfile(of: wanted) }) ?? listed.first
+            let chosen = listed.first(where: { $0.profileLevelID.isSameProfile(as: wanted) })
+                ?? others.first(where: { $0.profileLevelID.decodesProfile(of: wanted) })
+                ?? with444 ?? listed.first
         else { throw .noPacketizationMode1 }
-        return chosen
+        return (chosen, with444)
     }
 
     private func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {

@@ -7,6 +7,7 @@ import TrackHub
 enum MediaCommand: Sendable {
     case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
     case close(PeerSessionID)
+    case watchPointer(PeerSessionID, @Sendable (PointerChange) -> Void)
     case statistics(@Sendable ([PeerStatistics]) -> Void)
     case stop
 }

@@ -27,6 +27,8 @@ final class MediaLoop: DatagramSink {
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
+    /// When some track may go back to 4:4:4.
+    private var chromaDeadline = MonotonicTime.distantFuture
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
@@ -49,6 +51,7 @@ final class MediaLoop: DatagramSink {
             perform(inbox.take(), now: now)
             receive(now: now)
             updateFeeds(now: now)
+            if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
         }
@@ -68,7 +71,7 @@ final class MediaLoop: DatagramSink {
     // MARK: Waiting
 
     private func wait() {
-        let deadline = nextDeadline
+        let deadline = min(nextDeadline, chromaDeadline)
         entries.withUnsafeMutableBufferPointer { entries in
             guard let base = entries.baseAddress else { return }
             waitForEvents(base, count: entries.count, until: deadline)
@@ -101,8 +104,10 @@ final class MediaLoop: DatagramSink {
         byUfrag[session.ice.localUfrag] = nil
         for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
         session.feed.sessionCount -= 1
+        if session.decodes == .yuv420 { session.feed.limitedSessionCount -= 1 }
         log.info("viewer \(session.id) left: \(session.end ?? "closed")")
         onEnd.removeValue(forKey: session.id)?(session.end ?? "closed")
+        if let due = session.feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
     }
 
     // MARK: Commands
@@ -113,6 +118,7 @@ final class MediaLoop: DatagramSink {
             case .open(let parameters, let hub, let callback):
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
+                if parameters.decodes == .yuv420 { feed.limitedSessionCount += 1 }
                 let session = PeerSession(parameters, feed: feed, context: context, sink: self, now: now)
                 sessions[session.id] = session
                 byUfrag[parameters.localUfrag] = session
@@ -122,6 +128,8 @@ final class MediaLoop: DatagramSink {
                 guard let session = sessions[id] else { continue }
                 session.close(now: now)
                 remove(session)
+            case .watchPointer(let id, let onChange):
+                sessions[id]?.watchPointer(onChange)
             case .statistics(let completion):
                 completion(sessions.values.map(\.statistics))
             case .stop:
@@ -135,7 +143,7 @@ final class MediaLoop: DatagramSink {
         switch command {
         case .open(_, _, let callback): callback(Self.ending)
         case .statistics(let completion): completion([])
-        case .close, .stop: break
+        case .close, .watchPointer, .stop: break
         }
     }
 
@@ -159,7 +167,28 @@ final class MediaLoop: DatagramSink {
                     note(session)
                 }
             }
+            if feed.excludesLimitedSessions { excludeLimitedSessions(of: feed, now: now) }
             if feed.sessionCount == 0 { feeds[key] = nil }
+        }
+    }
+
+    // MARK: Chroma
+
+    /// Ends the sessions that can't decode what their track has become.
+    private func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
+        for session in sessions.values.filter({ $0.feed === feed && $0.decodes == .yuv420 }) {
+            session.close(now: now, reason: ChromaPolicy.exclusion)
+            remove(session)
+        }
+    }
+
+    /// Lets tracks go back to 4:4:4 whose last viewer without it has been gone for long enough. A track that nobody watches
+    /// any more is asked when somebody comes.
+    private func pollChroma(now: MonotonicTime) {
+        chromaDeadline = .distantFuture
+        for feed in feeds.values {
+            feed.hub.pollChroma(now: now)
+            if let due = feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
         }
     }
 

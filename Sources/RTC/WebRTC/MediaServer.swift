@@ -153,28 +153,31 @@ public final class MediaServer: Sendable {
             }
         }
         let video = answer.video
+        let decodes = video.format444 == nil ? ChromaFormat.yuv420 : .yuv444
+        // What was due while nobody watched.
+        hub.pollChroma(now: monotonicNow())
+        if hub.excludes(viewerDecoding: decodes) { throw .unusable(ChromaPolicy.exclusion) }
         let id = try nextID()
         let parameters = SessionParameters(
             id: id, localUfrag: ice.usernameFragment, localPassword: ice.password, remoteUfrag: video.remoteUfrag,
             remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client,
-            payloadType: PayloadType(video.payloadType),
-            retransmissionPayloadType: video.rtxPayloadType.map { PayloadType($0) },
+            format: SessionFormat(video.format), format444: video.format444.map { SessionFormat($0) },
             extensions: HeaderExtensionFormat(
                 playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
                 midID: video.extensions.mid, mid: video.mid ?? ""),
             ssrc: SSRC(ssrc), retransmissionSSRC: SSRC(ssrc &+ 1), canonicalName: canonicalName, clock: clock)
         // From here on someone watches: a paused source wakes while the handshake is under way.
-        hub.changeViewers(by: 1)
+        hub.viewerCame(decoding: decodes)
         let isPosted = inbox.post(
             .open(
                 parameters, hub,
                 onEnd: { [weak self] reason in
-                    hub.changeViewers(by: -1)
+                    hub.viewerLeft(decoding: decodes, now: monotonicNow())
                     self?.ended(id)
                     onEnd(reason)
                 }))
         guard isPosted else {
-            hub.changeViewers(by: -1)
+            hub.viewerLeft(decoding: decodes, now: monotonicNow())
             ended(id)
             throw .stopped
         }
@@ -184,6 +187,12 @@ public final class MediaServer: Sendable {
     /// Ends a session; unknown ones are ignored.
     public func close(_ id: PeerSessionID) {
         inbox.post(.close(id))
+    }
+
+    /// Tells for the first picture that a session sends, and for each that differs from the one before, whether the pointer is
+    /// drawn in it; `onChange` is called on the media thread, as the picture goes out. Unknown sessions are ignored.
+    public func watchPointer(of id: PeerSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
+        inbox.post(.watchPointer(id, onChange))
     }
 
     /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
@@ -218,5 +227,12 @@ public final class MediaServer: Sendable {
     /// A canonical name that says nothing about anybody (RFC 7022 section 4.2).
     private static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
+    }
+}
+
+extension SessionFormat {
+    fileprivate init(_ format: NegotiatedVideo.Format) {
+        payloadType = PayloadType(format.payloadType)
+        retransmissionPayloadType = format.rtxPayloadType.map { PayloadType($0) }
     }
 }

@@ -18,6 +18,8 @@ final class PeerSession {
 
     let id: PeerSessionID
     let feed: TrackFeed
+    /// What the peer decodes: all formats up to this one.
+    let decodes: ChromaFormat
     let ice: LiteAgent
     /// Why the session is over; nil while it isn't.
     private(set) var end: String?
@@ -37,6 +39,7 @@ final class PeerSession {
     private var isNominated = false
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
+    private var onPointerChange: ((PointerChange) -> Void)?
     private var flightSentAt: MonotonicTime?
     private var handshakeRoundTrip: Interval?
     private var lastHeard: MonotonicTime
@@ -47,6 +50,7 @@ final class PeerSession {
         now: MonotonicTime
     ) {
         id = parameters.id
+        decodes = parameters.decodes
         self.parameters = parameters
         self.feed = feed
         self.context = context
@@ -131,14 +135,22 @@ final class PeerSession {
             let sink = self.sink
             sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
             deadline = min(deadline, sender?.deadline ?? .distantFuture)
+            for change in sender?.takePointerChanges() ?? [] { onPointerChange?(change) }
         }
     }
 
+    /// Calls `onChange` from now on for the first picture, and for each that differs from the one before in whether the pointer
+    /// is drawn in it; at once where pictures were sent already.
+    func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
+        onPointerChange = onChange
+        if let last = sender?.pointer.last { onChange(last) }
+    }
+
     /// Ends the session from our side: the peer is told.
-    func close(now: MonotonicTime) {
+    func close(now: MonotonicTime, reason: String = "closed") {
         dtls?.close()
         flushDTLS(now: now)
-        finish("closed")
+        finish(reason)
     }
 
     /// What the peer's path seems to carry.

@@ -15,6 +15,13 @@ public struct PeerSessionID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { String(rawValue) }
 }
 
+/// The payload types that carry pictures of one profile.
+struct SessionFormat: Sendable {
+    var payloadType: PayloadType
+    /// The retransmission's; nil where the peer takes none.
+    var retransmissionPayloadType: PayloadType?
+}
+
 /// What offer and answer settled, and what we drew by lot: all that a session is made of.
 struct SessionParameters: Sendable {
     var id: PeerSessionID
@@ -23,12 +30,32 @@ struct SessionParameters: Sendable {
     var remoteUfrag: String
     var remoteFingerprint: CertificateFingerprint
     var isDTLSClient: Bool
-    var payloadType: PayloadType
-    /// The retransmission's payload type; nil where the peer takes none.
-    var retransmissionPayloadType: PayloadType?
+    var format: SessionFormat
+    /// What carries 4:4:4; nil where the peer doesn't decode it.
+    var format444: SessionFormat?
     var extensions: HeaderExtensionFormat
     var ssrc: SSRC
     var retransmissionSSRC: SSRC
     var canonicalName: String
     var clock: NTPClock
+
+    /// What the peer decodes: all formats up to this one.
+    var decodes: ChromaFormat { format444 == nil ? .yuv420 : .yuv444 }
+
+    /// The payload types for pictures of `chroma`; nil where the peer doesn't decode them.
+    func format(for chroma: ChromaFormat) -> SessionFormat? {
+        switch chroma {
+        case .yuv420: format
+        case .yuv444: format444
+        }
+    }
+
+    /// The retransmission's payload type for each of the media's.
+    var retransmissionPayloadTypes: [PayloadType: PayloadType] {
+        var types: [PayloadType: PayloadType] = [:]
+        for format in [format, format444].compactMap({ $0 }) {
+            types[format.payloadType] = format.retransmissionPayloadType
+        }
+        return types
+    }
 }

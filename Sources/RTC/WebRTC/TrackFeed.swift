@@ -13,8 +13,14 @@ final class TrackFeed {
         maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
     /// The IDR that a session begins with; nil while there is none that it could begin with.
     private(set) var start: UnitNumber?
+    /// What a decoder of `start` must be able to.
+    private(set) var startChroma = ChromaFormat.yuv420
+    /// The same of the last unit.
+    private var chroma = ChromaFormat.yuv420
     /// How many sessions watch.
     var sessionCount = 0
+    /// How many of them don't decode 4:4:4.
+    var limitedSessionCount = 0
 
     let hub: TrackHub
     private var lastTarget = LossBasedRate.highest
@@ -62,7 +68,17 @@ final class TrackFeed {
 
     /// Asks the source for an IDR to begin with; the hub bounds how often, and knows whether one is on its way to us.
     func requestKeyFrame(now: MonotonicTime) {
-        hub.requestStart(now: now)
+        if start != nil, !hub.hasSource {
+            // A picture is there, in a format that not all decode, and no source to mend that: the host's own encoder does.
+            hub.requestKeyFrame(now: now)
+        } else {
+            hub.requestStart(now: now)
+        }
+    }
+
+    /// Whether sessions without 4:4:4 have to go, since the track is in it and its source knows nothing else.
+    var excludesLimitedSessions: Bool {
+        limitedSessionCount > 0 && chroma == .yuv444 && hub.excludes(viewerDecoding: .yuv420)
     }
 
     /// Asks the source for a picture of what stands still.
@@ -80,10 +96,12 @@ final class TrackFeed {
     }
 
     private func append(_ unit: TrackUnit, now: MonotonicTime) {
-        let number = history.append(packetizer.packetize(unit.unit, at: unit.time), at: now)
+        let number = history.append(packetizer.packetize(unit.unit, at: unit.time, chroma: unit.chroma), at: now)
+        chroma = unit.chroma
         if unit.unit.isIDR {
             start = number
             startOnTrack = unit.number
+            startChroma = unit.chroma
             bytesSinceStart = 0
             unitsSinceStart = 0
         }

@@ -24,13 +24,16 @@ struct TrackSender {
     private(set) var deadline = MonotonicTime.zero
     /// Pictures sent whole.
     private(set) var sentUnits = 0
+    /// Which pictures the pointer is drawn in.
+    private(set) var pointer = PointerChanges()
 
     /// How often a session asks for an IDR that it waits for; the hub bounds what the source hears of it.
     private static let askingInterval = Interval.milliseconds(100)
     /// How long after its first pictures a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
-    private let payloadType: PayloadType
+    private let format: SessionFormat
+    private let format444: SessionFormat?
     private let canonicalName: String
     private let clock: NTPClock
     private var position = Position.waiting(askedAt: nil)
@@ -48,15 +51,18 @@ struct TrackSender {
     /// A sender that begins now; `roundTripTime` is the first estimate, where there is one.
     init(_ parameters: SessionParameters, roundTripTime: Interval?, now: MonotonicTime) {
         self.roundTripTime = roundTripTime
-        payloadType = parameters.payloadType
+        format = parameters.format
+        format444 = parameters.format444
         canonicalName = parameters.canonicalName
         clock = parameters.clock
-        let retransmission = parameters.retransmissionPayloadType.map { type in
-            RTPStream.Retransmission(
+        let types = parameters.retransmissionPayloadTypes
+        let retransmission =
+            types.isEmpty
+            ? nil
+            : RTPStream.Retransmission(
                 ssrc: parameters.retransmissionSSRC,
                 firstSequenceNumber: .first(random: UInt16(truncatingIfNeeded: SecureRandom.uint32())),
-                payloadTypes: [parameters.payloadType: type])
-        }
+                payloadTypes: types)
         stream = RTPStream(
             RTPStream.Configuration(
                 ssrc: parameters.ssrc,
@@ -124,14 +130,30 @@ struct TrackSender {
         }
     }
 
+    /// What changed of the pointer in the pictures since the last call.
+    mutating func takePointerChanges() -> [PointerChange] { pointer.take() }
+
     // MARK: Pictures
 
     /// Begins anew at the last IDR: in new sequence numbers, and without anybody else paying for it.
     private mutating func restart(feed: TrackFeed) {
-        if let start = feed.start {
+        if let start = start(in: feed) {
             position = .at(unit: start, packet: 0, time: nil)
         } else {
             position = .waiting(askedAt: nil)
+        }
+    }
+
+    /// The IDR that this session can begin with.
+    private func start(in feed: TrackFeed) -> UnitNumber? {
+        feed.start.flatMap { feed.startChroma == .yuv420 || format444 != nil ? $0 : nil }
+    }
+
+    /// The payload type of `unit`; nil where the peer doesn't decode it.
+    private func payloadType(of unit: PacketizedAccessUnit) -> PayloadType? {
+        switch unit.chroma {
+        case .yuv420: format.payloadType
+        case .yuv444: format444?.payloadType
         }
     }
 
@@ -141,7 +163,7 @@ struct TrackSender {
         while true {
             switch position {
             case .waiting(let askedAt):
-                guard let start = feed.start else {
+                guard let start = start(in: feed) else {
                     if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                         feed.requestKeyFrame(now: now)
                         position = .waiting(askedAt: now)
@@ -156,15 +178,27 @@ struct TrackSender {
                     restart(feed: feed)
                     continue
                 }
+                guard let payloadType = payloadType(of: unit) else {
+                    // The source goes over to what all decode, or the session is ended: until then it waits.
+                    position = .waiting(askedAt: nil)
+                    continue
+                }
                 let shownAt = time ?? MediaTime(ticks: max(unit.mediaTime.ticks, lastTicks &+ 1))
                 lastTicks = shownAt.ticks
+                if packet == 0 {
+                    pointer.send(
+                        isDrawn: unit.unit.isPointerDrawn,
+                        at: RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset))
+                }
                 var next = packet
                 while next < unit.packets.count {
                     guard pacer.take(now: now) else {
                         position = .at(unit: number, packet: next, time: shownAt)
                         return
                     }
-                    sendPacket(next, of: unit, number, shownAt: shownAt, now: now, protector: protector, send: send)
+                    sendPacket(
+                        next, of: unit, number, payloadType: payloadType, shownAt: shownAt, now: now,
+                        protector: protector, send: send)
                     next += 1
                 }
                 finish(unit, now: now)
@@ -174,8 +208,8 @@ struct TrackSender {
     }
 
     private mutating func sendPacket(
-        _ index: Int, of unit: PacketizedAccessUnit, _ number: UnitNumber, shownAt time: MediaTime,
-        now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
+        _ index: Int, of unit: PacketizedAccessUnit, _ number: UnitNumber, payloadType: PayloadType,
+        shownAt time: MediaTime, now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once a picture; the delay on each packet, since any may be the first that comes.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]

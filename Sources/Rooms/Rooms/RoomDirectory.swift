@@ -64,6 +64,11 @@ public struct RoomDirectory: Sendable {
         return room.peers.count + room.viewers.count
     }
 
+    /// How many plain SkyRTC clients are in the room called `name`.
+    public func peerCount(in name: String) -> Int {
+        rooms.first { $0.definition.name == name }?.peers.count ?? 0
+    }
+
     /// Who watches the room called `name` by our page.
     public func viewers(in name: String) -> Set<MemberID> {
         rooms.first { $0.definition.name == name }?.viewers ?? []

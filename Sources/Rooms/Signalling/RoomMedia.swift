@@ -16,6 +16,23 @@ public protocol RoomMedia: Sendable {
     /// The last picture as a file; wakes a paused source. `completion` is called once, on any thread.
     func snapshot(
         _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void)
+
+    /// Has the pointer drawn into the room's pictures, or left out of them. Called on the signalling thread.
+    func setPointerDrawn(_ isDrawn: Bool)
+
+    /// Tells for the first picture of `session`, and for each that differs from the one before, whether the pointer is drawn in
+    /// it, and its RTP time stamp in that session. Called on the signalling thread; `onChange` on any.
+    func watchPointer(
+        _ session: MediaSessionID, onChange: @escaping @Sendable (_ isDrawn: Bool, _ timestamp: UInt32) -> Void)
+}
+
+extension RoomMedia {
+    /// For a media side whose pictures always have the pointer, or never.
+    public func setPointerDrawn(_ isDrawn: Bool) {}
+    /// For a media side whose pictures always have the pointer, or never.
+    public func watchPointer(
+        _ session: MediaSessionID, onChange: @escaping @Sendable (_ isDrawn: Bool, _ timestamp: UInt32) -> Void
+    ) {}
 }
 
 /// The media side's name for one viewer's session.

@@ -19,6 +19,7 @@ public final class SignallingServer: Sendable {
 
     private let configuration: SignallingConfiguration
     private let audience = Audience()
+    private let pointers = PointerBoard()
     private let state = Mutex(State.new)
 
     public init(_ configuration: SignallingConfiguration) {
@@ -74,6 +75,16 @@ public final class SignallingServer: Sendable {
             return running
         }
         running?.thread.post { $0.announce(state, message, in: room) }
+    }
+
+    /// Takes what there is to tell of the pointer of `room`. Quick, and bounded: of each kind the latest counts.
+    public func updatePointer(_ update: PointerUpdate, room: String) {
+        let running = self.state.withLock { state -> Running? in
+            guard case .running(let running) = state else { return nil }
+            return running
+        }
+        guard let running, pointers.note(update, room: room) else { return }
+        running.thread.post { [pointers] in $0.takePointerNews(of: room, from: pointers) }
     }
 
     /// How many are in `room` now, without the host.

@@ -11,6 +11,8 @@ final class RoomMember {
     var room: String?
     /// Its media session, while it has one.
     var session: (id: MediaSessionID, key: UInt64)?
+    /// What it knows of its room's pointer.
+    var pointer = PointerToldSoFar()
 
     init(socket: WebSocketConnection, address: String, joinBy: Int) {
         self.socket = socket
@@ -76,6 +78,7 @@ extension Site {
     func countAudience(of room: String) {
         let players = playerSessions.values.count { $0.room == room }
         audience.set(room, members: directory.memberCount(in: room), players: players)
+        decidePointer(of: room)
     }
 
     /// What is done when the handshake's answer has been written.
@@ -149,6 +152,7 @@ extension Site {
         guard role == .viewer, let source = sources[room] else { return }
         let age = g_get_monotonic_time() - source.since
         member.socket.send(SkyRTCReply(source.state, source.message, microseconds: age).text)
+        tellPointer(to: member, in: room)
     }
 
     private func open(for id: MemberID, in room: String, _ offer: String) {
@@ -156,6 +160,7 @@ extension Site {
         do throws(MediaRefusal) {
             let (session, key) = try openSession(in: room, offer: offer, for: .member(id))
             member.session = (session.id, key)
+            watchPointer(of: id, in: room, session: session.id, key: key)
             handle(.sessionAnswered(id, sdp: session.answer))
         } catch {
             log("room \(room): an offer from \(member.address) was refused: \(error)")

@@ -34,6 +34,13 @@ final class Site {
     /// What viewers are told of each room's source, and since when (g_get_monotonic_time).
     var sources: [String: (state: SourceState, message: String, since: Int)] = [:]
 
+    /// What is known of each room's pointer, by the room's name.
+    var pointers: [String: RoomPointer] = [:]
+    /// Runs while there is something to tell of pointers.
+    var pointerTimer: EventSource?
+    /// Decisions about pointers that had to wait, by the room's name.
+    var pointerDecisions: [String: EventSource] = [:]
+
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
     private var ticking: EventSource?
@@ -80,6 +87,8 @@ final class Site {
         for member in members.values { member.socket.close(.goingAway) }
         front.stop()
         ticking = nil
+        pointerTimer = nil
+        pointerDecisions = [:]
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1

@@ -73,6 +73,15 @@ final class WebSocketConnection {
         queue(WebSocketFrame.text(text))
     }
 
+    /// Queues a message that `WebSocketFrame.text` has made: the same for many clients, made once.
+    func send(frame: [UInt8]) {
+        guard case .open = state else { return }
+        queue(frame)
+    }
+
+    /// Whether something still waits for the client to read.
+    var hasUnsent: Bool { unreadStart < unread.count }
+
     /// Says that it's over and why, and ends when the client has answered or 2 s have passed.
     func close(_ code: CloseCode) {
         close(code, isDeaf: false)

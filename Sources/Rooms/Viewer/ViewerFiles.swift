@@ -41,6 +41,7 @@ public enum ViewerFiles {
             "/link.js": ViewerFile(PackageResources.link_js, javaScript),
             "/messages.js": ViewerFile(PackageResources.messages_js, javaScript),
             "/peer.js": ViewerFile(PackageResources.peer_js, javaScript),
+            "/pointer.js": ViewerFile(PackageResources.pointer_js, javaScript),
             "/signalling.js": ViewerFile(PackageResources.signalling_js, javaScript),
             "/stage.js": ViewerFile(PackageResources.stage_js, javaScript),
             "/viewer.js": ViewerFile(PackageResources.viewer_js, javaScript),

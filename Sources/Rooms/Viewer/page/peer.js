@@ -96,6 +96,11 @@ export class Peer {
     return null;
   }
 
+  /** The RTP time stamp of the picture that was played last, for browsers that don't tell it with the picture; may be undefined. */
+  get playedTimestamp() {
+    return this.#connection.getReceivers()[0]?.getSynchronizationSources?.()[0]?.rtpTimestamp;
+  }
+
   close() {
     this.#closed = true;
     clearTimeout(this.#disconnected);

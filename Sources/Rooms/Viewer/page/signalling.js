@@ -12,8 +12,8 @@ const CLOSE_PATIENCE = 500;
 /**
  * One stay in the room. It ends once, by one of the last handlers, and is not opened again: who wants back in makes a new one.
  *
- * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onSessionEnded(), onHostLeft(), onFull(reason),
- * onWrongLink(), onRefused(reason), onClosed().
+ * Handlers: onJoined({host}), onAnswer(description), onCandidate(candidate), onState(data), onPointerShape(data), onPointer(data),
+ * onPointerMode(data), onSessionEnded(), onHostLeft(), onFull(reason), onWrongLink(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -96,6 +96,15 @@ export class Signalling {
         break;
       case "_state":
         this.#handlers.onState(data);
+        break;
+      case "_pointer_shape":
+        this.#handlers.onPointerShape(data);
+        break;
+      case "_pointer":
+        this.#handlers.onPointer(data);
+        break;
+      case "_pointer_mode":
+        this.#handlers.onPointerMode(data);
         break;
       case "_refused":
         this.#refusal = String(data.reason ?? data.message ?? "");

@@ -3,6 +3,7 @@
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
 import { Peer } from "./peer.js";
+import { Pointer } from "./pointer.js";
 import { Signalling } from "./signalling.js";
 import { Stage } from "./stage.js";
 
@@ -15,6 +16,7 @@ const LONGEST_WAIT = 10_000;
 
 const browser = readBrowser();
 const stage = new Stage();
+const pointer = new Pointer(document.getElementById("video"), document.getElementById("pointer"));
 
 class Viewer {
   link = readLink(location);
@@ -104,6 +106,9 @@ class Viewer {
       onAnswer: only((description) => this.#answered(description)),
       onCandidate: only((candidate) => this.#peer?.addCandidate(candidate)),
       onState: only((data) => this.#sourceChanged(data)),
+      onPointerShape: only((data) => pointer.shape(data)),
+      onPointer: only((data) => pointer.place(data)),
+      onPointerMode: only((data) => pointer.mode(data)),
       onRefused: only((reason) => this.#stop(messages.refused(reason), "Try again")),
       onSessionEnded: only(() => this.#retry(messages.lostConnection())),
       onFull: only((reason) => this.#retry(messages.full(reason))),
@@ -124,7 +129,10 @@ class Viewer {
     const peer = new Peer({
       onOffer: only((description) => this.#signalling.offer(description)),
       onCandidate: only((candidate) => this.#signalling.candidate(candidate)),
-      onStream: only((stream) => stage.show(stream)),
+      onStream: only((stream) => {
+        pointer.watch(stream);
+        stage.show(stream);
+      }),
       onConnected: only(() => this.#awaitPicture()),
       onNoPath: only(() => this.#retry(this.#noPath(peer))),
       onLost: only(() => this.#retry(messages.lostConnection())),
@@ -198,6 +206,7 @@ class Viewer {
     stage.hold();
     this.#peer?.close();
     this.#signalling?.close();
+    pointer.reset();
     this.#peer = this.#signalling = null;
     this.#source = { source: "live", since: null, message: "" };
     this.#staleFrom = null;
@@ -218,6 +227,7 @@ class Viewer {
   /** Reads the browser's counters: for the bar, and to notice a decoder that is stuck. */
   async look() {
     const peer = this.#peer;
+    if (peer && !pointer.isExact) pointer.presented(peer.playedTimestamp);
     const now = await peer?.statistics();
     if (peer && peer === this.#peer && now) {
       const before = this.#counted;
@@ -240,6 +250,7 @@ class Viewer {
   }
 
   #draw() {
+    pointer.live(this.#source.source === "live");
     if (this.phase === "failed") {
       stage.slate(null);
       stage.card(this.#reason, this.#reason.action);
@@ -337,6 +348,9 @@ window.screenRelay = Object.freeze({
   },
   get source() {
     return viewer.source;
+  },
+  get pointer() {
+    return pointer.state;
   },
 });
 

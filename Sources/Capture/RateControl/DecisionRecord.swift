@@ -1,0 +1,56 @@
+import MediaTypes
+
+/// What was decided last and why, as plain values: the text is made only for those who ask.
+struct DecisionRecord: Sendable, CustomStringConvertible {
+    /// What settled it.
+    enum Reason: String, Sendable {
+        case constant = "constant quantizer"
+        case nothing = "nothing to code"
+        case preference = "preference"
+        case refinement = "refinement"
+        case debt = "debt"
+        case lastSecond = "the last second is full"
+        case patience = "waited long enough"
+    }
+
+    private var kind = PictureKind.idr
+    private var macroblocks = 0
+    private var decision: RateController.Decision?
+    private var reason = Reason.nothing
+    private var expected: Double?
+    private var debt = Interval.zero
+    private var actual: Int?
+
+    mutating func begin(_ kind: PictureKind, _ macroblocks: Int) {
+        self.kind = kind
+        self.macroblocks = macroblocks
+        decision = nil
+        expected = nil
+        debt = .zero
+        actual = nil
+    }
+
+    mutating func note(expected: Double, debt: Interval) {
+        self.expected = expected
+        self.debt = debt
+    }
+
+    mutating func note(actual: Int) { self.actual = actual }
+
+    mutating func end(_ decision: RateController.Decision, because reason: Reason) {
+        self.decision = decision
+        self.reason = reason
+    }
+
+    var description: String {
+        var text = "\(kind), \(macroblocks) macroblocks: "
+        switch decision {
+        case .encode(let quantizer): text += "QP \(quantizer)"
+        case .wait(let until): text += "wait until \(until.nanoseconds / 1_000_000) ms"
+        case nil: return "no picture yet"
+        }
+        if let expected { text += ", expected \(Int(min(expected, 1e15))) bytes" }
+        if let actual { text += ", got \(actual)" }
+        return text + ", debt \(debt.milliseconds) ms (\(reason.rawValue))"
+    }
+}

@@ -1,0 +1,70 @@
+import MediaTypes
+
+/// What was sent in the last second, in a ring of fixed size.
+///
+/// It counts the time on the line that each picture needed at the rate of its day rather than bytes: then a change of the
+/// rate counts at once and from then on, and pictures that kept to the old rate don't have to be paid twice.
+struct LastSecond: Sendable {
+    private struct Entry {
+        var time: MonotonicTime
+        var lineTime: Interval
+    }
+
+    /// A sliding second carries at most this much of what was asked: 5 % more, so that a picture that turns out larger
+    /// than expected stays within 10 %.
+    static let limit = Interval.milliseconds(1050)
+    private static let length = Interval.seconds(1)
+    /// 240 pictures a second and some that are empty.
+    private static let capacity = 256
+
+    private var entries = [Entry](repeating: Entry(time: .zero, lineTime: .zero), count: Self.capacity)
+    private var first = 0
+    private var count = 0
+    private var sum = Interval.zero
+
+    mutating func add(_ lineTime: Interval, _ now: MonotonicTime) {
+        while count > 0, entries[first].time <= now - Self.length { removeFirst() }
+        sum = sum + lineTime
+        if count == Self.capacity {
+            // More pictures than there is room for: the last one stands for both, for as long as the later.
+            let last = (first + count - 1) % Self.capacity
+            entries[last] = Entry(time: now, lineTime: entries[last].lineTime + lineTime)
+            return
+        }
+        entries[(first + count) % Self.capacity] = Entry(time: now, lineTime: lineTime)
+        count += 1
+    }
+
+    /// How much more the second that ends at `now` may carry.
+    func room(_ now: MonotonicTime) -> Interval {
+        var carried = sum
+        for offset in 0..<count {
+            let entry = entries[(first + offset) % Self.capacity]
+            if entry.time > now - Self.length { break }
+            carried = carried - entry.lineTime
+        }
+        return max(.zero, Self.limit - carried)
+    }
+
+    /// From when on there is room for a picture that needs `lineTime`; one that is too large for any second gets one of its
+    /// own.
+    func free(for lineTime: Interval, _ now: MonotonicTime) -> MonotonicTime {
+        let lineTime = min(lineTime, Self.limit)
+        var carried = sum
+        if carried + lineTime <= Self.limit { return now }
+        var time = now
+        for offset in 0..<count {
+            let entry = entries[(first + offset) % Self.capacity]
+            carried = carried - entry.lineTime
+            time = max(now, entry.time + Self.length)
+            if carried + lineTime <= Self.limit { return time }
+        }
+        return time
+    }
+
+    private mutating func removeFirst() {
+        sum = sum - entries[first].lineTime
+        first = (first + 1) % Self.capacity
+        count -= 1
+    }
+}

@@ -1,0 +1,54 @@
+import CXCB
+import MediaTypes
+
+/// The part of the screen that one monitor shows, wherever that moves.
+final class MonitorSource: CaptureSource {
+    private(set) var place: CapturePlace?
+    private(set) var size: PictureSize
+    private(set) var nextCheck = MonotonicTime.distantFuture
+    let layout: PixelLayout
+    let window: xcb_window_t
+    private let connection: X11Connection
+    private let name: String
+    private var isOutdated = false
+    private var goneSince: MonotonicTime?
+
+    /// A cable pulled and put back, or a driver that turns all off before it arranges them anew.
+    private static let patience = Interval.seconds(5)
+    private static let checkPeriod = Interval.milliseconds(500)
+
+    /// Throws where no monitor has the name.
+    init(_ connection: X11Connection, name: String) throws(X11CaptureError) {
+        let monitors = try MonitorSearch(connection).monitors()
+        guard let monitor = monitors.first(where: { $0.name == name }), !monitor.area.isEmpty else {
+            throw .noSuchMonitor(name, known: monitors.map(\.name))
+        }
+        self.connection = connection
+        self.name = name
+        layout = connection.pixels
+        window = connection.root
+        size = monitor.area.size
+        place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())
+    }
+
+    func outdate() { isOutdated = true }
+
+    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
+        if !isOutdated, now < nextCheck { return false }
+        isOutdated = false
+        let monitor = try MonitorSearch(connection).monitors().first { $0.name == name && !$0.area.isEmpty }
+        guard let monitor else {
+            let since = goneSince ?? now
+            if now - since >= Self.patience { throw .monitorGone(name) }
+            goneSince = since
+            nextCheck = min(now + Self.checkPeriod, since + Self.patience)
+            place = nil
+            return false
+        }
+        goneSince = nil
+        nextCheck = .distantFuture
+        size = monitor.area.size
+        place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())
+        return true
+    }
+}

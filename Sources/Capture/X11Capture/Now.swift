@@ -1,0 +1,11 @@
+import Glibc
+import MediaTypes
+
+extension MonotonicTime {
+    /// The machine's clock.
+    static func now() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,109 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// When to look for the pointer: after a raw motion event of XInput 2, or, without that, now and then.
+///
+/// A mouse sends hundreds of events a second, so only the first is waited for: from then on we look, at most 60 times a
+/// second, until two looks in a row found the pointer at rest.
+final class PointerMotion {
+    /// Whether the pointer moved, or may have, since it was last found at rest.
+    private(set) var isMoving = false
+    private let connection: X11Connection
+    // The major opcode of XInput, where it is new enough.
+    private let opcode: UInt8?
+    private var isListening = false
+    private var looksAtRest = 0
+    private var lastLook: MonotonicTime?
+
+    private static let movingPeriod = Interval.nanoseconds(16_666_667)
+    private static let pollingPeriod = Interval.nanoseconds(33_333_333)
+    /// XWarpPointer makes no raw event: found by a look every second.
+    private static let restPeriod = Interval.seconds(1)
+    private static let restPollingPeriod = Interval.milliseconds(500)
+
+    init(_ connection: X11Connection) throws(X11CaptureError) {
+        self.connection = connection
+        var opcode: UInt8?
+        if let data = xcb_get_extension_data(connection.handle, shim_xcb_input_id()), data.pointee.present != 0 {
+            let cookie = xcb_input_xi_query_version(connection.handle, 2, 2)
+            if let version = xcb_input_xi_query_version_reply(connection.handle, cookie, nil) {
+                // Before 2.1 raw events stop while some program grabs the pointer.
+                if (version.pointee.major_version, version.pointee.minor_version) >= (2, 1) {
+                    opcode = data.pointee.major_opcode
+                }
+                free(version)
+            }
+            try connection.check()
+        }
+        self.opcode = opcode
+        listen(true)
+    }
+
+    /// Whether the server tells of motion.
+    var isTold: Bool { opcode != nil }
+
+    /// Whether the event was ours.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+        guard let opcode, event.pointee.response_type & 0x7F == UInt8(XCB_GE_GENERIC) else { return false }
+        let generic = event.cast(to: xcb_ge_generic_event_t.self)
+        if generic.extension != opcode { return false }
+        if generic.event_type == UInt16(XCB_INPUT_RAW_MOTION) { begin() }
+        return true
+    }
+
+    /// It was found elsewhere than before, or an event says that it moves.
+    private func begin() {
+        isMoving = true
+        looksAtRest = 0
+        listen(false)
+    }
+
+    /// The pointer was looked for. True where it has to be looked for once more at once: only now the server tells of motion
+    /// again, and what happened just before that would be missed.
+    func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
+        lastLook = now
+        if moved {
+            // Where it was moved by a program there was no event; who warps once may do it again.
+            begin()
+            return false
+        }
+        if !isMoving { return false }
+        looksAtRest += 1
+        if looksAtRest < 2 { return false }
+        isMoving = false
+        listen(true)
+        return isTold
+    }
+
+    /// When the next look is due.
+    var nextLook: MonotonicTime {
+        guard let lastLook else { return .zero }
+        if isMoving { return lastLook + (isTold ? Self.movingPeriod : Self.pollingPeriod) }
+        return lastLook + (isTold ? Self.restPeriod : Self.restPollingPeriod)
+    }
+
+    /// When the next look is due where something about the pointer has changed.
+    var nextHurriedLook: MonotonicTime { lastLook.map { $0 + Self.movingPeriod } ?? .zero }
+
+    /// Turns the events on or off.
+    private func listen(_ on: Bool) {
+        guard isTold, on != isListening else { return }
+        isListening = on
+        // The structure of one mask, and the mask behind it (XInput 2, EVENTMASK).
+        var request = (
+            xcb_input_event_mask_t(deviceid: UInt16(XCB_INPUT_DEVICE_ALL_MASTER.rawValue), mask_len: 1),
+            on ? UInt32(XCB_INPUT_XI_EVENT_MASK_RAW_MOTION.rawValue) : 0
+        )
+        withUnsafeBytes(of: &request) {
+            _ = xcb_input_xi_select_events(
+                connection.handle, connection.root, 1,
+                $0.baseAddress?.assumingMemoryBound(to: xcb_input_event_mask_t.self))
+        }
+        xcb_flush(connection.handle)
+    }
+}
+
+extension Interval {
+    fileprivate static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
+}

@@ -1,0 +1,71 @@
+import CXCB
+import Glibc
+
+/// Follows whether the screen is locked or blanked: MIT-SCREEN-SAVER, and what xscreensaver notes on the root window.
+final class ScreenLock {
+    private(set) var isLocked = false
+    private let connection: X11Connection
+    private let notifyEvent: UInt8?
+    private let status: xcb_atom_t
+    private var isSaverOn = false
+    private var isNoted = false
+    private var isNoteOutdated = true
+
+    init(_ connection: X11Connection) throws(X11CaptureError) {
+        self.connection = connection
+        status = try connection.atoms(["_SCREENSAVER_STATUS"])[0]
+        connection.selectOnRoot(UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue))
+        let first = connection.firstEvent(of: shim_xcb_screensaver_id())
+        notifyEvent = first.map { $0 + UInt8(XCB_SCREENSAVER_NOTIFY) }
+        if first != nil {
+            xcb_screensaver_select_input(
+                connection.handle, connection.root,
+                UInt32(XCB_SCREENSAVER_EVENT_NOTIFY_MASK.rawValue | XCB_SCREENSAVER_EVENT_CYCLE_MASK.rawValue))
+            let cookie = xcb_screensaver_query_info(connection.handle, connection.root)
+            if let info = xcb_screensaver_query_info_reply(connection.handle, cookie, nil) {
+                isSaverOn = info.pointee.state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
+                free(info)
+            }
+        }
+        try update()
+    }
+
+    /// Whether the event was ours.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+        let type = event.pointee.response_type & 0x7F
+        if let notifyEvent, type == notifyEvent {
+            let state = event.cast(to: xcb_screensaver_notify_event_t.self).state
+            isSaverOn =
+                state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
+                || state == UInt8(XCB_SCREENSAVER_STATE_CYCLE.rawValue)
+            isLocked = isSaverOn || isNoted
+            return true
+        }
+        if type == UInt8(XCB_PROPERTY_NOTIFY) {
+            let changed = event.cast(to: xcb_property_notify_event_t.self)
+            if changed.window != connection.root || changed.atom != status { return false }
+            isNoteOutdated = true
+            return true
+        }
+        return false
+    }
+
+    /// After the events: reads the note where it has changed.
+    func update() throws(X11CaptureError) {
+        if isNoteOutdated {
+            isNoteOutdated = false
+            let cookie = xcb_get_property(connection.handle, 0, connection.root, status, 0 /* any type */, 0, 1)
+            let reply = xcb_get_property_reply(connection.handle, cookie, nil)
+            defer { free(reply) }
+            try connection.check()
+            // The first number is 0 while the screen shows what it always does; else the atom BLANK or LOCK, or flags.
+            isNoted = false
+            if let reply, reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4,
+                let value = xcb_get_property_value(reply)
+            {
+                isNoted = value.loadUnaligned(as: UInt32.self) != 0
+            }
+        }
+        isLocked = isSaverOn || isNoted
+    }
+}

@@ -1,0 +1,54 @@
+import CaptureLink
+import Ingest
+import MediaTypes
+import Signalling
+import Synchronization
+
+/// Brings what is known of the pointer to the room; remembers what holds until there is somebody to tell.
+final class PointerAnnouncer: Sendable {
+    private let room: String
+    private let state = Mutex<(early: [PointerUpdate], server: SignallingServer?)>(([], nil))
+
+    init(room: String) {
+        self.room = room
+    }
+
+    func connect(_ server: SignallingServer) {
+        // Under the lock, so that nothing overtakes what came first.
+        state.withLock { state in
+            state.server = server
+            for update in state.early { server.updatePointer(update, room: room) }
+            state.early = []
+        }
+    }
+
+    func announce(_ report: PointerReport) {
+        guard let update = Self.update(for: report) else { return }
+        state.withLock { state in
+            if let server = state.server {
+                server.updatePointer(update, room: room)
+            } else if state.early.count < 64 {
+                // No source comes before the host is up: there is next to nothing to keep.
+                state.early.append(update)
+            }
+        }
+    }
+
+    private static func update(for report: PointerReport) -> PointerUpdate? {
+        switch report {
+        case .ability(let tellsPointer): .ability(tellsPointer)
+        case .shape(let image):
+            PointerShape(
+                width: image.size.width, height: image.size.height, hotX: image.hotX, hotY: image.hotY,
+                pixels: image.pixels
+            ).map { .shape($0) }
+        case .position(let position, let size):
+            .place(
+                PointerPlace(
+                    x: position.x, y: position.y, isVisible: position.isVisible, width: size?.width ?? 0,
+                    height: size?.height ?? 0))
+        case .lost: .place(PointerPlace(x: 0, y: 0, isVisible: false))
+        case .pictures(let areDrawn): .pictures(areDrawn: areDrawn)
+        }
+    }
+}

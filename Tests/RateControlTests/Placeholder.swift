@@ -1,3 +1,0 @@
-import MediaTypes
-import RateControl
-import TestSupport

@@ -1,0 +1,97 @@
+import MediaTypes
+import RTP
+import TestSupport
+import Testing
+
+@testable import WebRTC
+
+/// Which of a session's pictures have the pointer, told by the session, and what its viewer sees of them.
+@Suite("The pointer in a session's pictures")
+struct PointerChangeTests {
+    /// The changes that a session tells.
+    private final class Told {
+        var changes: [PointerChange] = []
+    }
+
+    private func publish(_ drawn: [Bool], on rig: Rig, firstSeed: UInt64, isIDRFirst: Bool = false) {
+        for (index, isDrawn) in drawn.enumerated() {
+            rig.publish { captured in
+                let seed = firstSeed + UInt64(index)
+                var unit =
+                    isIDRFirst && index == 0
+                    ? Pictures.idr(20_000, seed: seed, captured: captured)
+                    : Pictures.delta(900, seed: seed, captured: captured)
+                unit.isPointerDrawn = isDrawn
+                return unit
+            }
+            rig.run(for: .milliseconds(33))
+        }
+    }
+
+    /// Whether the pointer is drawn in each picture that came, as a page knows it from what it was told.
+    private func seen(by peer: RigPeer, told: Told) -> [Bool?] {
+        peer.viewer.pictures.map { picture in
+            let timestamp = picture.unit.timestamp.rawValue
+            return told.changes.last { Int32(bitPattern: timestamp &- $0.timestamp) >= 0 }?.isDrawn
+        }
+    }
+
+    /// Whether it really is, by the bytes.
+    private func real(_ peer: RigPeer, _ rig: Rig) -> [Bool?] {
+        peer.viewer.pictures.map { picture in
+            rig.published.first { $0.contents == picture.unit.nalUnits }?.isPointerDrawn
+        }
+    }
+
+    @Test("two viewers are each told their own time stamp of the first picture and of each change")
+    func changes() throws {
+        let rig = try Rig()
+        let peers = [try rig.join(), try rig.join()]
+        let told = peers.map { peer in
+            let told = Told()
+            peer.session.watchPointer { told.changes.append($0) }
+            return told
+        }
+        publish([true, true, false, false, true], on: rig, firstSeed: 10, isIDRFirst: true)
+        rig.run(for: .milliseconds(200))
+        for (peer, told) in zip(peers, told) {
+            #expect(told.changes.map(\.isDrawn) == [true, false, true])
+            #expect(real(peer, rig) == [true, true, false, false, true])
+            #expect(seen(by: peer, told: told) == real(peer, rig))
+        }
+        #expect(told[0].changes != told[1].changes)
+    }
+
+    @Test("who joins late is told of the changes in the pictures that it gets, and who asks late of the last one")
+    func late() throws {
+        let rig = try Rig()
+        let first = try rig.join()
+        publish([true, true, false], on: rig, firstSeed: 20, isIDRFirst: true)
+        let second = try rig.addPeer()
+        let told = Told()
+        second.session.watchPointer { told.changes.append($0) }
+        second.viewer.check()
+        rig.run(for: .milliseconds(500))
+        #expect(told.changes.map(\.isDrawn) == [true, false])
+        #expect(seen(by: second, told: told) == [true, true, false])
+        let late = Told()
+        first.session.watchPointer { late.changes.append($0) }
+        #expect(late.changes.map(\.isDrawn) == [false])
+        #expect(late.changes.first?.timestamp == first.viewer.pictures.last?.unit.timestamp.rawValue)
+    }
+
+    @Test("a viewer who is given older pictures anew after a loss is told of them under their new time stamps")
+    func again() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        let told = Told()
+        peer.session.watchPointer { told.changes.append($0) }
+        publish([false, false, true, true], on: rig, firstSeed: 30, isIDRFirst: true)
+        rig.run(for: .seconds(3))
+        peer.viewer.requestKeyFrame()
+        rig.run(for: .milliseconds(500))
+        #expect(told.changes.map(\.isDrawn) == [false, true, false, true])
+        #expect(real(peer, rig) == [false, false, true, true, false, false, true, true])
+        #expect(seen(by: peer, told: told) == real(peer, rig))
+    }
+}
