@@ -226,6 +226,27 @@ struct SharingTests {
         #expect(hub.publishedUnits == 2)
     }
 
+    @Test("the pointer goes out of sight while the sharer pauses, and comes back where it is by then")
+    func pointer() throws {
+        let reports = Mutex<[PointerReport]>([])
+        let ingest = try TrackIngest(hub: TrackHub(origin: now()), log: .silent) { _ in
+        } onPointer: { report in
+            reports.withLock { $0.append(report) }
+        }
+        let source = AskedSource()
+        #expect(ingest.attach(source))
+        func position(_ x: Int) -> PointerReport {
+            .position(PointerPosition(x: x, y: 0, isVisible: true), of: PictureSize(width: 64, height: 48))
+        }
+        ingest.report(position(1), from: source)
+        ingest.hold(true)
+        ingest.report(position(2), from: source)
+        ingest.report(position(3), from: source)
+        ingest.hold(false)
+        ingest.report(position(4), from: source)
+        #expect(reports.withLock { $0.dropFirst() } == [position(1), .lost, position(3), position(4)])
+    }
+
     @Test("however threads get in each other's way, source and viewers hear the same last word")
     func lastWord() throws {
         final class Holding: PictureSource {

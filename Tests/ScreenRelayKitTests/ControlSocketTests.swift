@@ -145,7 +145,9 @@ struct ControlSocketTests {
         defer { server.stop() }
         var random = SeededRandom(seed: 9)
         for _ in 0..<100 {
-            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
             let connection = try eventually("room in the listener's queue") { try? connect(getpid()) }
             try? connection.enqueue(header: bytes)
             connection.close()

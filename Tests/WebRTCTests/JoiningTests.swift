@@ -40,6 +40,24 @@ struct JoiningTests {
         #expect(second.wholePictures.last == rig.published.last?.contents)
     }
 
+    @Test("what the hub has let go of nobody begins with, though others watch and have seen it")
+    func forgotten() throws {
+        let rig = try Rig()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        let first = try rig.join()
+        rig.publish { Pictures.delta(500, seed: 1, captured: $0) }
+        rig.run(for: .milliseconds(100))
+        #expect(first.wholePictures.count == 2)
+        rig.hub.forgetCache()
+        let second = try rig.join()
+        rig.run(for: .seconds(2))
+        #expect(second.link.media.isEmpty)
+        rig.publish { Pictures.idr(3_000, seed: 7, captured: $0) }
+        rig.run(for: .milliseconds(100))
+        #expect(second.wholePictures == [rig.published.last?.contents])
+        #expect(first.wholePictures.last == rig.published.last?.contents)
+    }
+
     @Test("a viewer of a still screen gets one more picture, once, for a player that takes its track up late")
     func oneMorePicture() throws {
         let rig = try Rig()

@@ -13,15 +13,15 @@ public final class TrackIngest: TrackSource {
     /// Where the track's readers are.
     public let hub: TrackHub
 
-    private let way: Mutex<Way>
-    private let demand: Mutex<Demand>
+    let way: Mutex<Way>
+    let demand: Mutex<Demand>
     private let tap: DecodeTap
-    private let onStateChange: @Sendable (SourceState) -> Void
-    private let onPointer: @Sendable (PointerReport) -> Void
+    let onStateChange: @Sendable (SourceState) -> Void
+    let onPointer: @Sendable (PointerReport) -> Void
     private let log: EventLog
 
     /// Who carries the track, and how far the source is. The lock also orders the two threads that may publish.
-    private struct Way {
+    struct Way {
         /// Whether the host's own encoder carries the track; else the source's own pictures do.
         var isCarriedByHost = false
         /// Counts the source's units.
@@ -34,7 +34,7 @@ public final class TrackIngest: TrackSource {
         var isPointerDrawn: Bool?
     }
 
-    private struct Demand {
+    struct Demand {
         var source: (any PictureSource)?
         /// Whether a source is there; with `pause`, what viewers are told.
         var presence = SourceState.waiting
@@ -48,6 +48,8 @@ public final class TrackIngest: TrackSource {
         var snapshots = 0
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
+        /// Where the pointer was said to be last.
+        var pointer: PointerReport?
         /// How the pointer is to get to who watches.
         var pointerMode = PointerMode.drawn
         /// What the source was told last: to run or to pause; nil where nothing yet.
@@ -139,8 +141,13 @@ public final class TrackIngest: TrackSource {
 
     /// Passes on what `source` says of the pointer, where that is the track's source.
     public func report(_ report: PointerReport, from source: any PictureSource) {
-        let isAttached = demand.withLock { $0.source === source }
-        if isAttached { onPointer(report) }
+        let isPassed = demand.withLock { demand in
+            guard demand.source === source else { return false }
+            guard case .position = report else { return true }
+            demand.pointer = report
+            return demand.pause == nil
+        }
+        if isPassed { onPointer(report) }
     }
 
     /// Says how the pointer is to get to who watches: told to the source where that can, and to the next one.
@@ -159,6 +166,7 @@ public final class TrackIngest: TrackSource {
             guard demand.source === source else { return false }
             demand.source = nil
             demand.presence = state
+            demand.pointer = nil
             return true
         }
         guard wasAttached else { return }
@@ -190,74 +198,6 @@ public final class TrackIngest: TrackSource {
 
     /// What the source does now.
     public var state: SourceState { demand.withLock { $0.state } }
-
-    // MARK: The sharer's pause
-
-    /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
-    /// then on sees nothing of the screen, nor does a snapshot.
-    public func hold(_ isHeld: Bool) {
-        hold { _ in isHeld }
-    }
-
-    /// Pauses, or goes on where the sharer has paused, here or at the source.
-    public func toggleHold() {
-        hold { $0 != .sharer }
-    }
-
-    private func hold(_ decide: (PauseReason?) -> Bool) {
-        let needsIDR = way.withLock { way in
-            let isHeld = decide(way.gate.pause)
-            let needsIDR = way.gate.hold(isHeld)
-            if isHeld { hub.forgetCache() }
-            let source = demand.withLock { demand in
-                demand.pause = way.gate.pause
-                return demand.source
-            }
-            // Within the lock: of two that come at once the source hears the same last word as the gate.
-            source?.setHeld(isHeld)
-            return needsIDR
-        }
-        if needsIDR { keyFrameWanted() }
-        announceState()
-    }
-
-    /// `source` says whether it shows the screen; what it sends next is an IDR picture.
-    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
-        way.withLock { way in
-            let isAttached = demand.withLock { demand in
-                guard demand.source === source else { return false }
-                way.gate.sourceSays(sharing)
-                demand.pause = way.gate.pause
-                return true
-            }
-            guard isAttached else { return }
-            if !way.gate.isOpen { hub.forgetCache() }
-            // What the sharer said to the host holds until it is taken back there.
-            if way.gate.isHeld, sharing == .live { source.setHeld(true) }
-        }
-        announceState()
-    }
-
-    /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
-    private func announceState() {
-        let isOurs = demand.withLock { demand in
-            defer { demand.isAnnouncing = true }
-            return !demand.isAnnouncing
-        }
-        guard isOurs else { return }
-        while let state = nextAnnouncement() { onStateChange(state) }
-    }
-
-    private func nextAnnouncement() -> SourceState? {
-        demand.withLock { demand in
-            guard demand.announced != demand.state else {
-                demand.isAnnouncing = false
-                return nil
-            }
-            demand.announced = demand.state
-            return demand.state
-        }
-    }
 
     // MARK: The readers' side
 

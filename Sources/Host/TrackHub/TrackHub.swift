@@ -14,6 +14,8 @@ public final class TrackHub: Sendable {
         var timeline: Timeline
         var nextNumber: UInt64 = 0
         var cache: UnitCache<TrackUnit>
+        /// What came before this number is not what anybody begins with.
+        var firstStart: UInt64 = 0
         var policy = KeyFramePolicy()
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
@@ -130,8 +132,14 @@ public final class TrackHub: Sendable {
     /// Lets go of the cached units: who joins from now on waits for an IDR. For a source that paused, whose next picture
     /// has little to do with its last.
     public func forgetCache() {
-        state.withLock { $0.cache.clear() }
+        state.withLock { state in
+            state.cache.clear()
+            state.firstStart = state.nextNumber
+        }
     }
+
+    /// No unit with a lower number may be the beginning for who joins now: for readers that keep units themselves.
+    public var firstStart: UInt64 { state.withLock { $0.firstStart } }
 
     /// How many watch.
     public var viewers: Int { state.withLock { $0.viewers } }

@@ -67,12 +67,14 @@ extension CaptureOptions {
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
             help: "the X display, as in :0; without it, what the variable DISPLAY names"),
+        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
         Option(
             long: "monitor", value: .required("NAME"),
             help: "share this monitor alone, as in DP-1; --list names them"),
         Option(
             long: "window", value: .required("WINDOW"),
-            help: "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
+            help:
+                "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
                 + "title or class; --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
@@ -82,7 +84,8 @@ extension CaptureOptions {
             help: "leave this window out, its place stays blank; named as for --window, may be repeated"),
         Option(
             long: "scale", value: .required("WxH|N%"),
-            help: "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
+            help:
+                "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
         Option(
             long: "chroma", value: .required("FORMAT"),
             help: "420; or 444, which keeps small coloured text readable, for browsers that can decode it; "
@@ -99,7 +102,6 @@ extension CaptureOptions {
             long: "constant-qp", value: .required("N"),
             help: "for measuring: every picture with this quantizer, 0 to 51, whatever the bit rate"),
         Option(long: "no-refinement", help: "for measuring: never send finer what was sent coarsely"),
-        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
     ]
 }
 

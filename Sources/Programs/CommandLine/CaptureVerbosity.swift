@@ -11,7 +11,8 @@ public enum CaptureVerbosity: String, CaseIterable, Sendable {
     public static func option(default level: Log.Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
-            help: "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
+            help:
+                "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
                 + "of the rate control",
             default: level.rawValue)
     }

@@ -29,6 +29,8 @@ final class TrackFeed {
     private let wake: @Sendable () -> Void
     private let packetizer = H264Packetizer()
     private let limits = CacheLimits()
+    /// The number that `start` has on the track.
+    private var startOnTrack: UInt64 = 0
     private var bytesSinceStart = 0
     private var unitsSinceStart = 0
 
@@ -52,6 +54,8 @@ final class TrackFeed {
         self.reader = reader
         let units = reader.take()
         for unit in units { append(unit, now: now) }
+        // The sharer has paused, say: who comes now must not see what others saw before.
+        if start != nil, startOnTrack < hub.firstStart { start = nil }
         let lostUnits = reader.lostUnits
         if units.isEmpty, lostUnits != self.lostUnits {
             // We were so slow that pictures were lost to us, and the hub has nothing to go on with before an IDR.
@@ -96,6 +100,7 @@ final class TrackFeed {
         chroma = unit.chroma
         if unit.unit.isIDR {
             start = number
+            startOnTrack = unit.number
             startChroma = unit.chroma
             bytesSinceStart = 0
             unitsSinceStart = 0

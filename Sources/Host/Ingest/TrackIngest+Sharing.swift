@@ -1,0 +1,77 @@
+public import CaptureLink
+import Synchronization
+import TrackHub
+
+/// The sharer's pause: what it does to what is published, and who is told.
+extension TrackIngest {
+    /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
+    /// then on sees nothing of the screen, nor does a snapshot.
+    public func hold(_ isHeld: Bool) {
+        hold { _ in isHeld }
+    }
+
+    /// Pauses, or goes on where the sharer has paused, here or at the source.
+    public func toggleHold() {
+        hold { $0 != .sharer }
+    }
+
+    private func hold(_ decide: (PauseReason?) -> Bool) {
+        let needsIDR = way.withLock { way in
+            let isHeld = decide(way.gate.pause)
+            let needsIDR = way.gate.hold(isHeld)
+            if isHeld { hub.forgetCache() }
+            let source = demand.withLock { demand in
+                demand.pause = way.gate.pause
+                return demand.source
+            }
+            // Within the lock: of two that come at once the source hears the same last word as the gate.
+            source?.setHeld(isHeld)
+            return needsIDR
+        }
+        if needsIDR { keyFrameWanted() }
+        announceState()
+    }
+
+    /// `source` says whether it shows the screen; what it sends next is an IDR picture.
+    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
+        way.withLock { way in
+            let isAttached = demand.withLock { demand in
+                guard demand.source === source else { return false }
+                way.gate.sourceSays(sharing)
+                demand.pause = way.gate.pause
+                return true
+            }
+            guard isAttached else { return }
+            if !way.gate.isOpen { hub.forgetCache() }
+            // What the sharer said to the host holds until it is taken back there.
+            if way.gate.isHeld, sharing == .live { source.setHeld(true) }
+        }
+        announceState()
+    }
+
+    /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
+    func announceState() {
+        let isOurs = demand.withLock { demand in
+            defer { demand.isAnnouncing = true }
+            return !demand.isAnnouncing
+        }
+        guard isOurs else { return }
+        while let (state, pointer) = nextAnnouncement() {
+            // Who watches must not see where the pointer goes while the sharer pauses.
+            if case .paused = state { onPointer(.lost) }
+            onStateChange(state)
+            if state == .live, let pointer { onPointer(pointer) }
+        }
+    }
+
+    private func nextAnnouncement() -> (SourceState, PointerReport?)? {
+        demand.withLock { demand in
+            guard demand.announced != demand.state else {
+                demand.isAnnouncing = false
+                return nil
+            }
+            demand.announced = demand.state
+            return (demand.state, demand.pointer)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The sharer pauses, goes on and ends by the command line, and pages say so.
+    @Suite("A sharer who pauses", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserPauseTests {
+        private static let slate = """
+            (() => {
+              const slate = document.getElementById('slate');
+              return slate.hidden ? '' : slate.innerText.trim() + '|' + document.getElementById('spoken').textContent;
+            })()
+            """
+
+        private func ask(_ command: String, of desktop: SharedDesktop) throws -> String {
+            let run = try CommandLineRun(["screenrelay", command, "--pid", "\(desktop.host.child.processID)"])
+            #expect(run.status == .exited(0), "\(run.errorOutput)")
+            return run.output
+        }
+
+        @Test(
+            "is covered by a slate on every page, also on one that comes meanwhile, and comes back",
+            .timeLimit(.minutes(2)))
+        func pause() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            try viewer.expectMotion()
+            #expect(try viewer.page.evaluate(Self.slate).string == "")
+
+            #expect(try ask("pause", of: desktop) == "paused\n")
+            try viewer.page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            let words = try eventually("the slate") {
+                try viewer.page.evaluate(Self.slate).string.flatMap { $0.isEmpty ? nil : $0 }
+            }
+            #expect(words.hasPrefix("The sharer has paused."))
+            #expect(words.contains("|The sharer has paused."))
+            #expect(try ask("status", of: desktop).hasPrefix("paused; "))
+
+            let newcomer = try ViewerPage(desktop.link, in: browser)
+            let seen = try eventually("the newcomer's slate") {
+                try newcomer.page.evaluate(Self.slate).string.flatMap { $0.isEmpty ? nil : $0 }
+            }
+            #expect(seen == words)
+            // Whatever the video shows by now, it is nothing of the scene.
+            let joined = now()
+            try eventually("two seconds") { () throws -> Void? in
+                let counter = try newcomer.counter()
+                #expect(counter == nil)
+                return now() - joined > .seconds(2) ? () : nil
+            }
+
+            kill(desktop.host.child.processID, SIGUSR1)
+            for page in [viewer, newcomer] {
+                try page.page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))
+                try page.waitUntilPlaying()
+                try page.expectMotion()
+                #expect(try page.page.evaluate(Self.slate).string == "")
+                #expect(try page.reconnects() == 0)
+                #expect(page.page.consoleErrors.isEmpty, "\(page.page.consoleErrors)")
+            }
+            #expect(try ask("status", of: desktop).hasPrefix("live; "))
+        }
+
+        @Test("a capture that dies while the sharer pauses shows nothing when it is back", .timeLimit(.minutes(2)))
+        func restart() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            _ = try ask("pause", of: desktop)
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            kill(try desktop.captureProcessID(), SIGKILL)
+            try desktop.host.waitForLog("capture is process", count: 2)
+            try desktop.host.waitForLog("has connected", count: 2)
+            try viewer.page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            let back = now()
+            try eventually("two seconds") { () throws -> Void? in
+                let counter = try viewer.counter()
+                #expect(counter == nil)
+                return now() - back > .seconds(2) ? () : nil
+            }
+            #expect(try ask("resume", of: desktop) == "resumed\n")
+            try viewer.waitUntilPlaying()
+            try viewer.expectMotion()
+        }
+
+        @Test("stop ends the share in good order, and its viewers are told", .timeLimit(.minutes(1)))
+        func stop() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            #expect(try ask("stop", of: desktop) == "stopping\n")
+            #expect(desktop.host.child.wait(within: .seconds(5)) == .exited(0))
+            try viewer.page.waitUntil(
+                "document.getElementById('notice').textContent.startsWith('Sharing has ended.')", within: .seconds(5))
+            let gone = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
+            #expect(gone.status == .exited(69))
+            #expect(gone.errorLine?.contains("--pid \(desktop.host.child.processID)") == true)
+        }
+
+        @Test("capture lists what can be shared, in words that it takes", .timeLimit(.minutes(1)))
+        func list() throws {
+            let desktop = try SharedDesktop()
+            for words in [["screenrelay-capture", "--list"], ["screenrelay", "capture", "--list"]] {
+                let run = try CommandLineRun(words, display: desktop.screen.name)
+                #expect(run.status == .exited(0))
+                #expect(run.output.contains("--display \(desktop.screen.name)"))
+                #expect(run.output.contains("640x480"))
+                #expect(run.output.contains("--monitor "))
+                #expect(run.output.contains("Windows"))
+            }
+            let shared = try CommandLineRun(["screenrelay", "share", "--list", "--display", desktop.screen.name])
+            #expect(shared.status == .exited(0))
+            #expect(shared.output.hasPrefix("Displays:\n"))
+        }
+    }
+}
