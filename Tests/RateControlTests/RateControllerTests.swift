@@ -137,6 +137,17 @@ struct RateControllerTests {
         #expect(until <= now + .milliseconds(120))
     }
 
+    @Test("refinement that had to wait doesn't make the next change coarse")
+    func changeAfterHeldRefinement() {
+        var controller = Self.controller(1_000_000)
+        controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 100_000, now: .zero)
+        guard case .wait = controller.decide(.refinement, macroblocks: 500, now: Self.at(100)) else {
+            Issue.record("\(controller.lastDecisionDescription)")
+            return
+        }
+        #expect(controller.decide(.change, macroblocks: 4, now: Self.at(60_000)) == .encode(quantizer: 14))
+    }
+
     @Test("absurd values neither trap nor stop the picture for good")
     func absurd() {
         var random = SeededRandom(seed: 11)

@@ -81,13 +81,13 @@ public struct RateController: Sendable {
         record.note(expected: wish.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
         if wish.start <= now { return encode(wish.quantizer, because: wish.reason) }
 
-        let heldUntil = (heldSince ?? now) + Self.patience
-        if kind != .refinement, now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) {
-            return coarsest
-        }
-        if heldSince == nil { heldSince = now }
         var until = wish.start
-        if kind != .refinement, heldUntil > now { until = min(until, heldUntil) }
+        if kind != .refinement {
+            let heldUntil = (heldSince ?? now) + Self.patience
+            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) { return coarsest }
+            if heldSince == nil { heldSince = now }
+            if heldUntil > now { until = min(until, heldUntil) }
+        }
         until = max(until, now + .milliseconds(1))
         if kind == .change { motion.isHeld(until: until, macroblocks) }
         record.end(.wait(until: until), because: wish.reason)
