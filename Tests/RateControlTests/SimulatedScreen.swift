@@ -32,6 +32,8 @@ struct SimulatedScreen {
     private(set) var waits = 0
     private(set) var now = MonotonicTime.zero
     private var random: SeededRandom
+    /// The last picture of the whole screen, where the map doesn't know of it yet: only the last one counts.
+    private var wholeScreen: Sent?
     /// The last recorded picture that was shown.
     private var shown = 0
 
@@ -91,14 +93,19 @@ struct SimulatedScreen {
     }
 
     private mutating func step(_ activity: Activity) {
-        if case .typing = activity { quality.activate([Self.typed]) } else { quality.activateAll() }
-        switch controller.decide(.change, macroblocks: quality.activeCount, now: now) {
+        var macroblocks = Self.grid.count
+        if case .typing = activity {
+            settleMap()
+            quality.activate([Self.typed])
+            macroblocks = quality.activeCount
+        }
+        switch controller.decide(.change, macroblocks: macroblocks, now: now) {
         case .wait(let until):
             waits += 1
             now = max(until, now + .microseconds(100))
         case .encode(let quantizer):
             let picture = Int(now.nanoseconds / Self.period.nanoseconds)
-            finish(.change, quantizer, size(activity, quantizer, picture))
+            finish(.change, macroblocks, quantizer, size(activity, quantizer, picture))
             shown = picture
             now = now + Self.period
         }
@@ -106,6 +113,7 @@ struct SimulatedScreen {
 
     /// Nothing changes: what is coarse is refined.
     private mutating func rest(until end: MonotonicTime) {
+        settleMap()
         while now < end {
             guard let due = quality.refinementDue(to: 14) else { break }
             if due > now {
@@ -134,19 +142,30 @@ struct SimulatedScreen {
             switch controller.decide(kind, macroblocks: quality.activeCount, now: now) {
             case .wait(let until): now = until
             case .encode(let quantizer):
-                finish(kind, quantizer, bytes(quantizer))
+                finish(kind, quality.activeCount, quantizer, bytes(quantizer))
                 return
             }
         }
     }
 
-    private mutating func finish(_ kind: PictureKind, _ quantizer: Int, _ bytes: Double) {
+    private mutating func finish(_ kind: PictureKind, _ macroblocks: Int, _ quantizer: Int, _ bytes: Double) {
         let byteCount = Int(bytes * Double.random(in: 0.7...1.3, using: &random))
-        let macroblocks = quality.activeCount
         controller.coded(kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount, now: now)
-        quality.coded(quantizer: quantizer, isChange: kind == .change, now: now)
-        sent.append(
-            Sent(time: now, kind: kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount))
+        let picture = Sent(
+            time: now, kind: kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount)
+        sent.append(picture)
+        if kind == .change, macroblocks == Self.grid.count {
+            wholeScreen = picture
+        } else {
+            quality.coded(quantizer: quantizer, isChange: kind == .change, now: now)
+        }
+    }
+
+    private mutating func settleMap() {
+        guard let picture = wholeScreen else { return }
+        quality.activateAll()
+        quality.coded(quantizer: picture.quantizer, isChange: picture.kind == .change, now: picture.time)
+        wholeScreen = nil
     }
 
     /// The largest of the pictures since the last one that was shown: what was left out has to be made up for.

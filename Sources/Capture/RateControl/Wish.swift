@@ -19,10 +19,12 @@ extension RateController {
         let free = debtFree(now)
         if kind == .refinement {
             let bytes = expectation.most(macroblocks, finest)
-            let start = max(free, lastSecond.free(for: lineTime(bytes), now))
+            let windowFree = lastSecond.free(for: lineTime(bytes), now)
+            let reason: DecisionRecord.Reason =
+                windowFree > free ? .lastSecond : free > now ? .debt : .refinement
             return Wish(
-                quantizer: finest, start: start, expected: bytes, mostKnown: bytes, most: bytes,
-                reason: start <= now ? .refinement : .lastSecond)
+                quantizer: finest, start: max(free, windowFree), expected: bytes, mostKnown: bytes, most: bytes,
+                reason: reason)
         }
 
         var quantizer = finest
@@ -45,8 +47,7 @@ extension RateController {
     /// A picture at `quantizer`, as soon as there is room for it.
     private func offer(
         _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int,
-        _ free: MonotonicTime,
-        _ now: MonotonicTime
+        _ free: MonotonicTime, _ now: MonotonicTime
     ) -> Wish {
         let expected = expectation.usual(macroblocks, quantizer)
         let most = expectation.most(macroblocks, quantizer)
