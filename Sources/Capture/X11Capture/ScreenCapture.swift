@@ -310,7 +310,7 @@ public final class ScreenCapture {
         if type == 0 { return warn(of: event) }
         // What another program sends in the server's name proves nothing.
         if event.pointee.response_type & 0x80 != 0 { return }
-        if damage?.take(event: type) == true || pointer.take(event) { return }
+        if damage?.take(event) == true || pointer.take(event) { return }
         if let randrEvent, type == randrEvent || type == randrEvent + 1 {
             isRearranged = true
             return
