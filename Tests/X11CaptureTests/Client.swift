@@ -119,7 +119,10 @@ final class Client {
     /// Makes a monitor, or changes it, as `xrandr --setmonitor` does.
     func setMonitor(_ name: String, _ area: PixelRectangle, isPrimary: Bool = false) {
         guard let data = xcb_get_extension_data(connection, shim_xcb_randr_id()) else { return }
+        // Before that the server takes us for a client of an older version.
         free(xcb_randr_query_version_reply(connection, xcb_randr_query_version(connection, 1, 5), nil))
+        // The server doesn't change one that there is.
+        xcb_randr_delete_monitor(connection, root, atom(name))
         func pair(_ low: Int, _ high: Int) -> UInt32 {
             UInt32(UInt16(truncatingIfNeeded: low)) | UInt32(UInt16(truncatingIfNeeded: high)) << 16
         }
