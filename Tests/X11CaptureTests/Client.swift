@@ -26,7 +26,16 @@ final class Client {
     }
 
     /// Fills a rectangle of the screen, or of a window.
-    func fill(_ rectangle: PixelRectangle, color: UInt32, on drawable: xcb_drawable_t? = nil) {
+    func fill(
+        _ rectangle: PixelRectangle, color: UInt32, on drawable: xcb_drawable_t? = nil, withAlpha: Bool = false
+    ) {
+        var context = context
+        if withAlpha, let drawable {
+            // A graphics context is for drawables of one depth.
+            context = xcb_generate_id(connection)
+            xcb_create_gc(connection, context, drawable, 0, nil)
+        }
+        defer { if withAlpha { xcb_free_gc(connection, context) } }
         xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [color])
         var filled = xcb_rectangle_t(
             x: Int16(rectangle.x), y: Int16(rectangle.y), width: UInt16(rectangle.width),
@@ -52,6 +61,29 @@ final class Client {
         if isMapped { xcb_map_window(connection, window) }
         wait()
         return window
+    }
+
+    /// Makes a window of depth 32; nil where the screen has no such visual.
+    func windowWithAlpha(_ area: PixelRectangle) -> xcb_window_t? {
+        var depths = xcb_screen_allowed_depths_iterator(xcb_setup_roots_iterator(xcb_get_setup(connection)).data)
+        while depths.rem > 0 {
+            if depths.data.pointee.depth == 32, let visual = xcb_depth_visuals_iterator(depths.data).data {
+                let colors = xcb_generate_id(connection)
+                let number = visual.pointee.visual_id
+                xcb_create_colormap(connection, UInt8(XCB_COLORMAP_ALLOC_NONE.rawValue), colors, root, number)
+                let window = xcb_generate_id(connection)
+                // With another depth than its parent's, a window has to bring its own border and colours.
+                xcb_create_window(
+                    connection, 32, window, root, Int16(area.x), Int16(area.y), UInt16(area.width),
+                    UInt16(area.height), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), number,
+                    XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BORDER_PIXEL.rawValue | XCB_CW_COLORMAP.rawValue,
+                    [0, 0, colors])
+                map(window)
+                return window
+            }
+            xcb_depth_next(&depths)
+        }
+        return nil
     }
 
     func title(_ window: xcb_window_t, _ text: String) {

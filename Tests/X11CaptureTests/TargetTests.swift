@@ -220,6 +220,20 @@ struct WindowTests {
         }
     }
 
+    @Test("a window with an alpha channel is captured as its colours say")
+    func depth32() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let window = try #require(client.windowWithAlpha(PixelRectangle(x: 20, y: 30, width: 101, height: 80)))
+        let area = PixelRectangle(x: 0, y: 0, width: 101, height: 80)
+        client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
+        client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
+        #expect(capture.pixelFormat == .bgrx)
+        #expect(try GrabbedPicture(capture).color(100, 79) == green)
+    }
+
     @Test("a window that isn't there, or isn't the only one, or shows nothing, is refused in words that help")
     func refusals() throws {
         let screen = try VirtualScreen(screenSize)

@@ -49,7 +49,8 @@ public final class ScreenCapture {
     private var wantsPointer: Bool
     // The pointer as the last picture has it.
     private var drawnPointer = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-    private var drawnShape = 0
+    private var drawnShape = PointerShape()
+    private var drawnShapeNumber = 0
     // Kept so that a picture needs no allocation.
     private var changes: [PixelRectangle] = []
     private var area = DamagedArea()
@@ -198,7 +199,7 @@ public final class ScreenCapture {
         }
         return try completes { () throws(X11CaptureError) in
             try grab(area.rectangles, place) { pixels in
-                pointer.shape.draw(at: drawnPointer, into: pixels, format: pixelFormat)
+                drawnShape.draw(at: drawnPointer, into: pixels, format: pixelFormat)
                 body(pixels)
             }
             if !area.isEmpty { refusals = 0 }
@@ -225,14 +226,15 @@ public final class ScreenCapture {
 
     private var isPointerOutdated: Bool {
         if !drawsPointer { return !drawnPointer.isEmpty }
-        return pointerArea != drawnPointer || pointer.shapeNumber != drawnShape && !drawnPointer.isEmpty
+        return pointerArea != drawnPointer || pointer.shapeNumber != drawnShapeNumber && !drawnPointer.isEmpty
     }
 
     private func addPointerChanges() {
         guard isPointerOutdated else { return }
         if !drawnPointer.isEmpty { changes.append(drawnPointer) }
         drawnPointer = drawsPointer ? pointerArea : PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        drawnShape = pointer.shapeNumber
+        drawnShape = pointer.shape
+        drawnShapeNumber = pointer.shapeNumber
         if !drawnPointer.isEmpty { changes.append(drawnPointer) }
     }
 
