@@ -40,6 +40,35 @@ struct PointerTests {
         #expect(try capture.lookAtPointer(now: now()) == nil)
     }
 
+    @Test("a second in which nothing happens costs at most two wake-ups and a few tenths of a millisecond")
+    func idle() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        client.showPointer(at: (10, 10))
+        let capture = try ScreenCapture(display: screen.name)
+        try rest(capture)
+        let end = now() + .milliseconds(1500)
+        var wakeUps = 0
+        let before = threadTime()
+        while now() < end {
+            // As the agent sleeps.
+            _ = try capture.readEvents()
+            if capture.nextPointerLook <= now() { _ = try capture.lookAtPointer(now: now()) }
+            #expect(!capture.mayHaveChanged)
+            let due = min(capture.nextPointerLook, capture.nextCheck, capture.pollDue(period: .milliseconds(33)), end)
+            _ = isReadable(capture, within: Int32(clamping: max(0, (due - now()).milliseconds + 1)))
+            wakeUps += 1
+        }
+        #expect(wakeUps <= 4)
+        #expect(threadTime() - before < .milliseconds(2))
+    }
+
+    private func threadTime() -> Interval {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     @Test("no motion is lost between two looks and the return to rest")
     func nothingLost() throws {
         let screen = try VirtualScreen(screenSize)

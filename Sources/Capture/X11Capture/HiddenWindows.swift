@@ -55,9 +55,14 @@ final class HiddenWindows {
         }
         self.selectors = wanted
         connection.selectOnRoot(UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue))
-        adopt(try search.windows(below: connection.root, watching: Self.events))
+        let found = try search.windows(below: connection.root, watching: Self.events)
+        adopt(found)
+        missing = selectors.filter { selector in !found.contains { WindowSearch.matches($0, selector) } }
         arrange()
     }
+
+    /// Which of the selectors no window matches so far.
+    private(set) var missing: [WindowSelector] = []
 
     /// Whether pixels are on their way, of a time that isn't known yet.
     var isTakingPicture = false {
