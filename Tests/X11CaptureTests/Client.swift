@@ -7,6 +7,8 @@ import X11Capture
 final class Client {
     let connection: OpaquePointer
     let root: xcb_window_t
+    /// Whether calls return only when the server has done what they ask for.
+    var waits = true
     private let context: xcb_gcontext_t
     private let rootVisual: xcb_visualid_t
 
@@ -208,6 +210,10 @@ final class Client {
 
     /// Until the server has done all of it.
     private func wait() {
+        if !waits {
+            xcb_flush(connection)
+            return
+        }
         free(xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil))
     }
 }

@@ -109,6 +109,18 @@ struct PartTests {
         }
     }
 
+    @Test("a monitor that is switched off is not taken for a name that is wrong")
+    func monitorOff() throws {
+        let screen = try VirtualScreen(screenSize)
+        let name = try #require(try ScreenCapture.listing(display: screen.name).monitors.first).name
+        #expect(try ScreenCapture(display: screen.name, target: .monitor(name)).size == screenSize)
+        // Turns the outputs off.
+        try screen.resize(to: PictureSize(width: 300, height: 200))
+        #expect(throws: X11CaptureError.monitorGone(name)) {
+            try ScreenCapture(display: screen.name, target: .monitor(name))
+        }
+    }
+
     @Test("a listing names what there is, and makes titles harmless")
     func listing() throws {
         let screen = try VirtualScreen(screenSize)

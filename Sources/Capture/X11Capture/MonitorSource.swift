@@ -19,10 +19,12 @@ final class MonitorSource: CaptureSource {
     /// A monitor that was made by hand (RRSetMonitor) is moved and deleted without an event.
     private static let checkPeriod = Interval.seconds(1)
 
-    /// Throws where no monitor has the name.
+    /// Throws where no monitor has the name, or it is off.
     init(_ connection: X11Connection, name: String) throws(X11CaptureError) {
-        let monitors = try MonitorSearch(connection).monitors()
+        let search = MonitorSearch(connection)
+        let monitors = try search.monitors()
         guard let monitor = monitors.first(where: { $0.name == name }), !monitor.area.isEmpty else {
+            if try search.hasOutput(name) { throw .monitorGone(name) }
             throw .noSuchMonitor(name, known: monitors.map(\.name))
         }
         self.connection = connection
