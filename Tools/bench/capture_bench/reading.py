@@ -1,0 +1,137 @@
+"""Text: what tesseract reads of it, and whether it stays as it is beside a film."""
+
+import collections
+import os
+import subprocess
+import tempfile
+
+import numpy
+
+from . import pictures
+from .limits import STILL_DIFFERENCE, Check, at_most
+from .processes import Failure
+from .programs import FFmpeg
+from .report import Section
+
+FOUR_MEGABITS = ["-b:v", "4M", "-maxrate", "4M", "-bufsize", "4M"]
+
+
+def normalized(words):
+    return collections.Counter(word.strip(".,;:!?\"'()").lower() for word in words if word.strip(".,;:!?\"'()"))
+
+
+def share_of_words(read, shown):
+    """How many of the words that were shown were read, as a share."""
+    shown, read = normalized(shown), normalized(read)
+    return sum((shown & read).values()) / max(1, sum(shown.values()))
+
+
+def read_words(path, indices, area):
+    """What tesseract reads in these pictures of a stream: a list of words each. The pictures are shown at twice their size,
+    as tesseract wants its letters."""
+    if not indices:
+        raise Failure("there is no picture to read")
+    x, y, width, height = area
+    with tempfile.TemporaryDirectory(prefix="crb") as folder:
+        chosen = "+".join("eq(n\\,%d)" % index for index in indices)
+        subprocess.run(
+            ["ffmpeg", "-nostdin", "-loglevel", "error", "-f", "h264", "-i", path, "-vf",
+             "select='%s',crop=%d:%d:%d:%d:exact=1,scale=2*iw:2*ih:flags=bicubic" % (chosen, width, height, x, y),
+             "-vsync", "passthrough", "-pix_fmt", "rgb24", os.path.join(folder, "%04d.png")], check=True, timeout=120)
+        return [read_picture(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+
+
+def read_picture(path):
+    try:
+        result = subprocess.run(["tesseract", path, "-", "--psm", "6", "-l", "eng", "--dpi", "200"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=180)
+    except subprocess.TimeoutExpired:
+        raise Failure("tesseract did not end within 180 s")
+    if result.returncode != 0:
+        raise Failure("tesseract failed")
+    return result.stdout.decode(errors="replace").split()
+
+
+def text(bench):
+    """Words read right in motion at 4 Mbit/s, ours beside FFmpeg's; and red text on black by chroma format."""
+    section = Section(
+        "text", "Readable text",
+        "Share of words that tesseract reads right. Scroll: every fourth picture in motion at 4 Mbit/s. Red on black: a still "
+        "picture, out of the decoded stream as FFmpeg makes RGB of it (a browser's picture has the same samples).",
+        ["what", "program", "pictures", "words right", "worst picture"])
+    bench.report.sections.append(section)
+    scene, results = bench.scene("scroll"), {}
+    makers = {"screenrelay": lambda: bench.ours("--bitrate", "4M"), "ffmpeg": lambda: FFmpeg(FOUR_MEGABITS)}
+    for name, make in makers.items():
+        run = bench.record(make, scene, 2.0)
+        shares = _scroll_shares(bench, run)
+        bench.forget(run)
+        results[name] = sum(shares) / len(shares)
+        section.add("scroll at 4 Mbit/s", name, len(shares), "%.1f %%" % (100 * results[name]),
+                    "%.1f %%" % (100 * min(shares)))
+        bench.say("text, scroll: %s %.1f %%" % (name, 100 * results[name]))
+    bench.report.checks.append(
+        Check("words read in motion at 4 Mbit/s", "%.1f %%" % (100 * results["screenrelay"]),
+              "more than ffmpeg's %.1f %%" % (100 * results["ffmpeg"]), results["screenrelay"] > results["ffmpeg"]))
+    _red(bench, section)
+
+
+def _scroll_shares(bench, run):
+    scene, counts = run.scene, {}
+    for index, luma in enumerate(pictures.decode(run.path, scene.size)):
+        if run.first_unit <= index < run.last_unit:
+            counts[index] = pictures.counter(luma)
+    # A picture whose counter can't be read is one whose text can't be read either: it counts as 0.
+    every_fourth = sorted(counts)[2::4]
+    if bench.options.quick:
+        every_fourth = every_fourth[len(every_fourth) // 2:][:2]
+    known = [index for index in every_fourth if counts[index]]
+    read = read_words(run.path, known, scene.facts.text)
+    shares = [share_of_words(words, scene.words(counts[index] * scene.facts.ticks_per_count))
+              for index, words in zip(known, read)]
+    return shares + [0.0] * (len(every_fourth) - len(known))
+
+
+def _red(bench, section):
+    scene = bench.scene("red")
+    formats = ["420", "444"] if bench.can("chroma") else ["420"]
+    if len(formats) == 1:
+        bench.report.remark("screenrelay-capture has no --chroma: 4:4:4 was not measured.")
+    results = {}
+    for format in formats:
+        run = bench.record(lambda: bench.ours(*(["--chroma", format] if bench.can("chroma") else [])), scene, 1.0, lead=3.0)
+        words = read_words(run.path, [len(run.units) - 1], scene.facts.text)[0]
+        results[format] = share_of_words(words, scene.words(0))
+        bench.forget(run)
+        section.add("red on black, 4:%s:%s" % (format[1], format[2]), "screenrelay", 1, "%.1f %%" % (100 * results[format]),
+                    "")
+        bench.say("text, red on black, %s: %.1f %%" % (format, 100 * results[format]))
+
+
+def still(bench):
+    """How much still text beside a film changes."""
+    count = 60 if bench.options.quick else 300
+    section = Section(
+        "still", "Still text beside a film",
+        "The mean difference of the text's luma, picture by picture, from the first picture in motion; 0 to 255.",
+        ["pictures", "mean difference, mean", "mean difference, largest", "largest difference of a pixel"])
+    bench.report.sections.append(section)
+    scene = bench.scene("video")
+    run = bench.record(bench.ours, scene, count / 30 + 0.2)
+    x, y, width, height = scene.facts.text
+    first, means, largest = None, [], 0
+    for index, luma in enumerate(pictures.decode(run.path, scene.size)):
+        if not run.first_unit <= index < run.last_unit or len(means) == count:
+            continue
+        part = luma[y:y + height, x:x + width].astype(numpy.int16)
+        if first is None:
+            first = part
+        difference = numpy.abs(part - first)
+        means.append(float(difference.mean()))
+        largest = max(largest, int(difference.max()))
+    bench.forget(run)
+    if not means:
+        raise Failure("no picture of the film came")
+    section.add(len(means), "%.3f" % (sum(means) / len(means)), "%.3f" % max(means), largest)
+    bench.say("still text: mean difference %.3f at most over %d pictures" % (max(means), len(means)))
+    bench.report.checks.append(at_most("still text beside a film, mean difference", max(means), STILL_DIFFERENCE, "levels"))
