@@ -37,6 +37,8 @@ public enum SceneKind: String, CaseIterable, Sendable {
     case video
     /// A film fills the screen.
     case full
+    /// The same page, leafed through: nine times as fast, so that little of a picture is to be found in the one before.
+    case flick
     /// Red text on black, and nothing moves.
     case red
 
@@ -52,6 +54,7 @@ public enum SceneKind: String, CaseIterable, Sendable {
         case .drag: WorkScene(.drag, width: width, height: height)
         case .video: WorkScene(.video, width: width, height: height)
         case .full: WorkScene(.full, width: width, height: height)
+        case .flick: WorkScene(.flick, width: width, height: height)
         case .red: WorkScene(.red, width: width, height: height)
         }
     }

@@ -20,10 +20,10 @@ struct WorkDrawing {
     }
 
     /// The page that scrolls, with as much below as it scrolls; `WorkText` says what stands where.
-    func longPage() -> SceneSheet {
+    func longPage(_ scroll: WorkScroll) -> SceneSheet {
         var canvas = SceneCanvas(
-            width: plan.page.width, height: plan.page.height + plan.scrollLength, WorkColors.paper)
-        for line in WorkText(plan: plan).longPage {
+            width: plan.page.width, height: plan.page.height + scroll.length, WorkColors.paper)
+        for line in WorkText(plan: plan).longPage(scroll) {
             BakedFont.sans.draw(line.text, x: line.x, y: line.y, WorkColors.ink, on: &canvas)
         }
         return SceneSheet(canvas)

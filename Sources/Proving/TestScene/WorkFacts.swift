@@ -21,7 +21,7 @@ extension WorkScene {
 
     private var textArea: SceneRectangle {
         switch motion {
-        case .scroll: plan.page
+        case .scroll, .flick: plan.page
         case .red: SceneRectangle(0, SceneCounter.area.bottom, width, height - SceneCounter.area.bottom)
         case .idle, .pointer, .typing, .drag, .video, .full: plan.notes
         }
@@ -31,7 +31,7 @@ extension WorkScene {
         switch motion {
         case .idle, .pointer, .red: SceneRectangle(0, 0, 0, 0)
         case .typing: plan.typing
-        case .scroll: plan.page
+        case .scroll, .flick: plan.page
         case .drag, .full: SceneRectangle(0, 0, width, height)
         case .video: plan.film
         }

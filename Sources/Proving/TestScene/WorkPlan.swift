@@ -46,16 +46,6 @@ struct WorkPlan: Sendable {
             Self.letterWidth, BakedFont.lineHeight)
     }
 
-    // MARK: Scrolling
-
-    /// Pixels of scrolling a tick.
-    static let scrollStep = 4
-    /// How far the page scrolls until it begins again.
-    var scrollLength: Int { 300 * Self.scrollStep }
-
-    /// The first row of the page that is to be seen.
-    func scrolled(_ tick: Int) -> Int { tick * Self.scrollStep % scrollLength }
-
     // MARK: Dragging
 
     /// Where the dragged window is: once around an ellipse in six seconds, as a hand would move it.
@@ -86,4 +76,22 @@ struct WorkPlan: Sendable {
         guard moves else { return SceneRectangle(width - 56, height - 56, 56, 56) }
         return SceneRectangle(width * 2 / 10 - 32, height * 2 / 10 - 32, width * 6 / 10 + 64, height * 6 / 10 + 64)
     }
+}
+
+/// How a page scrolls.
+struct WorkScroll: Sendable {
+    /// Pixels a tick.
+    let step: Int
+    /// Ticks until it begins again.
+    let ticks: Int
+
+    /// How far it goes.
+    var length: Int { step * ticks }
+
+    /// The first row of the page that is to be seen.
+    func top(at tick: Int) -> Int { tick % ticks * step }
+}
+
+extension WorkScene.Motion {
+    var scroll: WorkScroll { self == .flick ? WorkScroll(step: 36, ticks: 75) : WorkScroll(step: 4, ticks: 300) }
 }

@@ -10,7 +10,7 @@
 ///     +------------------------------------------+
 public struct WorkScene: Scene {
     /// What moves.
-    public enum Motion: Sendable { case idle, pointer, typing, scroll, drag, video, full, red }
+    public enum Motion: Sendable { case idle, pointer, typing, scroll, drag, video, full, flick, red }
 
     public let width: Int
     public let height: Int
@@ -26,12 +26,13 @@ public struct WorkScene: Scene {
         self.width = width
         self.height = height
         self.motion = motion
-        plan = WorkPlan(width: width, height: height)
+        // On a screen too small for windows, what does not fit is cut off.
+        plan = WorkPlan(width: max(320, width), height: max(240, height))
         let drawing = WorkDrawing(plan: plan)
         switch motion {
         case .idle, .pointer: (base, moving) = (drawing.desk(), [])
         case .typing: (base, moving) = (drawing.desk(hasTerminalText: false), [drawing.terminalText()])
-        case .scroll: (base, moving) = (drawing.frame(around: plan.page), [drawing.longPage()])
+        case .scroll, .flick: (base, moving) = (drawing.frame(around: plan.page), [drawing.longPage(motion.scroll)])
         case .drag: (base, moving) = (drawing.desk(), [drawing.window()])
         case .video: (base, moving) = (drawing.desk(), drawing.film(plan.film, frames: 15))
         case .full:
@@ -49,7 +50,7 @@ public struct WorkScene: Scene {
     public func count(at tick: Int) -> Int {
         switch motion {
         case .idle, .pointer, .red: 0
-        case .typing, .scroll, .drag, .video, .full: tick / ticksPerCount % (1 << SceneCounter.bits)
+        case .typing, .scroll, .flick, .drag, .video, .full: tick / ticksPerCount % (1 << SceneCounter.bits)
         }
     }
 
@@ -76,8 +77,8 @@ public struct WorkScene: Scene {
         switch motion {
         case .idle, .pointer, .red: return []
         case .typing: return paintTyping(now, before, with: &painter)
-        case .scroll:
-            let top = plan.scrolled(now)
+        case .scroll, .flick:
+            let top = motion.scroll.top(at: now)
             painter.draw(
                 moving[0], SceneRectangle(0, top, plan.page.width, plan.page.height), x: plan.page.x, y: plan.page.y)
             return [plan.page]

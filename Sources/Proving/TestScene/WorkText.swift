@@ -10,9 +10,9 @@ struct WorkText {
     let plan: WorkPlan
 
     /// The lines of the page that scrolls, from the page's own corner.
-    var longPage: [Line] {
+    func longPage(_ scroll: WorkScroll) -> [Line] {
         Self.lines(
-            in: SceneRectangle(0, 0, plan.page.width, plan.page.height + plan.scrollLength), seed: 3, .sans)
+            in: SceneRectangle(0, 0, plan.page.width, plan.page.height + scroll.length), seed: 3, .sans)
     }
 
     /// The red lines on black.
@@ -25,9 +25,11 @@ struct WorkText {
     /// The lines of a `motion`'s text that are to be seen in full at `tick`.
     func visible(_ motion: WorkScene.Motion, tick: Int) -> [String] {
         switch motion {
-        case .scroll:
-            let top = plan.scrolled(tick)
-            return longPage.filter { $0.y >= top && $0.y + BakedFont.lineHeight <= top + plan.page.height }.map(\.text)
+        case .scroll, .flick:
+            let top = motion.scroll.top(at: tick)
+            return longPage(motion.scroll).filter {
+                $0.y >= top && $0.y + BakedFont.lineHeight <= top + plan.page.height
+            }.map(\.text)
         case .red: return red.map(\.text)
         case .idle, .pointer, .typing, .drag, .video:
             return Self.lines(in: plan.notes, seed: 7, .sans).map(\.text)

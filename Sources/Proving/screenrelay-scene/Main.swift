@@ -18,7 +18,7 @@ enum SceneProgram {
             Option(
                 long: "scene", short: "s", value: .required("SCENE"),
                 help: "patches (known colours and a readable counter), desktop (to look at), or one to measure on: "
-                    + "idle, pointer, typing, scroll, drag, video, full, red", default: "desktop"),
+                    + "idle, pointer, typing, scroll, drag, video, full, flick, red", default: "desktop"),
             Option(
                 long: "fps", short: "r", value: .required("RATE"), help: "pictures a second, 1 to 120", default: "30"),
             Option(long: "still", help: "draw one picture and nothing more"),
