@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 from .processes import Missing
 from .programs import Ours, pixelflux_python
@@ -17,12 +16,15 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.
 class Bench:
     def __init__(self, options, report, folder):
         self.options, self.report, self.folder = options, report, folder
-        programs = options.programs or build(self.say)
-        self.capture = os.path.join(programs, "screenrelay-capture")
-        self.scene_program = os.path.join(programs, "screenrelay-scene")
-        for program in (self.capture, self.scene_program):
-            if not os.access(program, os.X_OK):
-                raise Missing("--programs %s: there is no %s" % (programs, os.path.basename(program)))
+        names = ["screenrelay-capture", "screenrelay-scene"]
+        if "text" in options.parts:
+            names += ["screenrelay", "screenrelay-browser-check"]
+        self.programs = options.programs or build(self.say, names)
+        for name in names:
+            if not os.access(self.program(name), os.X_OK):
+                raise Missing("--programs %s: there is no %s" % (self.programs, name))
+        self.capture = self.program("screenrelay-capture")
+        self.scene_program = self.program("screenrelay-scene")
         self.capture_help = subprocess.run([self.capture, "--help"], stdout=subprocess.PIPE, timeout=30).stdout.decode()
         self.pixelflux = None
         if "pixelflux" in options.peers and options.tables:
@@ -30,7 +32,10 @@ class Bench:
             if problem:
                 self.say("pixelflux is left out: " + problem)
                 report.remark("pixelflux was left out: %s." % problem)
-        self._scenes, self._count, self._began = {}, 0, time.monotonic()
+        self._scenes, self._count = {}, 0
+
+    def program(self, name):
+        return os.path.join(self.programs, name)
 
     def say(self, text):
         sys.stderr.write("%s\n" % text)
@@ -61,10 +66,10 @@ class Bench:
             shutil.rmtree(os.path.dirname(run.path), ignore_errors=True)
 
 
-def build(say):
+def build(say, names):
     """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. The folder of the programs."""
     folder = os.path.join(REPOSITORY, ".build", "capture-bench")
-    for product in ("screenrelay-capture", "screenrelay-scene"):
+    for product in names:
         say("building " + product)
         command = ["swift", "build", "--package-path", REPOSITORY, "-c", "release", "--static-swift-stdlib",
                    "--product", product, "--scratch-path", folder]

@@ -77,7 +77,7 @@ def sharpness(bench):
         "sharpness", "Sharp after a scroll",
         "Seconds from the last change of a two-second scroll until the decoded picture has an SSIM of %g or better against "
         "the screen." % SHARP,
-        ["bit rate kbit/s", "seconds", "SSIM at the last change", "SSIM at the end", "pictures after it", "bytes after it"])
+        ["bit rate kbit/s", "seconds", "SSIM of the first picture after it", "SSIM at the end", "pictures after it", "bytes after it"])
     bench.report.sections.append(section)
     scene = bench.scene("scroll")
     for asked, limit in SHARP_AFTER.items():
@@ -93,7 +93,7 @@ def sharpness(bench):
             raise Failure("no picture came at the end of the scroll")
         sharp = next((max(0.0, time) for time, ssim, _ in values if ssim >= SHARP), None)
         after = [one for one in values if one[0] > 0]
-        first = ([one for one in values if one[0] <= 0] or values)[-1]
+        first = (after or values)[0]
         section.add(asked // 1000, "never" if sharp is None else "%.2f" % sharp, "%.5f" % first[1],
                     "%.5f" % values[-1][1], len(after), sum(one[2] for one in after))
         bench.say("sharpness at %d kbit/s: %s" % (asked // 1000, "never" if sharp is None else "%.2f s" % sharp))
