@@ -19,7 +19,7 @@ struct Plasma {
         var noise: UInt32 = 0x9E37_79B9 &+ UInt32(truncatingIfNeeded: index)
         let canvas = SceneCanvas(width: width, height: height) { x, y in
             noise = noise &* 1_664_525 &+ 1_013_904_223
-            let grain = Int(noise >> 24 & 15) - 8
+            let grain = Int(noise >> 24 & 7) - 4
             let diagonal = ring[(x + 2 * y) & 1023]
             let red = 128 + across[x] + down[y] + grain
             let green = 128 + across2[x] + diagonal / 2 + grain

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
 from . import options as command_line
 from .bench import Bench
 from .memory import memory
-from .processes import Failure, Missing
+from .processes import TROUBLE, Missing
 from .programs import require_tools
 from .reading import still, text
 from .report import Report
@@ -21,6 +22,8 @@ PARTS = {"latency": latency, "rate": rate, "sharpness": sharpness, "text": text,
 
 def main():
     options = command_line.parse(sys.argv[1:])
+    # Whoever ends this ends all that it has started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = Report(options.out)
     if options.keep:
         folder = os.path.join(options.out, "streams")
@@ -61,7 +64,7 @@ def main():
 def measure_part(bench, name, part):
     try:
         part(bench)
-    except Failure as error:
+    except TROUBLE as error:
         bench.say("%s failed: %s" % (name, error))
         bench.report.failures.append("%s: %s" % (name, error))
 

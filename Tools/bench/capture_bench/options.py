@@ -35,8 +35,14 @@ class Options:
         return 4 if self.quick else 16
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """As sysexits has it, and in one line."""
+        self.exit(64, "%s: %s; see --help\n" % (self.prog, message))
+
+
 def parse(arguments):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="Tools/bench/capture",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures screenrelay-capture against ffmpeg x11grab, GStreamer ximagesrc and pixelflux.\n"

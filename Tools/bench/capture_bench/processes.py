@@ -10,6 +10,10 @@ class Failure(Exception):
     """Why one run failed; it is tried once more."""
 
 
+#: What one measurement may die of without ending all: our own words, and tools that fail or hang.
+TROUBLE = (Failure, subprocess.SubprocessError)
+
+
 class Missing(Exception):
     """Something that is needed isn't there; nothing can be measured without it."""
 

@@ -17,6 +17,8 @@ class Recorder:
     #: How its RGB becomes luma: the matrix that its makers chose, or None where it has to be found out.
     matrix = None
     stop_signal = signal.SIGINT
+    #: Whether it sends nothing while nothing changes, once it has made the picture sharp.
+    comes_to_rest = False
 
     def start(self, display, size, folder):
         self.path = os.path.join(folder, "stream.264")
@@ -74,6 +76,7 @@ class Ours(Recorder):
 
     name = "screenrelay"
     matrix = "601"
+    comes_to_rest = True
     stop_signal = signal.SIGTERM
 
     def __init__(self, program, arguments=()):
@@ -136,6 +139,7 @@ class GStreamer(Recorder):
 
 class Pixelflux(Recorder):
     name = "pixelflux"
+    comes_to_rest = True
     stop_signal = signal.SIGTERM
 
     def __init__(self, python, crf, refines):

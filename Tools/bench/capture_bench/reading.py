@@ -9,7 +9,7 @@ import numpy
 
 from . import browser, pictures
 from .limits import STILL_DIFFERENCE, Check, at_most
-from .processes import Failure
+from .processes import TROUBLE, Failure
 from .programs import FFmpeg
 from .report import Section
 
@@ -125,7 +125,7 @@ def _red_in_browser(bench, format):
             page, large = os.path.join(folder, "page.png"), os.path.join(folder, "large.png")
             try:
                 browser.screenshot(bench, scene, arguments, page)
-            except Failure as error:
+            except TROUBLE as error:
                 bench.say("red on black in Chromium failed%s: %s" % ("" if attempt == 1 else " again", error))
                 if attempt == 2:
                     raise

@@ -7,7 +7,7 @@ import time
 
 from . import pictures
 from .display import Display
-from .processes import Failure, now_ns, peak_memory, thread_times, time_between, wait_until
+from .processes import TROUBLE, now_ns, peak_memory, thread_times, time_between, wait_until
 from .scene import ShownScene
 
 
@@ -53,6 +53,8 @@ def record(program, scene, folder, seconds, lead, tail=0.15):
 
             wait_until(has_begun, 20, "the first picture of " + program.name)
             time.sleep(lead)
+            if program.comes_to_rest:
+                _wait_for_rest(program)
             before = _sample(program, display)
             started = shown.start()
             stopped = shown.wait_for_end()
@@ -86,6 +88,16 @@ def record(program, scene, folder, seconds, lead, tail=0.15):
     return run
 
 
+def _wait_for_rest(program):
+    """Until nothing came for 0.6 s: what stands still is coded. Gives up, and goes on, after 12 s."""
+    deadline = time.monotonic() + 12
+    position, since = program.position, time.monotonic()
+    while time.monotonic() < min(deadline, since + 0.6):
+        time.sleep(0.02)
+        if program.position != position:
+            position, since = program.position, time.monotonic()
+
+
 @dataclasses.dataclass
 class Sample:
     time: int
@@ -104,7 +116,7 @@ def record_twice(say, make_program, scene, folder, seconds, lead, tail=0.15):
         program = make_program()
         try:
             return record(program, scene, folder, seconds, lead, tail)
-        except Failure as error:
+        except TROUBLE as error:
             say("%s on %s failed%s: %s" % (program.name, scene.name, "" if attempt == 1 else " again", error))
             shutil.rmtree(folder, ignore_errors=True)
             if attempt == 2:

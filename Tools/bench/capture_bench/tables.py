@@ -4,7 +4,7 @@ import statistics
 
 from .limits import (BYTES_SHARE, CPU_RATIO, IDLE_CPU, LIMITED_SCENES, PSNR_DISTANCE, WISHED_RATIO, Check, at_least,
                      at_most)
-from .processes import Failure, Missing
+from .processes import TROUBLE, Missing
 from .programs import FFmpeg, GStreamer, Nothing, Pixelflux
 from .report import Section
 from .run import quality
@@ -68,7 +68,7 @@ class Table:
         if self.is_equal and self.bench.pixelflux and "pixelflux" in options.peers:
             try:
                 crf = self._matched_crf(scene)
-            except Failure as error:
+            except TROUBLE as error:
                 report.failures.append("pixelflux's CRF for %s: %s" % (scene.name, error))
         makers = self._makers(crf)
         results = {name: [] for name in makers}
@@ -83,7 +83,7 @@ class Table:
                         self.key, scene.name, number + 1, name, run.cpu, run.pictures_per_second,
                         ", %.2f dB" % found.psnr if found else ""))
                     self.bench.forget(run)
-                except Failure as error:
+                except TROUBLE as error:
                     report.failures.append("%s on %s (%s): %s" % (name, scene.name, self.key, error))
         self._add_rows(scene, results, crf)
 
