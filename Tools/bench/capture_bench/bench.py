@@ -67,7 +67,7 @@ class Bench:
 
 
 def build(say, names):
-    """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. The folder of the programs."""
+    """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. Gives the folder."""
     folder = os.path.join(REPOSITORY, ".build", "capture-bench")
     for product in names:
         say("building " + product)

@@ -78,7 +78,8 @@ class LinkReceiver:
         try:
             self._peer, _ = self._listener.accept()
             name = b"capture-bench"
-            self._send(HELLO, struct.pack("<HBBIH", 1, 2, TELLS_POINTER | CHANGES_CHROMA, os.getpid(), len(name)) + name)
+            abilities = TELLS_POINTER | CHANGES_CHROMA
+            self._send(HELLO, struct.pack("<HBBIH", 1, 2, abilities, os.getpid(), len(name)) + name)
             self._read_messages()
         except (OSError, ValueError) as error:
             if self.problem is None:

@@ -16,7 +16,8 @@ def memory(bench):
     for format in formats:
         for name in bench.options.scenes:
             peak = _peak(bench, section, name, format, (1920, 1080))
-            bench.report.checks.append(at_most("memory, %s, %s, 1920x1080" % (name, format), peak, MEMORY[format], "MB"))
+            title = "memory, %s, %s, 1920x1080" % (name, format)
+            bench.report.checks.append(at_most(title, peak, MEMORY[format], "MB"))
         for size in RESOLUTIONS:
             if size != (1920, 1080) and not (bench.options.quick and size[1] < 2160):
                 _peak(bench, section, "scroll", format, size)

@@ -49,7 +49,7 @@ def parse(arguments):
         "Each program records the same scenes, drawn on an X server of its own (Xvfb); the programs take turns,\n"
         "and on every other run in the opposite order. CPU time is what the kernel counted for all threads of a\n"
         "program while the scene moved. Writes capture.md, one CSV file a table, and capture.svg.",
-        epilog="What is measured when no part is named: both tables, latency, rate, sharpness, text, still and memory.\n"
+        epilog="Measured when no part is named: both tables, latency, rate, sharpness, text, still and memory.\n"
         "With one or more of --table, --latency, --rate, --sharpness, --text, --still, --memory: those alone.\n\n"
         "tables:\n"
         "  equal-qp  QP 23 everywhere and no refinement: the same quality, so that CPU time compares\n"
@@ -103,8 +103,9 @@ def parse(arguments):
         parser.error("--runs %d: at least 1" % given.runs)
     if given.seconds is not None and not 1 <= given.seconds <= 60:
         parser.error("--seconds %g: from 1 to 60" % given.seconds)
+    scenes = ["idle", "pointer", "typing", "scroll"] if given.quick else SCENES
     return Options(
-        scenes=chosen("scenes", given.scenes, SCENES, ["idle", "pointer", "typing", "scroll"] if given.quick else SCENES),
+        scenes=chosen("scenes", given.scenes, SCENES, scenes),
         peers=chosen("peers", given.peers, PEERS, PEERS),
         runs=given.runs or (1 if given.quick else 3),
         seconds=given.seconds or (1.5 if given.quick else 4.0),

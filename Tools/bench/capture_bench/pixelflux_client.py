@@ -1,5 +1,5 @@
-"""Records a display by pixelflux, one stream of whole pictures: WIDTH HEIGHT CRF REFINES FILE, where REFINES is 1 for its
-cleanup of a still screen, else 0. Run by pixelflux's own Python."""
+"""Records a display by pixelflux, one stream of whole pictures: WIDTH HEIGHT CRF REFINES FILE, where REFINES is 1 for
+its cleanup of a still screen, else 0. Run by pixelflux's own Python."""
 
 import signal
 import sys

@@ -152,7 +152,7 @@ class Pixelflux(Recorder):
 
 
 def pixelflux_python(folder):
-    """A Python that has pixelflux, in a virtual environment under `folder`; None, and why, where PyPI is out of reach."""
+    """A Python that has pixelflux, in a virtual environment under `folder`; None, and why, where there is none."""
     python = os.path.join(folder, "pixelflux", "bin", "python")
     if os.path.exists(python) and _imports_pixelflux(python):
         return python, None

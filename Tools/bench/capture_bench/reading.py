@@ -27,8 +27,8 @@ def share_of_words(read, shown):
 
 
 def read_words(path, indices, area):
-    """What tesseract reads in these pictures of a stream: a list of words each. The pictures are shown at twice their size,
-    as tesseract wants its letters."""
+    """What tesseract reads in these pictures of a stream, a list of words each. It sees them at twice their size, which
+    is how it wants its letters."""
     if not indices:
         raise Failure("there is no picture to read")
     x, y, width, height = area
@@ -56,8 +56,8 @@ def text(bench):
     """Words read right in motion at 4 Mbit/s, ours beside FFmpeg's; and red text on black by chroma format."""
     section = Section(
         "text", "Readable text",
-        "Share of words that tesseract reads right in every fourth picture in motion at 4 Mbit/s, a page that scrolls by 4 "
-        "pixels a picture and one that is leafed through, 36 pixels a picture. Red on black: a still "
+        "Share of words that tesseract reads right in every fourth picture in motion at 4 Mbit/s, a page that scrolls "
+        "by 4 pixels a picture and one that is leafed through, 36 pixels a picture. Red on black: a still "
         "page, once as FFmpeg decodes it, and once in the picture that Chromium shows of `screenrelay share`.",
         ["what", "program", "pictures", "words right", "worst picture"])
     bench.report.sections.append(section)
@@ -67,7 +67,8 @@ def text(bench):
 
 
 def _in_motion(bench, section, scene):
-    makers, results = {"screenrelay": lambda: bench.ours("--bitrate", "4M"), "ffmpeg": lambda: FFmpeg(FOUR_MEGABITS)}, {}
+    makers = {"screenrelay": lambda: bench.ours("--bitrate", "4M"), "ffmpeg": lambda: FFmpeg(FOUR_MEGABITS)}
+    results = {}
     for name, make in makers.items():
         run = bench.record(make, scene, 2.0)
         shares = _motion_shares(bench, run)
@@ -108,7 +109,8 @@ def _red(bench, section):
     if len(formats) == 1:
         bench.report.remark("screenrelay-capture has no --chroma: 4:4:4 was not measured.")
     for format in formats:
-        run = bench.record(lambda: bench.ours(*(["--chroma", format] if bench.can("chroma") else [])), scene, 1.0, lead=3.0)
+        arguments = ["--chroma", format] if bench.can("chroma") else []
+        run = bench.record(lambda: bench.ours(*arguments), scene, 1.0, lead=3.0)
         words = read_words(run.path, [len(run.units) - 1], scene.facts.text)[0]
         decoded = share_of_words(words, scene.words(0))
         bench.forget(run)
@@ -163,4 +165,5 @@ def still(bench):
         raise Failure("no picture of the film came")
     section.add(len(means), "%.3f" % (sum(means) / len(means)), "%.3f" % max(means), largest)
     bench.say("still text: mean difference %.3f at most over %d pictures" % (max(means), len(means)))
-    bench.report.checks.append(at_most("still text beside a film, mean difference", max(means), STILL_DIFFERENCE, "levels"))
+    bench.report.checks.append(
+        at_most("still text beside a film, mean difference", max(means), STILL_DIFFERENCE, "levels"))

@@ -64,8 +64,8 @@ class Report:
         if self.checks:
             lines += ["", "## Limits", "", "%d of %d are kept." % (
                 len(self.checks) - len(self.missed), len(self.checks)), ""]
-            lines += table(["what", "measured", "limit", "kept"],
-                           [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks])
+            rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks]
+            lines += table(["what", "measured", "limit", "kept"], rows)
         return "\n".join(lines) + "\n"
 
 

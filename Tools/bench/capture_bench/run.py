@@ -107,7 +107,8 @@ class Sample:
 
 
 def _sample(program, display):
-    return Sample(now_ns(), thread_times(program.pid) if program.pid else {}, thread_times(display.pid), program.position)
+    times = thread_times(program.pid) if program.pid else {}
+    return Sample(now_ns(), times, thread_times(display.pid), program.position)
 
 
 def record_twice(say, make_program, scene, folder, seconds, lead, tail=0.15):
@@ -147,7 +148,8 @@ def quality(run, matrix, samples):
     if not counts:
         return None
     known = sorted(counts)
-    chosen = {known[int((step + 0.5) * len(known) / min(samples, len(known)))] for step in range(min(samples, len(known)))}
+    samples = min(samples, len(known))
+    chosen = {known[int((step + 0.5) * len(known) / samples)] for step in range(samples)}
     wanted = {counts[count]: count for count in chosen}
     exact = scene.pictures([wanted[index] * scene.facts.ticks_per_count for index in sorted(wanted)])
     results = []

@@ -11,14 +11,15 @@ from .run import quality
 
 TITLES = {
     "equal-qp": ("At equal quality: QP 23, no refinement",
-                 "CPU time compares at the same quality: ours, FFmpeg and GStreamer at a quantizer of 23 for every picture, "
-                 "pixelflux at the CRF whose pictures in motion are as good as ours."),
+                 "CPU time compares at the same quality: ours, FFmpeg and GStreamer at a quantizer of 23 for every "
+                 "picture, pixelflux at the CRF whose pictures in motion are as good as ours."),
     "product": ("As users run it",
-                "Ours by its defaults (4 Mbit/s, refinement, keep-alive), the others by CRF 23 without a limit of the rate."),
+                "Ours by its defaults (4 Mbit/s, refinement, keep-alive), the others by CRF 23 without a limit "
+                "of the rate."),
 }
-NOTE = (" CPU and X server: milliseconds of a second, from the kernel's account of the threads; of the X server what the "
-        "program adds to the scene alone. PSNR and SSIM: luma of pictures in motion, found by the drawn counter, against "
-        "what was drawn, the pointer left out. Ratio: the program's CPU time by ours.")
+NOTE = (" CPU and X server: milliseconds of a second, from the kernel's account of the threads; of the X server what "
+        "the program adds to the scene alone. PSNR and SSIM: luma of pictures in motion, found by the drawn counter, "
+        "against what was drawn, the pointer left out. Ratio: the program's CPU time by ours.")
 COLUMNS = ["scene", "program", "CPU ms/s", "min-max", "X server ms/s", "pictures/s", "bytes/s", "peak MB", "PSNR dB",
            "SSIM", "ratio", "settings"]
 #: CPU time below this can't be told from nothing.

@@ -19,7 +19,7 @@ def latency(bench):
     section = Section(
         "latency", "Latency",
         "Milliseconds from the end of settling to the arrival of the picture's last NAL unit at the receiver, product "
-        "settings; medians over the runs of each run's value. Settling is what the capture process says of each picture.",
+        "settings; medians over the runs of each run's value. Settling is what the capture process says of a picture.",
         ["scene", "pictures", "p50 ms", "p95 ms", "largest ms", "settling p50 ms", "settling largest ms"])
     bench.report.sections.append(section)
     for name, (limit50, limit95) in LATENCY.items():
@@ -46,8 +46,8 @@ def rate(bench):
     """The bytes of each second of motion, against the rate that was asked for."""
     section = Section(
         "rate", "Bit rate",
-        "Kilobits that arrived in each second of motion after the first, by the bit rate that was asked for. The last column "
-        "looks at every second, wherever it begins.",
+        "Kilobits that arrived in each second of motion after the first, by the bit rate that was asked for. The last "
+        "column looks at every second, wherever it begins.",
         ["scene", "asked kbit/s", "mean kbit/s", "largest kbit/s", "largest, share", "any second, share"])
     bench.report.sections.append(section)
     seconds = 3.2 if bench.options.quick else 6.2
@@ -75,9 +75,10 @@ def sharpness(bench):
     """How long after a scroll's last change the decoded picture is as good as the screen."""
     section = Section(
         "sharpness", "Sharp after a scroll",
-        "Seconds from the last change of a two-second scroll until the decoded picture has an SSIM of %g or better against "
-        "the screen." % SHARP,
-        ["bit rate kbit/s", "seconds", "SSIM of the first picture after it", "SSIM at the end", "pictures after it", "bytes after it"])
+        "Seconds from the last change of a two-second scroll until the decoded picture has an SSIM of %g or better "
+        "against the screen." % SHARP,
+        ["bit rate kbit/s", "seconds", "SSIM of the first picture after it", "SSIM at the end", "pictures after it",
+         "bytes after it"])
     bench.report.sections.append(section)
     scene = bench.scene("scroll")
     for asked, limit in SHARP_AFTER.items():
