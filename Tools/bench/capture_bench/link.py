@@ -11,7 +11,7 @@ from .processes import now_ns
 HEADER = struct.Struct("<BBBBIQqiIQ")
 NAL_UNIT, HELLO, PICTURE, END = 0, 1, 2, 5
 POINTER_SHAPE, POINTER_POSITION = 6, 7
-BIT_RATE, POINTER_MODE = 33, 37
+POINTER_MODE = 37
 TELLS_POINTER, CHANGES_CHROMA = 2, 4
 LARGEST_PAYLOAD = 8 << 20
 
@@ -67,9 +67,6 @@ class LinkReceiver:
                 one.close()
         if os.path.exists(self.path):
             os.unlink(self.path)
-
-    def send_bit_rate(self, bits_per_second):
-        self._send(BIT_RATE, struct.pack("<Q", bits_per_second))
 
     def _send(self, kind, payload):
         self._peer.sendall(HEADER.pack(0x26, kind, 0, 0, 0, len(payload), 0, 0, 0, 0) + payload)

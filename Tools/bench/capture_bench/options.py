@@ -56,7 +56,7 @@ def parse(arguments):
         "            (pixelflux has CRF alone: the CRF whose pictures in motion are as good as ours)\n"
         "  product   every program as its users run it: ours by its defaults, the others by CRF 23\n\n"
         "examples:\n"
-        "  Tools/bench/capture --check                     all of it, and 1 as exit code where a limit is missed\n"
+        "  Tools/bench/capture --check                     all of it, about an hour; 1 as exit code where a limit is missed\n"
         "  Tools/bench/capture --table equal-qp --scenes typing,scroll --peers ffmpeg\n"
         "  Tools/bench/capture --size 3840x2160 --scenes idle,typing,scroll --table all\n"
         "  Tools/bench/capture --quick                     a few minutes: does every part work?\n\n"

@@ -7,7 +7,7 @@ import time
 
 from . import pictures
 from .display import Display
-from .processes import TROUBLE, now_ns, peak_memory, thread_times, time_between, wait_until
+from .processes import TROUBLE, Failure, now_ns, peak_memory, thread_times, time_between, wait_until
 from .scene import ShownScene
 
 
@@ -137,14 +137,18 @@ def quality(run, matrix, samples):
     """The quality in motion: pictures of evenly spread counts, each compared with the exact one. None for a scene whose
     counter stands still."""
     scene = run.scene
-    counts = {}
+    counts, decoded = {}, 0
     for index, luma in enumerate(pictures.decode(run.path, scene.size)):
         if index >= run.last_unit:
             break
+        decoded = index + 1
         if index >= run.first_unit:
             value = pictures.counter(luma)
             if value:
                 counts.setdefault(value, index)
+    # Pictures are told apart by their place in the stream: one that is missing would shift all others.
+    if decoded < run.last_unit:
+        raise Failure("%d of %d pictures of %s's stream were decoded" % (decoded, run.last_unit, run.program))
     if not counts:
         return None
     known = sorted(counts)

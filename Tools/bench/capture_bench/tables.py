@@ -47,7 +47,7 @@ class Table:
             raise Missing("the table at equal QP needs screenrelay-capture with " + " and ".join(
                 "--" + option for option in missing))
         for option in missing:
-            self.bench.report.remark("screenrelay-capture has no --%s: the table at equal QP is none." % option)
+            self.bench.report.remark("screenrelay-capture has no --%s: the first table is not at equal QP." % option)
         self.ours_arguments = [word for option in wanted if option not in missing for word in wanted[option]]
 
     def _makers(self, crf):
