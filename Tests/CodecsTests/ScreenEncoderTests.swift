@@ -79,6 +79,37 @@ struct ScreenEncoderTests {
         #expect(picture.byteCount < 12)
     }
 
+    @Test("what is active looks as it should after one picture, also where black and white change places")
+    func activeIsCoded() throws {
+        let canvas = TestCanvas(width: 640, height: 482, chroma: .yuv420, seed: 1)
+        let encoder = try makeEncoder(canvas)
+        var stream: [UInt8] = []
+        var last: [UInt8] = []
+        for index in 0..<60 {
+            let activity = index == 0 ? canvas.all : canvas.paintBars(index)
+            let picture = try encoder.encode(
+                canvas.planes, activity, quantizer: 14, isIDR: index == 0, time: MediaTime(ticks: Int64(index) * 3000))
+            if picture.isIDR {
+                for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
+            }
+            for unit in picture { stream += [0, 0, 0, 1] + unit.bytes }
+            last = encoder.reconstructedPicture(width: 640, height: 482)
+            let seen = encoder.reconstructedPicture(width: 640, height: 482)
+            var worst = 0
+            for y in 0..<482 {
+                for x in 0..<640 where activity.isActive[y / 16 * 40 + x / 16] == 1 {
+                    worst = max(worst, abs(Int(seen[y * 640 + x]) - Int(canvas.sample(x, y))))
+                }
+            }
+            #expect(worst < 24, "picture \(index)")
+        }
+        let folder = try TemporaryFolder()
+        let decoded = try FFmpeg.decode(
+            folder.write("bars.264", stream), to: "yuv420p", input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        #expect(Array(decoded.bytes.suffix(last.count)) == last)
+    }
+
     private func makeEncoder(_ canvas: TestCanvas) throws -> ScreenEncoder {
         try ScreenEncoder(
             X264Configuration(
@@ -138,6 +169,25 @@ private final class TestCanvas {
             for row in y / 16...(y + height - 1) / 16 {
                 for column in x / 16...(x + width - 1) / 16 { active.isActive[row * columns + column] = 1 }
             }
+        }
+        active.count = active.isActive.reduce(0) { $0 + Int($1) }
+        return active
+    }
+
+    func sample(_ x: Int, _ y: Int) -> UInt8 { luma[y * columns * 16 + x] }
+
+    /// Bars that are black or white by the bits of `index`, above others that are the opposite.
+    func paintBars(_ index: Int) -> ScreenEncoder.Activity {
+        for bar in 0..<16 {
+            for y in 314..<466 {
+                for x in 18 + bar * 37..<55 + bar * 37 {
+                    luma[y * columns * 16 + x] = (index >> (bar % 6) & 1 == 1) != (y >= 390) ? 235 : 16
+                }
+            }
+        }
+        var active = none
+        for row in 314 / 16...465 / 16 {
+            for column in 18 / 16...(17 + 16 * 37) / 16 { active.isActive[row * columns + column] = 1 }
         }
         active.count = active.isActive.reduce(0) { $0 + Int($1) }
         return active

@@ -90,6 +90,62 @@ struct TestSceneTests {
         #expect(throws: SceneError.connectionLost) { try window.show(tick: 5) }
     }
 
+    @Test(
+        "a scene to measure on is on the screen, pixel by pixel, what it is in memory",
+        .enabled(if: isComplete), arguments: [SceneKind.typing, .scroll, .drag, .video, .full])
+    func workOnScreen(kind: SceneKind) throws {
+        let screen = try VirtualScreen(PictureSize(width: 400, height: 320))
+        let window = try SceneWindow(display: screen.name, kind: kind)
+        for tick in [1, 30] {
+            try window.show(tick: tick)
+            let grabbed = try FFmpeg.grab(display: screen.name, width: 400, height: 320)
+            #expect(grabbed.bytes == ScenePicture(window.scene, tick: tick).bytes, "tick \(tick) \(grabbed.messages)")
+        }
+        screen.close()
+    }
+
+    @Test("a scene to measure on counts its changes, and what stands still counts none")
+    func workCounter() {
+        for (motion, tick, count) in [
+            (WorkScene.Motion.scroll, 0x5555, 0x5555), (.typing, 31, 10), (.drag, 70_000, 4464), (.idle, 9, 0),
+            (.pointer, 9, 0),
+        ] {
+            let scene = WorkScene(motion, width: 640, height: 360)
+            #expect(SceneCounter.value(in: ScenePicture(scene, tick: tick)) == count)
+        }
+        #expect(SceneCounter.value(in: ScenePicture(width: 640, height: 360)) == nil)
+        #expect(SceneCounter.value(in: ScenePicture(width: 4, height: 4)) == nil)
+    }
+
+    @Test("the pointer moves in its own scene, rests in the others to measure on, and is left alone elsewhere")
+    func pointer() {
+        let moving = SceneKind.pointer.scene(width: 640, height: 360, ticksPerSecond: 60)
+        let resting = SceneKind.scroll.scene(width: 640, height: 360, ticksPerSecond: 30)
+        let places = (0..<180).compactMap { moving.pointer(at: $0) }
+        #expect(Set(places.map(\.x)).count > 60)
+        #expect(places.allSatisfy { (0..<640).contains($0.x) && (0..<360).contains($0.y) })
+        #expect(resting.pointer(at: 5).map { [$0.x, $0.y] } == resting.pointer(at: 6).map { [$0.x, $0.y] })
+        #expect(SceneKind.desktop.scene(width: 640, height: 360, ticksPerSecond: 30).pointer(at: 3) == nil)
+    }
+
+    @Test("a scene to measure on says what words it shows and where")
+    func facts() {
+        let scroll = WorkScene(.scroll, width: 1280, height: 720)
+        #expect(scroll.text(at: 0) != scroll.text(at: 60))
+        #expect(scroll.text(at: 60).contains { $0.contains("the") })
+        #expect(scroll.facts.contains("counter 0 0 256 32"))
+        #expect(WorkScene(.typing, width: 1280, height: 720).facts.contains("ticks-per-count 3"))
+        #expect(WorkScene(.full, width: 640, height: 360).text(at: 0).isEmpty)
+    }
+
+    @Test("scenes of any size are drawn", arguments: [(321, 327), (8, 8)])
+    func anySize(width: Int, height: Int) {
+        for kind in SceneKind.allCases {
+            let scene = kind.scene(width: width, height: height, ticksPerSecond: 30)
+            #expect(ScenePicture(scene, tick: 7).bytes.count == width * height * 3)
+        }
+    }
+
     @Test("a display that isn't there is an error by name")
     func noDisplay() {
         #expect(throws: SceneError.noDisplay(":no")) { try SceneWindow(display: ":no", kind: .desktop) }

@@ -27,6 +27,22 @@ struct DamagedAreaTests {
         #expect(area.bounds.isEmpty)
     }
 
+    @Test("rectangles that one covers with hardly more pixels are merged, others are not")
+    func merging() {
+        let large = PictureSize(width: 1920, height: 1080)
+        // Three characters of a line, and one far away.
+        let letters = [(100, 50), (112, 50), (124, 50), (900, 50)].map {
+            PixelRectangle(x: $0.0, y: $0.1, width: 8, height: 16)
+        }
+        #expect(DamagedArea(letters, in: large).rectangles.count == 2)
+        // Two sides of a window's frame: as one rectangle they would be the window.
+        let sides = [
+            PixelRectangle(x: 100, y: 100, width: 2, height: 600),
+            PixelRectangle(x: 800, y: 100, width: 2, height: 600),
+        ]
+        #expect(DamagedArea(sides, in: large).rectangles.count == 2)
+    }
+
     @Test("any rectangles give at most 16 that don't overlap, are aligned, and cover every pixel")
     func invariants() {
         var random = SeededRandom(seed: 7)

@@ -30,6 +30,29 @@ struct PointerShapeTests {
         }
     }
 
+    @Test("a large shape is made smaller, with its colours and the pixel that points")
+    func fitting() {
+        let half = [UInt32](repeating: 0xFFFF_0000, count: 96 * 192)
+        let tall = PointerShape(
+            width: 96, height: 384, hotX: 95, hotY: 383,
+            pixels: half + [UInt32](repeating: 0x8000_0040, count: 96 * 192))
+        let small = tall.fitting()
+        #expect(small.width == 24 && small.height == 96 && small.hotX == 23 && small.hotY == 95)
+        #expect(small.pixels.count == 24 * 96)
+        #expect(small.pixels.first == 0xFFFF_0000 && small.pixels.last == 0x8000_0040)
+        let fits = PointerShape(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0xFF00_0000, 0])
+        #expect(fits.fitting() == fits)
+        #expect(PointerShape(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0, 0]).fitting().pixels.isEmpty)
+    }
+
+    @Test("strangers' words can't steer a terminal")
+    func harmless() {
+        #expect(PrintableText.harmless("a\u{1B}[31m\nb\u{202E}c\u{7F}\u{9B}d") == "a [31m b c  d")
+        #expect(PrintableText.harmless("Übung – 日本 🙂") == "Übung – 日本 🙂")
+        #expect(PrintableText.harmless(String(repeating: "e\u{301}", count: 500)).unicodeScalars.count == 200)
+        #expect(PrintableText.latin1([0x41, 0xE9]) == "Aé")
+    }
+
     @Test("a shape whose pixels are missing is invisible and harmless")
     func missingPixels() {
         let shape = PointerShape(width: 4, height: 4, hotX: 0, hotY: 0, pixels: [0xFFFF_FFFF])

@@ -114,6 +114,8 @@ final class PicturePipeline {
         if macroblocks == 0 { return .later(until) }
         let count = quality.activateForRefinement(atMost: macroblocks, to: Self.finestQuantizer, now: now)
         if count == 0 { return .nothing }
+        // The allowance has said already that there is room; this is for the log.
+        _ = rate.decide(.refinement, macroblocks: count, now: now)
         let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         return .picture(
             try encode(.refinement, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics))
@@ -154,13 +156,15 @@ final class PicturePipeline {
         let time = MediaTime(ticks: MediaTime.ticks(in: captureTime - start))
         var quantizer = wanted
         do throws(X264Error) {
-            var activity = ScreenEncoder.Activity(
-                isActive: quality.active, count: quality.activeCount,
-                protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
-            // One slice of the whole would take coarse macroblocks along that are not due: better be as coarse as they are.
-            if activity.protectsRest, !isIDR, !encoder.usesBands(activity) {
-                quantizer = max(quantizer, quality.coarsestOutsideActive)
-                activity.protectsRest = false
+            var activity = activity(for: kind, quantizer)
+            if !isIDR, activity.protectsRest, !encoder.usesBands(activity) {
+                // One slice of the whole takes coarse macroblocks along that are not due.
+                if kind == .refinement {
+                    quality.activateAll()
+                } else {
+                    quantizer = max(quantizer, quality.coarsestOutsideActive)
+                }
+                activity = self.activity(for: kind, quantizer)
             }
             let encoded = try encoder.encode(
                 canvas.planes, activity, quantizer: quantizer, isIDR: isIDR, time: time)
@@ -176,6 +180,14 @@ final class PicturePipeline {
         } catch {
             throw .encoder(error)
         }
+    }
+}
+
+extension PicturePipeline {
+    private func activity(for kind: PictureKind, _ quantizer: Int) -> ScreenEncoder.Activity {
+        ScreenEncoder.Activity(
+            isActive: quality.active, count: quality.activeCount,
+            protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
     }
 }
 

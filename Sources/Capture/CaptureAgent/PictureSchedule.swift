@@ -73,9 +73,9 @@ struct PictureSchedule {
     /// A picture was taken, because something had changed or because one was wanted.
     mutating func took(at now: MonotonicTime) {
         changedSince = nil
-        // On the beat where we keep it; a late picture starts a new one.
-        earliest = max(earliest + period, now + period / 2)
-        if earliest > now + period { earliest = now + period }
+        // On the beat where we keep it, a little late as we may be; else a new one begins.
+        let isOnBeat = now >= earliest && now - earliest <= period / 2
+        earliest = (isOnBeat ? earliest : now) + period
         keepAliveDue = now + keepAlive
     }
 

@@ -10,9 +10,9 @@ struct LastSecond: Sendable {
         var lineTime: Interval
     }
 
-    /// A sliding second carries at most this much of what was asked: 5 % more, so that a picture that turns out larger
+    /// A sliding second carries at most this much of what was asked: 3 % more, so that a picture that turns out larger
     /// than expected stays within 10 %.
-    static let limit = Interval.milliseconds(1050)
+    static let limit = Interval.milliseconds(1030)
     private static let length = Interval.seconds(1)
     /// 240 pictures a second and some that are empty.
     private static let capacity = 256

@@ -28,6 +28,7 @@ struct MotionHistory: Sendable {
     private struct Trace {
         var busyUntil: MonotonicTime?
         var quantizer: Int?
+        var isBurst = false
     }
 
     /// After so long without a change a motion is over.
@@ -52,11 +53,14 @@ struct MotionHistory: Sendable {
         }
     }
 
-    /// The quantizer of the last picture of this motion and extent.
-    func quantizer(_ macroblocks: Int, _ now: MonotonicTime) -> Int? {
+    /// `quantizer` made steady: as the last picture of this motion and extent allows.
+    func steady(_ quantizer: Int, _ macroblocks: Int, _ now: MonotonicTime) -> Int {
         let trace = trace(Extent(macroblocks))
-        guard let busyUntil = trace.busyUntil, now - busyUntil <= Self.rest else { return nil }
-        return trace.quantizer
+        guard let busyUntil = trace.busyUntil, now - busyUntil <= Self.rest, let last = trace.quantizer else {
+            return quantizer
+        }
+        if trace.isBurst { return Preference.steady(quantizer, afterBurst: last) }
+        return Preference.steady(quantizer, after: last)
     }
 
     /// A change waits: it is as good as seen until then, or a motion that is held back would look like rest.
@@ -72,8 +76,8 @@ struct MotionHistory: Sendable {
     mutating func coded(_ kind: PictureKind, _ macroblocks: Int, quantizer: Int, _ now: MonotonicTime) {
         guard kind == .change else { return }
         let extent = Extent(macroblocks)
-        let isMotion = pace(kind, macroblocks, now) == .sustained
-        set(Trace(busyUntil: now, quantizer: isMotion ? quantizer : nil), extent)
+        let isBurst = pace(kind, macroblocks, now) == .burst
+        set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst), extent)
     }
 
     mutating func forgetQuantizers() {

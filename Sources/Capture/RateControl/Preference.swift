@@ -29,11 +29,11 @@ enum Preference {
         Row(quantizer: 32, limit: .milliseconds(800)), Row(quantizer: 36, limit: .milliseconds(1050)),
         Row(quantizer: 40, limit: .milliseconds(1400)), Row(quantizer: 44, limit: .milliseconds(2000)),
     ]
-    /// In motion, for a period of 1/30 s: 30 pictures a second up to QP 22, 7 at QP 32, 2 at QP 40.
+    /// In motion, for a period of 1/30 s: 30 pictures a second up to QP 22, 5 at QP 32, 2 at QP 40.
     private static let sustained = [
         Row(quantizer: 14, limit: .milliseconds(8)), Row(quantizer: 20, limit: .milliseconds(25)),
         Row(quantizer: 22, limit: .milliseconds(33)), Row(quantizer: 28, limit: .milliseconds(58)),
-        Row(quantizer: 32, limit: .milliseconds(133)), Row(quantizer: 36, limit: .milliseconds(250)),
+        Row(quantizer: 32, limit: .milliseconds(200)), Row(quantizer: 36, limit: .milliseconds(300)),
         Row(quantizer: 40, limit: .milliseconds(400)), Row(quantizer: 44, limit: .milliseconds(700)),
     ]
     private static let basisOfRows = Interval.microseconds(33_333)
@@ -61,6 +61,9 @@ enum Preference {
         if step <= -4 { return last - 2 }
         return step <= -2 ? last - 1 : last
     }
+
+    /// What it may be after the first picture of a motion: not much finer, as that one's cost tells little of the next.
+    static func steady(_ quantizer: Int, afterBurst first: Int) -> Int { max(quantizer, first - 2) }
 
     private static func interpolated(_ rows: [Row], _ quantizer: Int) -> Interval {
         var before: Row?

@@ -148,7 +148,7 @@ public struct QualityMap: Sendable {
     /// How many macroblocks are coarser than `quantizer`.
     public func coarserCount(than quantizer: Int) -> Int {
         var count = 0
-        var level = max(quantizer, -1) + 1
+        var level = min(max(quantizer, 0), Quantizer.coarsest) + 1
         while level <= Quantizer.coarsest {
             count += counts[level]
             level += 1

@@ -81,13 +81,13 @@ public struct RateController: Sendable {
         record.note(expected: wish.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
         if wish.start <= now { return encode(wish.quantizer, because: wish.reason) }
 
-        let heldUntil = (heldSince ?? now) + Self.patience
-        if kind != .refinement, now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) {
-            return coarsest
-        }
-        if heldSince == nil { heldSince = now }
         var until = wish.start
-        if kind != .refinement, heldUntil > now { until = min(until, heldUntil) }
+        if kind != .refinement {
+            let heldUntil = (heldSince ?? now) + Self.patience
+            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) { return coarsest }
+            if heldSince == nil { heldSince = now }
+            if heldUntil > now { until = min(until, heldUntil) }
+        }
         until = max(until, now + .milliseconds(1))
         if kind == .change { motion.isHeld(until: until, macroblocks) }
         record.end(.wait(until: until), because: wish.reason)
@@ -107,7 +107,7 @@ public struct RateController: Sendable {
         lastSecond.add(lineTime(bytes), now)
         guard macroblocks > 0 else { return }
         let pace = motion.pace(kind, macroblocks, now)
-        expectations.learn(kind, pace, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
+        expectations.learn(kind, pace, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         if kind == .refinement { return }
         heldSince = nil
         motion.coded(kind, macroblocks, quantizer: quantizer, now)
@@ -146,7 +146,7 @@ public struct RateController: Sendable {
     /// A picture has been held back for as long as anybody waits.
     private mutating func afterPatience(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Decision? {
         let expectation = expectations.of(kind, motion.pace(kind, macroblocks, now), macroblocks)
-        let expected = lineTime(expectation.most(macroblocks, Quantizer.coarsest))
+        let expected = lineTime(expectation.usual(macroblocks, Quantizer.coarsest))
         guard lastSecond.free(for: expected, now) <= now,
             debt.interval(bytesPerSecond: bytesPerSecond) + expected <= Self.longestDebt
         else { return nil }

@@ -1,7 +1,9 @@
+import MediaTypes
+
 /// How many bytes a picture will have, learned from those of its like.
 ///
-/// It remembers what an active macroblock cost at the quantizer that was used last. Bytes fall by 3 to 7 % for each step of
-/// the quantizer (recorded: text 3.5 % up to QP 28 and 5 % beyond it, detailed motion 5.7 % and 7 %), so what is told for
+/// It remembers what an active macroblock cost at the quantizer that was used last. Bytes fall by 4 to 10 % for each step of
+/// the quantizer (recorded: text 3.6 % up to QP 28 and 5 % beyond it, detailed motion 5.7 % and 9.9 %), so what is told for
 /// another quantizer leans to the dear side: little is saved by a coarser one, much is spent for a finer one.
 struct SizeExpectation: Sendable {
     /// A picture that codes nothing: slice header, skip runs, the NAL unit's frame.
@@ -10,12 +12,16 @@ struct SizeExpectation: Sendable {
     private static let step = 1.05
     private static let stepFiner = 1.06
     private static let stepCoarser = 1.04
+    private static let margin = 1.2
 
     private var quantizer: Int
     /// Bytes for each macroblock, on average.
     private(set) var usual: Double
-    /// The most that was seen of late.
-    private(set) var peak: Double
+    /// The most that was seen of late; a moving text has such pictures every second or two.
+    private var peak: Double
+    /// What it may cost although nothing like it was seen yet.
+    private var fear: Double = 0
+    private var lastLearned: MonotonicTime?
     /// By what part of itself a picture differs from what was expected, on average.
     private var deviation: Double
 
@@ -34,35 +40,52 @@ struct SizeExpectation: Sendable {
 
     /// Bytes that a picture will hardly exceed.
     func most(_ macroblocks: Int, _ quantizer: Int) -> Double {
-        let most = max(usual * (1 + 2 * deviation), peak)
         return Self.overhead + Double(macroblocks) * most * feared(quantizer)
+    }
+
+    /// The same, leaving out what is only feared.
+    func mostKnown(_ macroblocks: Int, _ quantizer: Int) -> Double {
+        Self.overhead + Double(macroblocks) * known * feared(quantizer)
     }
 
     /// How many macroblocks will hardly exceed `bytes`.
     func macroblocks(in bytes: Double, quantizer: Int) -> Int {
-        let each = max(usual * (1 + 2 * deviation), peak) * feared(quantizer)
+        let each = most * feared(quantizer)
         return Int(max(0, min((bytes - Self.overhead) / max(each, 0.01), 1e9)))
     }
 
     /// A picture of `macroblocks` at `quantizer` had `bytes`. Fast to rise, slow to fall.
-    mutating func learn(macroblocks: Int, quantizer: Int, bytes: Double) {
+    mutating func learn(macroblocks: Int, quantizer: Int, bytes: Double, now: MonotonicTime) {
         let factor = Self.power(Self.step, self.quantizer - quantizer)
         usual = min(usual * factor, Self.largest)
         peak = min(peak * factor, Self.largest)
+        fear = min(fear * factor, Self.largest)
         self.quantizer = quantizer
         let seen = min(max(0.01, (bytes - Self.overhead) / Double(max(macroblocks, 1))), Self.largest)
         let error = min(abs(seen - usual) / usual, 1)
         deviation += (error - deviation) * 0.125
-        usual += (seen - usual) * (seen > usual ? 0.5 : 0.2)
-        peak = max(seen, peak + (usual - peak) * 0.07)
+        usual += (seen - usual) * (seen > usual ? 0.25 : 0.15)
+        // A rest makes nothing smaller.
+        let passed = min(now - (lastLearned ?? now), .seconds(1)).seconds
+        lastLearned = now
+        peak = max(seen, usual + (peak - usual) / (1 + passed / Self.peakLasts))
+        fear /= 1 + passed / Self.fearLasts
     }
 
-    /// After something that cost so much the next may cost `part` of it.
-    mutating func fear(_ other: SizeExpectation, usual part: Double, peak peakPart: Double) {
+    /// After something that cost so much the next may cost that, too; on average it is a `part` of it.
+    mutating func expect(after other: SizeExpectation, part: Double) {
         let factor = Self.power(Self.step, other.quantizer - quantizer)
         usual = max(usual, min(other.usual * factor * part, Self.largest))
-        peak = max(peak, min(other.usual * factor * peakPart, Self.largest))
+        fear = max(fear, min(max(other.usual, other.peak) * factor, Self.largest))
     }
+
+    /// Seconds after which half is left of it.
+    private static let peakLasts = 20.0
+    private static let fearLasts = 6.0
+
+    /// Bytes for each macroblock that it will hardly exceed at the quantizer that was used last.
+    private var most: Double { max(known, fear * Self.margin) }
+    private var known: Double { max(usual * (1 + deviation), peak) * Self.margin }
 
     /// More than any coder makes of 256 pixels.
     private static let largest: Double = 4_096

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// What is expected of each sort of picture.
 struct SizeExpectations: Sendable {
     typealias Pace = MotionHistory.Pace
@@ -24,19 +26,21 @@ struct SizeExpectations: Sendable {
         }
     }
 
-    mutating func learn(_ kind: PictureKind, _ pace: Pace, macroblocks: Int, quantizer: Int, bytes: Double) {
+    mutating func learn(
+        _ kind: PictureKind, _ pace: Pace, macroblocks: Int, quantizer: Int, bytes: Double, now: MonotonicTime
+    ) {
         switch kind {
-        case .idr: idr.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
-        case .refinement: refinement.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
+        case .idr: idr.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+        case .refinement: refinement.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         case .change:
             switch Extent(macroblocks) {
-            case .small: small.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
-            case .medium: medium.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
+            case .small: small.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+            case .medium: medium.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             case .large where pace == .burst:
-                largeBurst.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
+                largeBurst.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
                 // Another scene: it may move as well as have come.
-                largeMotion.fear(largeBurst, usual: 0.15, peak: 0.3)
-            case .large: largeMotion.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes)
+                largeMotion.expect(after: largeBurst, part: 0.15)
+            case .large: largeMotion.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             }
         }
     }

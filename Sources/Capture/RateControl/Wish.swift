@@ -6,6 +6,9 @@ struct Wish {
     var start: MonotonicTime
     /// Bytes that are expected of it.
     var expected: Double
+    /// Bytes that it will hardly exceed, as far as is known, and with what is feared.
+    var mostKnown: Double
+    var most: Double
     var reason: DecisionRecord.Reason
 }
 
@@ -16,40 +19,45 @@ extension RateController {
         let free = debtFree(now)
         if kind == .refinement {
             let bytes = expectation.most(macroblocks, finest)
-            let start = max(free, lastSecond.free(for: lineTime(bytes), now))
+            let windowFree = lastSecond.free(for: lineTime(bytes), now)
+            let reason: DecisionRecord.Reason =
+                windowFree > free ? .lastSecond : free > now ? .debt : .refinement
             return Wish(
-                quantizer: finest, start: start, expected: bytes, reason: start <= now ? .refinement : .lastSecond)
+                quantizer: finest, start: max(free, windowFree), expected: bytes, mostKnown: bytes, most: bytes,
+                reason: reason)
         }
 
         var quantizer = finest
         if pace == .sustained, macroblocks >= Preference.largeShare { quantizer = max(finest, Preference.motionFloor) }
         var wish = offer(quantizer, kind, expectation, macroblocks, free, now)
-        while quantizer < Quantizer.coarsest, !isWorthwhile(wish, pace, free) {
+        while quantizer < Quantizer.coarsest, !isWorthwhile(wish, pace) {
             quantizer += 1
             wish = offer(quantizer, kind, expectation, macroblocks, free, now)
         }
-        guard kind == .change, pace == .sustained, let last = motion.quantizer(macroblocks, now) else { return wish }
-        let steadied = Preference.steady(wish.quantizer, after: last)
+        guard kind == .change, pace == .sustained else { return wish }
+        let steadied = motion.steady(wish.quantizer, macroblocks, now)
         if steadied == wish.quantizer { return wish }
         let held = offer(max(steadied, finest), kind, expectation, macroblocks, free, now)
-        // Twice as much as it should take: this is another scene, and worth a jump.
-        if steadied < wish.quantizer, occupies(held, free) > limit(held, pace) * 2 { return wish }
+        // Much more than it should take: this is another scene, and worth a jump.
+        let isTooLarge = lineTime(held.expected) > limit(held, pace) * 4 || lineTime(held.most) > LastSecond.limit
+        if steadied < wish.quantizer, isTooLarge { return wish }
         return held
     }
 
     /// A picture at `quantizer`, as soon as there is room for it.
     private func offer(
         _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int,
-        _ free: MonotonicTime,
-        _ now: MonotonicTime
+        _ free: MonotonicTime, _ now: MonotonicTime
     ) -> Wish {
         let expected = expectation.usual(macroblocks, quantizer)
+        let most = expectation.most(macroblocks, quantizer)
         var wish = Wish(
-            quantizer: quantizer, start: free, expected: expected, reason: free > now ? .debt : .preference)
+            quantizer: quantizer, start: free, expected: expected,
+            mostKnown: expectation.mostKnown(macroblocks, quantizer), most: most,
+            reason: free > now ? .debt : .preference)
         // Without an IDR nobody sees anything; all that come after it pay for it.
         if kind == .idr { return wish }
-        let most = lineTime(expectation.most(macroblocks, quantizer))
-        let windowFree = lastSecond.free(for: most, now)
+        let windowFree = lastSecond.free(for: lineTime(most), now)
         if windowFree > free {
             wish.start = windowFree
             wish.reason = .lastSecond
@@ -57,16 +65,23 @@ extension RateController {
         return wish
     }
 
-    /// How long the picture keeps the line from the next one, waiting included.
-    private func occupies(_ wish: Wish, _ free: MonotonicTime) -> Interval {
-        lineTime(wish.expected) + (wish.start - free)
-    }
-
     private func limit(_ wish: Wish, _ pace: MotionHistory.Pace) -> Interval {
         Preference.limit(wish.quantizer, pace, period: period)
     }
 
-    private func isWorthwhile(_ wish: Wish, _ pace: MotionHistory.Pace, _ free: MonotonicTime) -> Bool {
-        occupies(wish, free) <= limit(wish, pace)
+    /// Whether the picture is worth the time that it will occupy the line, and that it may occupy it at the worst: much is
+    /// to be kept free for a picture that may be large, and the others come more seldom.
+    private func isWorthwhile(_ wish: Wish, _ pace: MotionHistory.Pace) -> Bool {
+        let limit = limit(wish, pace)
+        if lineTime(wish.expected) > limit { return false }
+        return pace == .burst || lineTime(wish.mostKnown) <= limit * 4 && fitsSecond(wish)
     }
+
+    /// Whether more than one picture like this goes into a second; of those that are only feared, one.
+    private func fitsSecond(_ wish: Wish) -> Bool {
+        lineTime(wish.mostKnown) <= Self.mostOfSecond && lineTime(wish.most) <= LastSecond.limit
+    }
+
+    /// In motion no picture may take so much of a second that the next has to wait for another one.
+    private static let mostOfSecond = Interval.milliseconds(650)
 }

@@ -11,6 +11,7 @@ final class DamageTracker {
     private let damage: xcb_damage_damage_t
     private let region: xcb_xfixes_region_t
     private let isCreated: Bool
+    private var lastAsked: UInt32 = 0
 
     /// nil where the server has no Damage or no XFixes extension, or doesn't let us use it.
     ///
@@ -46,16 +47,17 @@ final class DamageTracker {
     }
 
     /// Whether the event was ours.
-    func take(event: UInt8) -> Bool {
-        if event != notifyEvent { return false }
-        isDamaged = true
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+        if event.pointee.response_type & 0x7F != notifyEvent { return false }
+        // It bears the number of the last request that was carried out before. What it tells of may have been asked since.
+        if Int32(bitPattern: event.pointee.full_sequence &- lastAsked) >= 0 { isDamaged = true }
         return true
     }
 
     /// Asks what was drawn since the last call; what is drawn from now on counts for the next one.
     func ask() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
-        xcb_damage_subtract(connection.handle, damage, 0, region)
+        lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence
         return xcb_xfixes_fetch_region(connection.handle, region)
     }
 

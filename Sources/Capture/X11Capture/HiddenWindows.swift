@@ -30,6 +30,8 @@ final class HiddenWindows {
         var isMapped: Bool
         /// Stays so until it is destroyed: a title that changes doesn't make it less private.
         var isHidden = false
+        /// Whether an event told its size. What a look finds is newer than pixels may be, and must not take its place.
+        var isSizeKnown = false
         /// A title may have changed, or a window may have come into it.
         var needsLook = false
     }
@@ -53,9 +55,14 @@ final class HiddenWindows {
         }
         self.selectors = wanted
         connection.selectOnRoot(UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue))
-        try adopt(search.windows(below: connection.root, watching: Self.events))
+        let found = try search.windows(below: connection.root, watching: Self.events)
+        adopt(found)
+        missing = selectors.filter { selector in !found.contains { WindowSearch.matches($0, selector) } }
         arrange()
     }
+
+    /// Which of the selectors no window matches so far.
+    private(set) var missing: [WindowSelector] = []
 
     /// Whether pixels are on their way, of a time that isn't known yet.
     var isTakingPicture = false {
@@ -83,7 +90,7 @@ final class HiddenWindows {
             }
             frames[created.window] = Frame(
                 area: Self.area(created.x, created.y, created.width, created.height, created.border_width),
-                isMapped: false)
+                isMapped: false, isSizeKnown: true)
             owners[created.window] = created.window
         case XCB_MAP_NOTIFY:
             let mapped = event.cast(to: xcb_map_notify_event_t.self)
@@ -108,8 +115,11 @@ final class HiddenWindows {
             if reparented.event != connection.root {
                 look(at: owners[reparented.event])
             } else if reparented.parent == connection.root {
-                // Mapped or not: an event follows where it is. Its size is asked then.
-                frames[reparented.window] = Self.unknown
+                // An event follows where it is mapped. Its size is asked then.
+                frames[reparented.window] = Frame(
+                    area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
+                    isMapped: false)
+                owners[reparented.window] = reparented.window
                 look(at: reparented.window)
             } else {
                 remove(reparented.window)
@@ -121,6 +131,7 @@ final class HiddenWindows {
             leave(configured.window)
             frames[configured.window]?.area = Self.area(
                 configured.x, configured.y, configured.width, configured.height, configured.border_width)
+            frames[configured.window]?.isSizeKnown = true
             show(configured.window)
         case XCB_PROPERTY_NOTIFY:
             let changed = event.cast(to: xcb_property_notify_event_t.self)
@@ -137,16 +148,26 @@ final class HiddenWindows {
         needsLook = false
         if needsWholeLook {
             needsWholeLook = false
-            try adopt(search.windows(below: connection.root, watching: Self.events))
+            for window in frames.keys {
+                leave(window)
+                frames[window]?.isSizeKnown = false
+            }
+            adopt(try search.windows(below: connection.root, watching: Self.events))
+            for window in frames.keys { show(window) }
+            needsLook = false
         }
         for (window, frame) in frames where frame.needsLook {
             frames[window]?.needsLook = false
             // A window that is mapped later is looked at then.
             if frame.isMapped, !frame.isHidden {
-                try adopt(search.windows(below: window, watching: Self.events))
+                let found = try search.windows(below: window, watching: Self.events)
+                adopt(found)
+                // Destroyed meanwhile, which an event will say; nobody knows any longer what it was.
+                if found.isEmpty { frames[window]?.isHidden = true }
                 show(window)
             }
         }
+        needsLook = false
         arrange()
     }
 
@@ -155,15 +176,16 @@ final class HiddenWindows {
         changes.removeAll(keepingCapacity: true)
     }
 
-    private func adopt(_ found: [FoundWindow]) throws(X11CaptureError) {
+    private func adopt(_ found: [FoundWindow]) {
         for window in found {
             owners[window.identifier] = window.frame
-            if window.identifier == window.frame {
-                frames[window.frame, default: Self.unknown].area = PixelRectangle(
-                    x: window.area.x - window.border, y: window.area.y - window.border,
-                    width: window.area.width + 2 * window.border, height: window.area.height + 2 * window.border)
-                if window.isViewable { frames[window.frame]?.isMapped = true }
-            }
+            guard window.identifier == window.frame else { continue }
+            let area = PixelRectangle(
+                x: window.area.x - window.border, y: window.area.y - window.border,
+                width: window.area.width + 2 * window.border, height: window.area.height + 2 * window.border)
+            let old = frames[window.frame]
+            if old?.isSizeKnown != true { frames[window.frame, default: Self.unknown].area = area }
+            if window.isViewable { frames[window.frame]?.isMapped = true }
         }
         for window in found where selectors.contains(where: { WindowSearch.matches(window, $0) }) {
             frames[window.frame]?.isHidden = true

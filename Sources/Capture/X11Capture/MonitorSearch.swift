@@ -20,6 +20,12 @@ struct MonitorSearch {
         return []
     }
 
+    /// Whether the server has an output of this name, although no monitor shows anything by it.
+    func hasOutput(_ name: String) throws(X11CaptureError) -> Bool {
+        if try connection.randrVersion() < (1, 2) { return false }
+        return try outputs(evenOff: true).contains { $0.name == name }
+    }
+
     private struct Unnamed {
         var atom: xcb_atom_t
         var area: PixelRectangle
@@ -64,7 +70,8 @@ struct MonitorSearch {
         return result
     }
 
-    private func outputs() throws(X11CaptureError) -> [DisplayListing.Monitor] {
+    /// The outputs that a CRTC drives, or all, those that are off with an empty area.
+    private func outputs(evenOff: Bool = false) throws(X11CaptureError) -> [DisplayListing.Monitor] {
         let primaryCookie = xcb_randr_get_output_primary(connection.handle, connection.root)
         let cookie = xcb_randr_get_screen_resources_current(connection.handle, connection.root)
         let primary = xcb_randr_get_output_primary_reply(connection.handle, primaryCookie, nil)
@@ -90,24 +97,29 @@ struct MonitorSearch {
                 connection.handle, output, resources.pointee.config_timestamp)
             guard let info = xcb_randr_get_output_info_reply(connection.handle, infoCookie, nil) else { continue }
             defer { free(info) }
-            if info.pointee.crtc == 0 { continue }
-            let crtcCookie = xcb_randr_get_crtc_info(
-                connection.handle, info.pointee.crtc, resources.pointee.config_timestamp)
-            guard let crtc = xcb_randr_get_crtc_info_reply(connection.handle, crtcCookie, nil) else { continue }
-            defer { free(crtc) }
-            if crtc.pointee.mode == 0 { continue }
+            let area = area(of: info.pointee.crtc, resources.pointee.config_timestamp)
+            if area.isEmpty, !evenOff { continue }
             let name = UnsafeBufferPointer(
                 start: xcb_randr_get_output_info_name(info),
                 count: max(0, Int(xcb_randr_get_output_info_name_length(info))))
             result.append(
                 DisplayListing.Monitor(
-                    name: PrintableText.harmless(String(decoding: name, as: UTF8.self)),
-                    area: PixelRectangle(
-                        x: Int(crtc.pointee.x), y: Int(crtc.pointee.y), width: Int(crtc.pointee.width),
-                        height: Int(crtc.pointee.height)),
+                    name: PrintableText.harmless(String(decoding: name, as: UTF8.self)), area: area,
                     isPrimary: primary?.pointee.output == output))
         }
         try connection.check()
         return result
+    }
+    /// What a CRTC shows; nothing where there is none, or it is off.
+    private func area(of crtc: xcb_randr_crtc_t, _ time: xcb_timestamp_t) -> PixelRectangle {
+        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        if crtc == 0 { return nothing }
+        let cookie = xcb_randr_get_crtc_info(connection.handle, crtc, time)
+        guard let info = xcb_randr_get_crtc_info_reply(connection.handle, cookie, nil) else { return nothing }
+        defer { free(info) }
+        if info.pointee.mode == 0 { return nothing }
+        return PixelRectangle(
+            x: Int(info.pointee.x), y: Int(info.pointee.y), width: Int(info.pointee.width),
+            height: Int(info.pointee.height))
     }
 }

@@ -5,7 +5,7 @@ import MediaTypes
 final class MonitorSource: CaptureSource {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
-    private(set) var nextCheck = MonotonicTime.distantFuture
+    private(set) var nextCheck = MonotonicTime.zero
     let layout: PixelLayout
     let window: xcb_window_t
     private let connection: X11Connection
@@ -15,12 +15,16 @@ final class MonitorSource: CaptureSource {
 
     /// A cable pulled and put back, or a driver that turns all off before it arranges them anew.
     private static let patience = Interval.seconds(5)
-    private static let checkPeriod = Interval.milliseconds(500)
+    private static let waitingPeriod = Interval.milliseconds(500)
+    /// A monitor that was made by hand (RRSetMonitor) is moved and deleted without an event.
+    private static let checkPeriod = Interval.seconds(1)
 
-    /// Throws where no monitor has the name.
+    /// Throws where no monitor has the name, or it is off.
     init(_ connection: X11Connection, name: String) throws(X11CaptureError) {
-        let monitors = try MonitorSearch(connection).monitors()
+        let search = MonitorSearch(connection)
+        let monitors = try search.monitors()
         guard let monitor = monitors.first(where: { $0.name == name }), !monitor.area.isEmpty else {
+            if try search.hasOutput(name) { throw .monitorGone(name) }
             throw .noSuchMonitor(name, known: monitors.map(\.name))
         }
         self.connection = connection
@@ -41,12 +45,12 @@ final class MonitorSource: CaptureSource {
             let since = goneSince ?? now
             if now - since >= Self.patience { throw .monitorGone(name) }
             goneSince = since
-            nextCheck = min(now + Self.checkPeriod, since + Self.patience)
+            nextCheck = min(now + Self.waitingPeriod, since + Self.patience)
             place = nil
             return false
         }
         goneSince = nil
-        nextCheck = .distantFuture
+        nextCheck = now + Self.checkPeriod
         size = monitor.area.size
         place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())
         return true

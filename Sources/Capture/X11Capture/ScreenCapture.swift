@@ -47,9 +47,7 @@ public final class ScreenCapture {
     private let lock: ScreenLock?
     private let randrEvent: UInt8?
     private var wantsPointer: Bool
-    // The pointer as the last picture has it.
-    private var drawnPointer = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-    private var drawnShape = 0
+    private var drawn = DrawnPointer()
     // Kept so that a picture needs no allocation.
     private var changes: [PixelRectangle] = []
     private var area = DamagedArea()
@@ -91,6 +89,10 @@ public final class ScreenCapture {
         } else {
             self.hidden = hidden.isEmpty ? nil : try HiddenWindows(connection, hidden)
         }
+        for selector in self.hidden?.missing ?? [] {
+            onWarning(
+                "no window is '\(PrintableText.harmless(selector.description))' yet; it is hidden as soon as it comes")
+        }
         lock = watchesLock ? try ScreenLock(connection) : nil
         xcb_flush(connection.handle)
     }
@@ -98,7 +100,8 @@ public final class ScreenCapture {
     /// Whether `takeChanges` may find something to draw; always where the server doesn't say (see `pollDue`).
     public var mayHaveChanged: Bool {
         if isWaiting { return false }
-        return isIncomplete || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false || isPointerOutdated
+        return isIncomplete || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
+            || drawn.isOutdated(pointer, at: pointerArea)
     }
 
     /// Readable when the server has sent something.
@@ -152,15 +155,15 @@ public final class ScreenCapture {
         // All is asked before the first answer is waited for.
         let isDamaged = damage?.isDamaged == true
         let question = isDamaged || drawsPointer ? pointer.ask(source.window) : nil
-        let drawn = isDamaged ? damage?.ask() : nil
+        let asked = isDamaged ? damage?.ask() : nil
         if let question, try look(question, .now()) { _ = try look(pointer.ask(source.window), .now()) }
-        if let drawn {
-            try damage?.collect(drawn, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+        if let asked {
+            try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
         } else {
             // The round trip may have brought the event.
             try drain()
-            if damage?.isDamaged == true, let drawn = damage?.ask() {
-                try damage?.collect(drawn, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+            if damage?.isDamaged == true, let asked = damage?.ask() {
+                try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
             }
         }
         if comparison != nil, try !compare(place) {
@@ -168,7 +171,7 @@ public final class ScreenCapture {
             return area
         }
         addHiddenChanges(place)
-        addPointerChanges()
+        drawn.update(pointer, at: pointerArea, changes: &changes)
         if isIncomplete {
             isIncomplete = false
             changes.removeAll(keepingCapacity: true)
@@ -198,7 +201,7 @@ public final class ScreenCapture {
         }
         return try completes { () throws(X11CaptureError) in
             try grab(area.rectangles, place) { pixels in
-                pointer.shape.draw(at: drawnPointer, into: pixels, format: pixelFormat)
+                drawn.draw(into: pixels, format: pixelFormat)
                 body(pixels)
             }
             if !area.isEmpty { refusals = 0 }
@@ -213,27 +216,14 @@ public final class ScreenCapture {
         return pointer.motion.looked(now, moved: moved)
     }
 
-    /// Where the pointer's pixels lie now; empty where none shows.
-    var pointerArea: PixelRectangle {
-        guard let place = source.place, let at = pointer.place, !pointer.shape.isInvisible else {
+    /// Where the pointer's pixels are to be drawn; empty where none are.
+    private var pointerArea: PixelRectangle {
+        guard drawsPointer, let place = source.place, let at = pointer.place, !pointer.shape.isInvisible else {
             return PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         }
         return PixelRectangle(
             x: at.x - place.origin.x - pointer.shape.hotX, y: at.y - place.origin.y - pointer.shape.hotY,
             width: pointer.shape.width, height: pointer.shape.height)
-    }
-
-    private var isPointerOutdated: Bool {
-        if !drawsPointer { return !drawnPointer.isEmpty }
-        return pointerArea != drawnPointer || pointer.shapeNumber != drawnShape && !drawnPointer.isEmpty
-    }
-
-    private func addPointerChanges() {
-        guard isPointerOutdated else { return }
-        if !drawnPointer.isEmpty { changes.append(drawnPointer) }
-        drawnPointer = drawsPointer ? pointerArea : PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        drawnShape = pointer.shapeNumber
-        if !drawnPointer.isEmpty { changes.append(drawnPointer) }
     }
 
     private func addHiddenChanges(_ place: CapturePlace) {
@@ -310,7 +300,7 @@ public final class ScreenCapture {
         if type == 0 { return warn(of: event) }
         // What another program sends in the server's name proves nothing.
         if event.pointee.response_type & 0x80 != 0 { return }
-        if damage?.take(event: type) == true || pointer.take(event) { return }
+        if damage?.take(event) == true || pointer.take(event) { return }
         if let randrEvent, type == randrEvent || type == randrEvent + 1 {
             isRearranged = true
             return

@@ -28,7 +28,7 @@ struct WindowSearch {
 
     /// A program's window lies so many windows below the root at most: itself, in a frame, in a frame within a frame.
     private static let levels = 3
-    private static let mostWindows = 2048
+    private static let mostWindows = 16_384
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection

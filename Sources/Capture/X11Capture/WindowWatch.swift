@@ -26,7 +26,10 @@ struct WindowWatch {
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
             if destroyed.window == window { isDestroyed = true }
-            if destroyed.event == frame { isFrameKnown = false }
+            if destroyed.event == frame, destroyed.window == frame {
+                isFrameKnown = false
+                isOutdated = true
+            }
             return destroyed.event == window || destroyed.event == frame
         case XCB_MAP_NOTIFY: return outdate(event.cast(to: xcb_map_notify_event_t.self).event)
         case XCB_UNMAP_NOTIFY: return outdate(event.cast(to: xcb_unmap_notify_event_t.self).event)

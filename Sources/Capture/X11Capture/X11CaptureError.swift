@@ -25,7 +25,7 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
     case regionGone(PixelRectangle, screen: PictureSize)
     /// No monitor has this name; these have others.
     case noSuchMonitor(String, known: [String])
-    /// The captured monitor is gone, and hasn't come back.
+    /// The monitor is off, or it is gone and hasn't come back.
     case monitorGone(String)
     /// No window has this identifier, title or class.
     case noSuchWindow(String)
@@ -59,7 +59,7 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
         case .noSuchMonitor(let name, let known):
             "there is no monitor '\(PrintableText.harmless(name))'; "
                 + (known.isEmpty ? "the display has none" : "there is \(known.joined(separator: ", "))")
-        case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is gone"
+        case .monitorGone(let name): "monitor '\(PrintableText.harmless(name))' is gone or switched off"
         case .noSuchWindow(let text): "there is no window '\(text)'; --list shows those there are"
         case .severalWindows(let text, let matches):
             "'\(text)' is said by several windows; name one by its number: \(matches.joined(separator: ", "))"

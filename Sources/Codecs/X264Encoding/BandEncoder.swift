@@ -16,6 +16,7 @@ final class BandEncoder {
     private let encoder: X264Encoder
     private let width: Int
     private let chroma: ChromaFormat
+    private var covered: CoveredRows
     // The band as viewers have it, with the macroblocks to code as they should look.
     private var protected: [UInt8] = []
 
@@ -28,6 +29,7 @@ final class BandEncoder {
         width = columns * 16
         own.size = PictureSize(width: width, height: Self.rows * 16)
         chroma = configuration.chroma
+        covered = CoveredRows(width: width)
         encoder = try X264Encoder(own, onWarning: onWarning)
         guard encoder.pictureParameterSet == whole.pictureParameterSet,
             let sequence = try? SequenceParameterSet(nalUnit: encoder.sequenceParameterSet[...]),
@@ -57,6 +59,9 @@ final class BandEncoder {
         try result.get()
     }
 
+    /// The bands that follow, from the top down, are those of another picture.
+    func beginPicture() { covered.removeAll() }
+
     /// Encodes the band that begins at macroblock row `firstRow` of `pictureRows` into `nalUnit`, and puts what comes of it
     /// into `reference`, the whole picture as viewers have it.
     ///
@@ -73,6 +78,7 @@ final class BandEncoder {
         let top = firstRow * 16
         let height = Self.rows * 16
         own.copyRows(-margin, count: height + 2 * margin, width: width, from: reference, at: top - margin)
+        covered.restore(into: own, top: top)
         let request = X264Encoder.Request(quantizer: quantizer, skipped: skipped)
         if protectsSkipped {
             protect(planes, reference, top: top, skipped: skipped)
@@ -90,6 +96,7 @@ final class BandEncoder {
             try keep(encoder.encode(planes.advanced(rows: top, chroma), request, time: time))
         }
         guard let coded = encoder.reconstruction else { return }
+        covered.keep(before: top + height, of: reference)
         // At the picture's own edge the margin is part of what the band brings along.
         let above = firstRow == 0 ? margin : 0
         let below = firstRow + Self.rows >= pictureRows ? margin : 0

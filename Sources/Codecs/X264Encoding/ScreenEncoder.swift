@@ -122,6 +122,7 @@ public final class ScreenEncoder {
         ranges.removeAll(keepingCapacity: true)
         var next = 0
         if activity.count > 0 {
+            band.beginPicture()
             for start in placement.starts {
                 appendSkipped(from: next, to: start, editing)
                 let begin = bytes.count

@@ -1,11 +1,13 @@
 import CXCB
 
-/// Fills rectangles by PolyFillRectangle requests: those of one colour in a row share a request.
+/// Fills rectangles by PolyFillRectangle requests: those of one colour in a row share a request. Sheets are copied from the
+/// X server's own copies.
 struct RequestPainter: ScenePainter {
     let connection: OpaquePointer
     let drawable: xcb_drawable_t
     let context: xcb_gcontext_t
     let colors: PixelLayout
+    let sheets: SheetPixmaps
 
     /// Well below the smallest request length that a server may have (16 KiB).
     private static let mostRectangles = 1000
@@ -13,7 +15,11 @@ struct RequestPainter: ScenePainter {
     private var color: SceneColor?
     private var rectangles: [xcb_rectangle_t] = []
 
-    init(connection: OpaquePointer, drawable: xcb_drawable_t, context: xcb_gcontext_t, colors: PixelLayout) {
+    init(
+        connection: OpaquePointer, drawable: xcb_drawable_t, context: xcb_gcontext_t, colors: PixelLayout,
+        sheets: SheetPixmaps
+    ) {
+        self.sheets = sheets
         self.connection = connection
         self.drawable = drawable
         self.context = context
@@ -28,6 +34,29 @@ struct RequestPainter: ScenePainter {
             xcb_rectangle_t(
                 x: Int16(clamping: rectangle.x), y: Int16(clamping: rectangle.y),
                 width: UInt16(clamping: rectangle.width), height: UInt16(clamping: rectangle.height)))
+    }
+
+    mutating func draw(_ sheet: SceneSheet, _ part: SceneRectangle, x: Int, y: Int) {
+        flush()
+        let source = part.intersection(sheet.bounds)
+        guard source.width > 0, source.height > 0 else { return }
+        guard let pixmap = sheets.pixmap(of: sheet, context: context) else {
+            drawPixels(sheet, source, x: x, y: y)
+            return
+        }
+        xcb_copy_area(
+            connection, pixmap, drawable, context, Int16(clamping: source.x), Int16(clamping: source.y),
+            Int16(clamping: x), Int16(clamping: y), UInt16(clamping: source.width), UInt16(clamping: source.height))
+    }
+
+    /// Slow, and right with pixels of every width.
+    private mutating func drawPixels(_ sheet: SceneSheet, _ source: SceneRectangle, x: Int, y: Int) {
+        for row in 0..<source.height {
+            for column in 0..<source.width {
+                let pixel = sheet.pixels[(source.y + row) * sheet.width + source.x + column]
+                fill(SceneRectangle(x + column, y + row, 1, 1), SceneColor(packed: pixel))
+            }
+        }
     }
 
     /// Sends what is gathered.

@@ -8,6 +8,13 @@ public protocol Scene: Sendable {
     /// Paints the picture of `tick` (0 or more) over that of tick `previous`, or all of it when `previous` is nil, and
     /// gives the rectangles outside of which nothing has changed.
     func paint<Painter: ScenePainter>(tick: Int, after previous: Int?, with painter: inout Painter) -> [SceneRectangle]
+
+    /// Where the scene puts the pointer at a tick; nil where it leaves it alone.
+    func pointer(at tick: Int) -> (x: Int, y: Int)?
+}
+
+extension Scene {
+    public func pointer(at tick: Int) -> (x: Int, y: Int)? { nil }
 }
 
 /// The scenes there are.
@@ -16,12 +23,39 @@ public enum SceneKind: String, CaseIterable, Sendable {
     case patches
     /// Something like a desktop at work: `DesktopScene`.
     case desktop
+    /// Pages of text and a pointer, and nothing moves: `WorkScene`, as all that follow.
+    case idle
+    /// The pointer moves, and nothing else.
+    case pointer
+    /// Somebody types, ten letters a second.
+    case typing
+    /// A page of text that fills most of the screen scrolls.
+    case scroll
+    /// A window is dragged over a page of text.
+    case drag
+    /// A film of 640x360 plays over a page of text.
+    case video
+    /// A film fills the screen.
+    case full
+    /// The same page, leafed through: nine times as fast, so that little of a picture is to be found in the one before.
+    case flick
+    /// Red text on black, and nothing moves.
+    case red
 
     /// The scene for a screen of this size, whose ticks come `ticksPerSecond` times a second.
     public func scene(width: Int, height: Int, ticksPerSecond: Int) -> any Scene {
         switch self {
         case .patches: PatchScene(width: width, height: height)
         case .desktop: DesktopScene(width: width, height: height, ticksPerSecond: ticksPerSecond)
+        case .idle: WorkScene(.idle, width: width, height: height)
+        case .pointer: WorkScene(.pointer, width: width, height: height)
+        case .typing: WorkScene(.typing, width: width, height: height)
+        case .scroll: WorkScene(.scroll, width: width, height: height)
+        case .drag: WorkScene(.drag, width: width, height: height)
+        case .video: WorkScene(.video, width: width, height: height)
+        case .full: WorkScene(.full, width: width, height: height)
+        case .flick: WorkScene(.flick, width: width, height: height)
+        case .red: WorkScene(.red, width: width, height: height)
         }
     }
 }
@@ -30,6 +64,8 @@ public enum SceneKind: String, CaseIterable, Sendable {
 public protocol ScenePainter {
     /// Fills `rectangle` with `color`.
     mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor)
+    /// Draws `part` of a sheet with its top left corner at (`x`, `y`).
+    mutating func draw(_ sheet: SceneSheet, _ part: SceneRectangle, x: Int, y: Int)
 }
 
 /// A rectangle of pixels; `x` and `y` count from the top left corner.

@@ -56,6 +56,23 @@ public struct ScenePicture: ScenePainter, Sendable {
         }
     }
 
+    public mutating func draw(_ sheet: SceneSheet, _ part: SceneRectangle, x: Int, y: Int) {
+        let source = part.intersection(sheet.bounds)
+        let target = SceneRectangle(x, y, source.width, source.height)
+            .intersection(SceneRectangle(0, 0, width, height))
+        guard bytesPerPixel >= 3 else { return }
+        for row in target.y..<target.bottom {
+            let from = (source.y + row - y) * sheet.width + source.x + target.x - x
+            var index = row * rowBytes + target.x * bytesPerPixel
+            for pixel in sheet.pixels[from..<from + target.width] {
+                bytes[index] = UInt8(truncatingIfNeeded: pixel >> 16)
+                bytes[index + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
+                bytes[index + 2] = UInt8(truncatingIfNeeded: pixel)
+                index += bytesPerPixel
+            }
+        }
+    }
+
     /// The mean colour of `rectangle`, or nil if none of it lies in the picture. Grey gives three equal parts.
     public func meanColor(of rectangle: SceneRectangle) -> SceneColor? {
         let inside = rectangle.intersection(SceneRectangle(0, 0, width, height))

@@ -15,6 +15,8 @@ public final class SceneWindow {
     private let pixmap: xcb_pixmap_t
     private let context: xcb_gcontext_t
     private let colors: PixelLayout
+    private let sheets: SheetPixmaps
+    private let root: xcb_window_t
 
     /// Opens the window on `display` (nil is DISPLAY's) and shows the scene's tick 0.
     public init(display: String?, kind: SceneKind, ticksPerSecond: Int = 30) throws(SceneError) {
@@ -35,6 +37,7 @@ public final class SceneWindow {
         }
         self.connection = connection
         self.colors = colors
+        root = screen.pointee.root
         let (width, height) = (screen.pointee.width_in_pixels, screen.pointee.height_in_pixels)
         window = xcb_generate_id(connection)
         pixmap = xcb_generate_id(connection)
@@ -47,7 +50,10 @@ public final class SceneWindow {
             connection, screen.pointee.root_depth, window, screen.pointee.root, 0, 0, width, height, 0,
             UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), screen.pointee.root_visual, mask, values)
         xcb_create_pixmap(connection, screen.pointee.root_depth, pixmap, window, width, height)
+        sheets = SheetPixmaps(
+            connection: connection, drawable: window, depth: screen.pointee.root_depth, colors: colors)
         xcb_create_gc(connection, context, pixmap, XCB_GC_GRAPHICS_EXPOSURES.rawValue, [UInt32(0)])
+        if scene.pointer(at: 0) != nil { showArrow() }
         xcb_map_window(connection, window)
         try show(tick: 0)
     }
@@ -58,10 +64,12 @@ public final class SceneWindow {
 
     /// Shows the picture of `tick`, and returns when the X server has drawn it.
     public func show(tick: Int) throws(SceneError) {
-        var painter = RequestPainter(connection: connection, drawable: pixmap, context: context, colors: colors)
+        var painter = RequestPainter(
+            connection: connection, drawable: pixmap, context: context, colors: colors, sheets: sheets)
         let changed = scene.paint(tick: tick, after: self.tick, with: &painter)
         painter.flush()
         for rectangle in changed { copy(rectangle) }
+        movePointer(to: tick)
         self.tick = tick
         try settle()
     }
@@ -82,6 +90,24 @@ public final class SceneWindow {
             xcb_flush(connection)
         }
         guard xcb_connection_has_error(connection) == 0 else { throw .connectionLost }
+    }
+
+    /// Puts the pointer where the scene wants it, as if a mouse had moved.
+    private func movePointer(to tick: Int) {
+        guard let place = scene.pointer(at: tick) else { return }
+        if let last = self.tick.flatMap(scene.pointer), last == place { return }
+        xcb_test_fake_input(
+            connection, UInt8(XCB_MOTION_NOTIFY), 0, 0, root, Int16(clamping: place.x), Int16(clamping: place.y), 0)
+    }
+
+    /// An arrow for a pointer, where the X server has its cursor font.
+    private func showArrow() {
+        let font = xcb_generate_id(connection)
+        let cursor = xcb_generate_id(connection)
+        xcb_open_font(connection, font, 6, "cursor")
+        // The left_ptr glyph and its mask; black with a white edge.
+        xcb_create_glyph_cursor(connection, cursor, font, font, 68, 69, 0, 0, 0, 0xFFFF, 0xFFFF, 0xFFFF)
+        xcb_change_window_attributes(connection, window, XCB_CW_CURSOR.rawValue, [cursor])
     }
 
     private func copy(_ rectangle: SceneRectangle) {

@@ -1,0 +1,140 @@
+import MediaTypes
+import RateControl
+import TestSupport
+import Testing
+
+@Suite("Quality map")
+struct QualityMapTests {
+    private static let grid = MacroblockGrid(size: PictureSize(width: 1920, height: 1080))
+
+    private static func at(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+
+    /// A map after an IDR at `quantizer`.
+    private static func coded(_ quantizer: Int) -> QualityMap {
+        var map = QualityMap(grid: grid)
+        map.activateAll()
+        map.coded(quantizer: quantizer, isChange: false, now: .zero)
+        return map
+    }
+
+    @Test("a grid covers the picture, and a rectangle the macroblocks that it touches")
+    func grid() {
+        #expect(Self.grid.columns == 120)
+        #expect(Self.grid.rows == 68)
+        #expect(Self.grid.count == 8160)
+        let part = Self.grid.columnsAndRows(of: PixelRectangle(x: 15, y: 16, width: 2, height: 16))
+        #expect(part.columns == 0..<2)
+        #expect(part.rows == 1..<2)
+    }
+
+    @Test("rectangles that lie outside, are empty or absurd are clamped")
+    func clamping() {
+        let cases: [(PixelRectangle, Int)] = [
+            (PixelRectangle(x: -100, y: -100, width: 101, height: 101), 1),
+            (PixelRectangle(x: 1919, y: 1079, width: 100, height: 100), 1),
+            (PixelRectangle(x: 5000, y: 0, width: 10, height: 10), 0),
+            (PixelRectangle(x: 0, y: 0, width: 0, height: 10), 0),
+            (PixelRectangle(x: 0, y: 0, width: -5, height: 10), 0),
+            (PixelRectangle(x: .min, y: .min, width: .max, height: .max), 0),
+            (PixelRectangle(x: 0, y: 0, width: .max, height: .max), 8160),
+            (PixelRectangle(x: .max, y: .max, width: .max, height: .max), 0),
+            (PixelRectangle(x: -1, y: -1, width: .max, height: .max), 8160),
+        ]
+        for (rectangle, count) in cases {
+            var map = QualityMap(grid: Self.grid)
+            map.activate([rectangle])
+            #expect(map.activeCount == count, "\(rectangle)")
+        }
+        #expect(MacroblockGrid(size: PictureSize(width: -4, height: 0)).count == 0)
+        #expect(MacroblockGrid(size: PictureSize(width: .max, height: 1)).columns == 4096)
+    }
+
+    @Test("activating marks what the damage touches, once, and clears what was marked before")
+    func activate() {
+        var random = SeededRandom(seed: 1)
+        var map = QualityMap(grid: Self.grid)
+        for _ in 0..<100 {
+            var expected = [UInt8](repeating: 0, count: Self.grid.count)
+            let rectangles = (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                PixelRectangle(
+                    x: .random(in: -50...1950, using: &random), y: .random(in: -50...1100, using: &random),
+                    width: .random(in: -2...400, using: &random), height: .random(in: -2...400, using: &random))
+            }
+            for rectangle in rectangles where !rectangle.isEmpty {
+                for index in 0..<expected.count {
+                    let block = PixelRectangle(x: index % 120 * 16, y: index / 120 * 16, width: 16, height: 16)
+                    if !block.intersection(rectangle).isEmpty { expected[index] = 1 }
+                }
+            }
+            map.activate(rectangles)
+            #expect(map.active == expected)
+            #expect(map.activeCount == expected.reduce(0) { $0 + Int($1) })
+        }
+    }
+
+    @Test("nothing is to be refined before the first picture, nor where all is fine")
+    func fine() {
+        var map = QualityMap(grid: Self.grid)
+        #expect(map.refinementDue(to: 14) == nil)
+        #expect(map.activateForRefinement(atMost: 100, to: 14, now: Self.at(1000)) == 0)
+        map = Self.coded(14)
+        #expect(map.refinementDue(to: 14) == nil)
+        #expect(map.refinementDue(to: 13) != nil)
+        #expect(!map.hasCoarserOutsideActive(than: 14))
+    }
+
+    @Test("refinement waits until 200 ms after the last change of a macroblock, and takes every one once")
+    func refinement() {
+        var map = Self.coded(14)
+        map.activate([PixelRectangle(x: 0, y: 0, width: 320, height: 160)])
+        #expect(map.activeCount == 200)
+        map.coded(quantizer: 30, isChange: true, now: Self.at(1_000))
+        map.activate([PixelRectangle(x: 0, y: 0, width: 16, height: 16)])
+        map.coded(quantizer: 32, isChange: true, now: Self.at(1_100))
+        #expect(map.coarserCount(than: 14) == 200)
+        #expect(map.refinementDue(to: 14) == Self.at(1_200))
+        #expect(map.activateForRefinement(atMost: 1_000, to: 14, now: Self.at(1_199)) == 0)
+        #expect(map.activateForRefinement(atMost: 150, to: 14, now: Self.at(1_200)) == 150)
+        #expect(map.active[0] == 0, "changed later")
+        #expect(map.hasCoarserOutsideActive(than: 14))
+        map.coded(quantizer: 14, isChange: false, now: Self.at(1_210))
+        #expect(map.activateForRefinement(atMost: 150, to: 14, now: Self.at(1_250)) == 49)
+        map.coded(quantizer: 14, isChange: false, now: Self.at(1_260))
+        #expect(map.refinementDue(to: 14) == Self.at(1_300))
+        #expect(map.activateForRefinement(atMost: 150, to: 14, now: Self.at(1_300)) == 1)
+        #expect(map.active[0] == 1)
+        #expect(!map.hasCoarserOutsideActive(than: 14))
+        map.coded(quantizer: 14, isChange: false, now: Self.at(1_310))
+        #expect(map.refinementDue(to: 14) == nil)
+    }
+
+    @Test("the coarsest tiles come first, then those at the top")
+    func order() {
+        var map = Self.coded(20)
+        map.activate([PixelRectangle(x: 1280, y: 640, width: 128, height: 64)])
+        map.coded(quantizer: 40, isChange: false, now: Self.at(10))
+        #expect(map.activateForRefinement(atMost: 32, to: 14, now: Self.at(1_000)) == 32)
+        #expect(map.active[40 * 120 + 80] == 1)
+        #expect(map.active[43 * 120 + 87] == 1)
+        map.coded(quantizer: 14, isChange: false, now: Self.at(1_000))
+        #expect(map.activateForRefinement(atMost: 32, to: 14, now: Self.at(1_033)) == 32)
+        #expect(map.active[0] == 1)
+        #expect(map.active[3 * 120 + 7] == 1)
+    }
+
+    @Test("absurd quantizers, counts and times are borne")
+    func absurd() {
+        var map = Self.coded(Int.max)
+        map.activateAll()
+        map.coded(quantizer: .min, isChange: true, now: MonotonicTime(nanoseconds: .min))
+        #expect(map.refinementDue(to: .min) == nil)
+        #expect(map.refinementDue(to: .max) == nil)
+        #expect(map.activateForRefinement(atMost: .max, to: -1, now: .distantFuture) == 0, "0 is as fine as it gets")
+        map.coded(quantizer: 20, isChange: true, now: .distantFuture)
+        #expect(map.activateForRefinement(atMost: -5, to: 14, now: .zero) == 0)
+        var empty = QualityMap(grid: MacroblockGrid(size: PictureSize(width: 0, height: 0)))
+        empty.activateAll()
+        empty.coded(quantizer: 30, isChange: true, now: .zero)
+        #expect(empty.activateForRefinement(atMost: 10, to: 14, now: Self.at(500)) == 0)
+    }
+}

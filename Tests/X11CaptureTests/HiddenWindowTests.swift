@@ -1,0 +1,147 @@
+import Glibc
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+import X11Capture
+
+private let secret = SceneColor(0xFF, 0, 0xFF)
+private let screenSize = PictureSize(width: 400, height: 300)
+private let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
+
+@Suite("hidden windows", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct HiddenWindowTests {
+    @Test(
+        "no picture has a pixel of a hidden window while it comes, moves, is raised and goes", arguments: [true, false])
+    func never(usesDamage: Bool) throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        client.fill(all, color: 0x0000FF)
+        let cover = client.window(PixelRectangle(x: 50, y: 50, width: 100, height: 100), color: 0x00FF00)
+        let capture = try ScreenCapture(
+            display: screen.name, hidden: [.title("Passwords")], usesDamage: usesDamage, drawsPointer: false)
+        var picture = try GrabbedPicture(capture)
+        let window = client.window(
+            PixelRectangle(x: 60, y: 60, width: 80, height: 40), color: 0xFF00FF, title: "my passwords", border: 2)
+        try follow()
+        for step in 0..<20 {
+            client.move(window, to: step * 17 % 350 - 20, step * 13 % 280)
+            if step % 3 == 0 { client.raise(window) }
+            if step % 5 == 0 { client.raise(cover) }
+            if step % 4 == 0 { client.resize(window, 80 + step, 40 + step) }
+            try follow()
+        }
+        // Another title doesn't make it less private.
+        client.title(window, "something else")
+        client.fill(PixelRectangle(x: 0, y: 0, width: 30, height: 30), color: 0xFF00FF, on: window)
+        try follow()
+        client.unmap(window)
+        client.map(window)
+        try follow()
+        client.destroy(window)
+        client.fill(all, color: 0x0000FF)
+        let later = try settle()
+        for y in 0..<300 { for x in 0..<400 { #expect(later.color(x, y) == SceneColor(0, 0, 0xFF)) } }
+
+        func follow() throws {
+            let settled = try settle()
+            #expect(!shows(settled))
+        }
+        func settle() throws -> GrabbedPicture {
+            var quiet = 0
+            while quiet < 2 {
+                _ = try capture.readEvents()
+                let area = try capture.takeChanges()
+                quiet = area.isEmpty ? quiet + 1 : 0
+                try picture.update(capture, area)
+                #expect(!shows(picture))
+            }
+            return picture
+        }
+    }
+
+    @Test("what happens while pixels are on their way is known before they are handed out")
+    func race() throws {
+        // Several bands a picture.
+        let size = PictureSize(width: 1280, height: 720)
+        let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
+        let screen = try VirtualScreen(size)
+        try Client(screen.name).fill(whole, color: 0x101010)
+        let capture = try ScreenCapture(display: screen.name, hidden: [.title("passwords")], drawsPointer: false)
+        let open = try ScreenCapture(display: screen.name, drawsPointer: false)
+        let other = try Client(screen.name)
+        // The server takes turns between what we ask for and this.
+        other.waits = false
+        var (seen, seenOpenly) = (0, 0)
+        for step in 0..<300 {
+            let window = other.window(
+                PixelRectangle(x: step * 37 % 1200, y: step * 29 % 660, width: 60, height: 50), color: 0xFF00FF,
+                title: step % 3 == 1 ? "something" : "passwords", isMapped: step % 3 == 0)
+            // A title that comes just before its window shows.
+            other.title(window, "my passwords")
+            other.map(window)
+            for move in 0..<20 {
+                other.move(window, to: (step * 41 + move * 220) % 1200, (step * 31 + move * 90) % 660)
+            }
+            if step % 2 == 0 { other.destroy(window) } else { other.unmap(window) }
+            // Without readEvents: grabs alone have to be safe.
+            let area = DamagedArea([whole], in: size)
+            for _ in 0..<2 {
+                _ = try capture.grab(area) { if shows($0) { seen += 1 } }
+            }
+            // Where nothing is hidden it does show; or this would prove nothing.
+            for move in 0..<20 { other.move(window, to: move * 20, move * 30) }
+            other.map(window)
+            _ = try open.grab(area) { if shows($0) { seenOpenly += 1 } }
+            other.destroy(window)
+        }
+        #expect(seen == 0)
+        #expect(seenOpenly > 10)
+    }
+
+    /// Whether there is a byte that nothing else on the screen has.
+    private func shows(_ pixels: GrabbedPixels) -> Bool {
+        memchr(pixels.base, 0xFF, pixels.stride * pixels.rectangle.height) != nil
+    }
+
+    @Test("a window in a frame hides its frame, also where its title comes late; the place shows again when it is gone")
+    func frames() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        client.fill(all, color: 0x0000FF)
+        let capture = try ScreenCapture(
+            display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 200, height: 150)),
+            hidden: [.title("secret")], drawsPointer: false)
+        var picture = try GrabbedPicture(capture)
+        let frame = client.window(
+            PixelRectangle(x: 90, y: 90, width: 60, height: 60), color: 0x00FF00, isMapped: false)
+        let window = client.window(
+            PixelRectangle(x: 100, y: 100, width: 50, height: 50), color: 0xFF00FF, isMapped: false)
+        client.reparent(window, into: frame)
+        client.map(window)
+        client.map(frame)
+        client.title(window, "a secret")
+        try update()
+        #expect(picture.color(0, 0) == SceneColor(0, 0, 0) && picture.color(49, 49) == SceneColor(0, 0, 0))
+        #expect(picture.color(50, 50) == SceneColor(0, 0, 0xFF))
+        client.destroy(frame)
+        client.fill(all, color: 0x0000FF)
+        try update()
+        #expect(picture.color(0, 0) == SceneColor(0, 0, 0xFF))
+
+        func update() throws {
+            for _ in 0..<3 {
+                _ = try capture.readEvents()
+                try picture.update(capture, capture.takeChanges())
+            }
+        }
+    }
+
+    private func shows(_ picture: GrabbedPicture) -> Bool {
+        for index in stride(from: 0, to: picture.bytes.count, by: 3)
+        where picture.bytes[index] == secret.red && picture.bytes[index + 1] == 0 && picture.bytes[index + 2] == 0xFF {
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,209 @@
+import Glibc
+import MediaTypes
+import TestSupport
+import Testing
+import X11Capture
+
+private let screenSize = PictureSize(width: 400, height: 300)
+
+@Suite("pointer apart", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct PointerTests {
+    @Test("motion wakes us once, is followed at 60 looks a second at most, and rest costs nothing but a slow check")
+    func motion() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        client.showPointer(at: (10, 10))
+        try rest(capture)
+        // Nothing wakes us, and the next look is a second away.
+        #expect(!isReadable(capture, within: 300))
+        #expect(capture.nextPointerLook - now() > .milliseconds(500))
+        #expect(!capture.pointerMayHaveMoved)
+        client.moveMouse(to: (20, 30))
+        #expect(isReadable(capture, within: 2000))
+        _ = try capture.readEvents()
+        #expect(capture.pointerMayHaveMoved)
+        #expect(try capture.lookAtPointer(now: now()) == PointerState(x: 20, y: 30, isVisible: true))
+        let look = capture.nextPointerLook - now()
+        #expect(look > .milliseconds(10) && look < .milliseconds(17))
+        // A storm of motion wakes us no more.
+        for step in 0..<100 { client.moveMouse(to: (20 + step, 30)) }
+        #expect(!isReadable(capture, within: 30))
+        #expect(try capture.lookAtPointer(now: now()) == PointerState(x: 119, y: 30, isVisible: true))
+        try rest(capture)
+        #expect(!isReadable(capture, within: 100))
+        client.moveMouse(to: (5, 5))
+        #expect(isReadable(capture, within: 2000))
+        _ = try capture.readEvents()
+        #expect(try capture.lookAtPointer(now: now()) == PointerState(x: 5, y: 5, isVisible: true))
+        // The server shows a pointer that is drawn into pictures, or not, without another word.
+        #expect(try capture.lookAtPointer(now: now()) == nil)
+    }
+
+    @Test("a second in which nothing happens costs at most two wake-ups and a few tenths of a millisecond")
+    func idle() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        client.showPointer(at: (10, 10))
+        let capture = try ScreenCapture(display: screen.name)
+        try rest(capture)
+        let end = now() + .milliseconds(1500)
+        var wakeUps = 0
+        let before = threadTime()
+        while now() < end {
+            // As the agent sleeps.
+            _ = try capture.readEvents()
+            if capture.nextPointerLook <= now() { _ = try capture.lookAtPointer(now: now()) }
+            #expect(!capture.mayHaveChanged)
+            let due = min(capture.nextPointerLook, capture.nextCheck, capture.pollDue(period: .milliseconds(33)), end)
+            _ = isReadable(capture, within: Int32(clamping: max(0, (due - now()).milliseconds + 1)))
+            wakeUps += 1
+        }
+        #expect(wakeUps <= 4)
+        #expect(threadTime() - before < .milliseconds(2))
+    }
+
+    private func threadTime() -> Interval {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    @Test("no motion is lost between two looks and the return to rest")
+    func nothingLost() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        client.showPointer(at: (10, 10))
+        try rest(capture)
+        for step in 0..<60 {
+            let place = (x: 20 + step * 3, y: 20 + step)
+            client.moveMouse(to: place)
+            // Between none and five looks, so that motion meets every state.
+            var time = now()
+            var last: PointerState?
+            for _ in 0..<step % 6 {
+                time = time + .milliseconds(17)
+                _ = try capture.readEvents()
+                last = try capture.lookAtPointer(now: time) ?? last
+            }
+            client.moveMouse(to: (place.x + 1, place.y))
+            try eventually("the last place") {
+                _ = try capture.readEvents()
+                guard capture.pointerMayHaveMoved else { return false }
+                last = try capture.lookAtPointer(now: now()) ?? last
+                return last?.x == place.x + 1 && last?.y == place.y
+            }
+        }
+    }
+
+    @Test("a warp, which makes no event, is found by the slow check")
+    func warp() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let capture = try ScreenCapture(
+            display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 50, height: 50)),
+            drawsPointer: false)
+        client.showPointer(at: (120, 130))
+        try rest(capture)
+        client.warp(to: (149, 149))
+        let due = capture.nextPointerLook
+        #expect(due <= now() + .seconds(1))
+        #expect(try capture.lookAtPointer(now: due) == PointerState(x: 49, y: 49, isVisible: true))
+        try rest(capture)
+        client.warp(to: (150, 149))
+        #expect(try capture.lookAtPointer(now: capture.nextPointerLook)?.isVisible == false)
+    }
+
+    @Test("a shape is given once, and again when it changes")
+    func shape() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        client.showPointer(at: (10, 10))
+        let first = try eventually("a shape") {
+            _ = try capture.readEvents()
+            let shape = try capture.takePointerShape()
+            return shape.map { $0.width > 0 } == true ? shape : nil
+        }
+        #expect(first.pixels.count == first.width * first.height)
+        #expect(first.hotX < first.width && first.hotY < first.height)
+        try rest(capture)
+        #expect(try capture.takePointerShape() == nil)
+        client.showPointer(at: (10, 10), glyph: 34)
+        #expect(isReadable(capture, within: 2000))
+        _ = try capture.readEvents()
+        #expect(capture.pointerMayHaveMoved)
+        let second = try #require(try capture.takePointerShape())
+        #expect(second != first)
+        #expect(try capture.takePointerShape() == nil)
+        capture.forgetToldPointer()
+        #expect(try capture.takePointerShape() == second)
+    }
+
+    @Test("switching the pointer on or off is a change of the place where it is, once")
+    func switching() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        client.fill(PixelRectangle(x: 0, y: 0, width: 400, height: 300), color: 0x0000FF)
+        client.showPointer(at: (100, 100))
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        try rest(capture)
+        var picture = try GrabbedPicture(capture)
+        let without = picture.bytes
+        _ = try capture.readEvents()
+        _ = try capture.takeChanges()
+        #expect(!capture.mayHaveChanged)
+        capture.drawsPointer = true
+        #expect(capture.mayHaveChanged)
+        var area = try capture.takeChanges()
+        #expect(!area.isEmpty && area.bounds.width < 50)
+        try picture.update(capture, area)
+        #expect(picture.bytes != without)
+        #expect(!capture.mayHaveChanged)
+        // While it is drawn, a look tells that a picture is due.
+        client.moveMouse(to: (200, 200))
+        #expect(isReadable(capture, within: 2000))
+        _ = try capture.readEvents()
+        _ = try capture.lookAtPointer(now: now())
+        #expect(capture.mayHaveChanged)
+        try picture.update(capture, capture.takeChanges())
+        capture.drawsPointer = false
+        #expect(capture.mayHaveChanged)
+        area = try capture.takeChanges()
+        try picture.update(capture, area)
+        #expect(picture.bytes == without)
+        #expect(try !capture.mayHaveChanged && capture.takeChanges().isEmpty)
+    }
+
+    @Test("without XInput the pointer is polled: 30 times a second in motion, twice at rest")
+    func polling() throws {
+        let screen = try VirtualScreen(screenSize, options: ["-extension", "XInputExtension"])
+        let client = try Client(screen.name)
+        // Some servers don't let go of XInput; then there is nothing to see here.
+        client.showPointer(at: (10, 10))
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        try rest(capture)
+        #expect(capture.nextPointerLook <= now() + .seconds(1))
+        client.warp(to: (50, 60))
+        #expect(try capture.lookAtPointer(now: capture.nextPointerLook) == PointerState(x: 50, y: 60, isVisible: true))
+    }
+
+    /// Looks when it is due, as the agent would, until the pointer rests.
+    private func rest(_ capture: ScreenCapture) throws {
+        var quiet = 0
+        try eventually("the pointer's rest") {
+            _ = try capture.readEvents()
+            if capture.nextPointerLook <= now(), try capture.lookAtPointer(now: now()) != nil { quiet = 0 }
+            _ = try capture.takePointerShape()
+            _ = try capture.takeChanges()
+            quiet = capture.pointerMayHaveMoved || isReadable(capture, within: 0) ? 0 : quiet + 1
+            return quiet > 3
+        }
+    }
+
+    private func isReadable(_ capture: ScreenCapture, within milliseconds: Int32) -> Bool {
+        var watched = pollfd(fd: capture.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, milliseconds) > 0
+    }
+}

@@ -1,0 +1,195 @@
+import Glibc
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+import X11Capture
+
+private let red = SceneColor(0xFF, 0, 0)
+private let green = SceneColor(0, 0xFF, 0)
+private let blue = SceneColor(0, 0, 0xFF)
+private let black = SceneColor(0, 0, 0)
+private let screenSize = PictureSize(width: 400, height: 300)
+private let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
+
+@Suite("X11 capture of a window", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct WindowTests {
+    @Test("a window is seen while covered, moved and resized; it waits while unmapped, and ends when destroyed")
+    func life() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let window = client.window(
+            PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one", border: 3)
+        let cover = client.window(all, color: 0x0000FF, title: "another")
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.title("THE ONE")), drawsPointer: false)
+        #expect(capture.size == PictureSize(width: 100, height: 80))
+        // What is drawn on it while it is covered is damage, in its own coordinates.
+        client.fill(PixelRectangle(x: 0, y: 0, width: 100, height: 80), color: 0xFF0000, on: window)
+        var picture = try GrabbedPicture(capture)
+        #expect(picture.color(0, 0) == red && picture.color(99, 79) == red)
+        _ = try capture.readEvents()
+        _ = try capture.takeChanges()
+        client.fill(PixelRectangle(x: 90, y: 70, width: 10, height: 10), color: 0x00FF00, on: window)
+        let area = try eventually("damage") { try someChanges(capture) }
+        #expect(area.rectangles == [PixelRectangle(x: 90, y: 70, width: 10, height: 10)])
+        try picture.update(capture, area)
+        #expect(picture.color(99, 79) == green && picture.color(89, 79) == red)
+        // Drawing elsewhere is nothing to it, and neither is a move.
+        client.fill(all, color: 0x123456, on: cover)
+        #expect(try !capture.readEvents())
+        #expect(!capture.mayHaveChanged)
+        client.move(window, to: -50, 60)
+        #expect(try !capture.readEvents())
+        #expect(!capture.isIncomplete)
+        client.resize(window, 120, 61)
+        try eventually("the new size") { try capture.readEvents() }
+        #expect(capture.size == PictureSize(width: 120, height: 61))
+        client.fill(PixelRectangle(x: 0, y: 0, width: 120, height: 61), color: 0x00FF00, on: window)
+        picture = try GrabbedPicture(capture)
+        #expect(picture.color(0, 0) == green && picture.color(119, 60) == green)
+        client.unmap(window)
+        try eventually("the wait") {
+            _ = try capture.readEvents()
+            return capture.isWaiting
+        }
+        #expect(try !capture.mayHaveChanged && capture.takeEverything().isEmpty)
+        #expect(capture.nextPointerLook == .distantFuture)
+        client.map(window)
+        try eventually("its return") {
+            _ = try capture.readEvents()
+            return !capture.isWaiting
+        }
+        #expect(capture.mayHaveChanged)
+        client.fill(PixelRectangle(x: 0, y: 0, width: 120, height: 61), color: 0x0000FF, on: window)
+        #expect(try GrabbedPicture(capture).color(60, 30) == blue)
+        client.destroy(window)
+        let error = #expect(throws: X11CaptureError.self) {
+            try eventually("an error") { try capture.readEvents() }
+        }
+        #expect(error?.description.contains("'the one' has been closed") == true)
+    }
+
+    @Test("a window in a frame waits while its frame is unmapped")
+    func frame() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let frame = client.window(PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0)
+        let window = client.window(
+            PixelRectangle(x: 4, y: 4, width: 90, height: 70), color: 0xFF0000, title: "inside", parent: frame)
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
+        client.fill(PixelRectangle(x: 0, y: 0, width: 90, height: 70), color: 0xFF0000, on: window)
+        #expect(try GrabbedPicture(capture).color(0, 0) == red)
+        client.unmap(frame)
+        try eventually("the wait") {
+            _ = try capture.readEvents()
+            return capture.isWaiting
+        }
+        client.map(frame)
+        try eventually("its return") {
+            _ = try capture.readEvents()
+            return !capture.isWaiting
+        }
+    }
+
+    @Test("a window with an alpha channel is captured as its colours say")
+    func depth32() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let window = try #require(client.windowWithAlpha(PixelRectangle(x: 20, y: 30, width: 101, height: 80)))
+        let area = PixelRectangle(x: 0, y: 0, width: 101, height: 80)
+        client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
+        client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
+        #expect(capture.pixelFormat == .bgrx)
+        #expect(try GrabbedPicture(capture).color(100, 79) == green)
+    }
+
+    @Test("a window that isn't there, or isn't the only one, or shows nothing, is refused in words that help")
+    func refusals() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let area = PixelRectangle(x: 0, y: 0, width: 10, height: 10)
+        let windows = (0..<7).map { client.window(area, color: 0, title: "note \($0)", className: "Notes") }
+        func refusal(_ selector: WindowSelector) -> String {
+            do {
+                _ = try ScreenCapture(display: screen.name, target: .window(selector))
+                return ""
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(refusal(.title("nothing of the kind")).contains("--list"))
+        #expect(refusal(.identifier(0xDEAD_BEEF)).contains("0xdeadbeef"))
+        #expect(refusal(.title("")).contains("no window"))
+        let several = refusal(.title("notes"))
+        #expect(several.contains("note 4") && !several.contains("note 5"))
+        // A title that is equal goes first.
+        client.title(windows[6], "note")
+        #expect(refusal(.title("note")) == "")
+    }
+
+    @Test("without Composite a window's visible part is captured, wherever the window moves")
+    func withoutComposite() throws {
+        let screen = try VirtualScreen(screenSize, options: ["-extension", "Composite"])
+        let client = try Client(screen.name)
+        let window = client.window(
+            PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
+        var warnings: [String] = []
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.identifier(window)), drawsPointer: false,
+            onWarning: { warnings.append($0) })
+        #expect(warnings.count == 1)
+        #expect(try GrabbedPicture(capture).color(99, 79) == red)
+        client.move(window, to: -50, -40)
+        _ = try capture.readEvents()
+        let picture = try GrabbedPicture(capture)
+        #expect(picture.color(49, 79) == black && picture.color(50, 39) == black && picture.color(50, 40) == red)
+        client.destroy(window)
+        #expect(throws: X11CaptureError.self) { try eventually("an error") { try capture.readEvents() } }
+    }
+
+    @Test("200 new sizes of a window, and as many of the screen, leave nothing behind")
+    func noLeak() throws {
+        let screen = try VirtualScreen(screenSize)
+        let client = try Client(screen.name)
+        let window = client.window(
+            PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
+        let captures = [
+            try ScreenCapture(display: screen.name, target: .window(.identifier(window))),
+            try ScreenCapture(display: screen.name),
+        ]
+        for step in 0..<4 { try change(step) }
+        let before = (try openFiles(), try sharedKilobytes(), try client.resources())
+        for step in 0..<200 { try change(step) }
+        // Other tests open some meanwhile.
+        #expect(try openFiles() < before.0 + 60)
+        #expect(try sharedKilobytes() < before.1 + 20_000)
+        #expect(try client.resources() == before.2)
+
+        func change(_ step: Int) throws {
+            client.resize(window, 100 + step % 4, 80 + step % 3)
+            try screen.resize(to: PictureSize(width: 400 - step % 4 * 20, height: 300))
+            for capture in captures {
+                try eventually("the size") { try capture.readEvents() || step == 0 }
+                _ = try capture.grab(capture.takeEverything()) { _ in }
+            }
+        }
+    }
+
+    private func openFiles() throws -> Int {
+        guard let folder = opendir("/proc/self/fd") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
+    }
+
+    private func sharedKilobytes() throws -> Int {
+        let status = String(decoding: try fileBytes("/proc/self/status"), as: UTF8.self)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("RssShmem:") }
+        return Int(line?.split(separator: " ").dropFirst().first ?? "") ?? 0
+    }
+}

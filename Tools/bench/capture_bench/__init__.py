@@ -1,0 +1,1 @@
+"""Measures the capture process against other programs that record an X screen."""

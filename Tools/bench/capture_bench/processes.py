@@ -1,0 +1,108 @@
+"""Processes of the measurement: started, watched through /proc, and always ended by their id."""
+
+import os
+import signal
+import subprocess
+import time
+
+
+class Failure(Exception):
+    """Why one run failed; it is tried once more."""
+
+
+#: What one measurement may die of without ending all: our own words, and tools that fail or hang.
+TROUBLE = (Failure, subprocess.SubprocessError)
+
+
+class Missing(Exception):
+    """Something that is needed isn't there; nothing can be measured without it."""
+
+
+def now_ns():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def wait_until(condition, seconds, what):
+    """Polls until `condition()` holds; a Failure that names `what` after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failure("%s did not happen within %g s" % (what, seconds))
+        time.sleep(0.01)
+
+
+class Process:
+    """A child process with its messages in a file."""
+
+    def __init__(self, name, command, log_path, environment=None, stdin=None, stdout=None, pass_fds=()):
+        self.name = name
+        self.log_path = log_path
+        self.log = open(log_path, "wb")
+        try:
+            self.child = subprocess.Popen(
+                command, stdin=stdin or subprocess.DEVNULL, stdout=stdout or self.log, stderr=self.log,
+                env=dict(os.environ, **(environment or {})), pass_fds=pass_fds, close_fds=True)
+        except OSError as error:
+            self.log.close()
+            raise Missing("%s can't be started: %s" % (command[0], error))
+
+    @property
+    def pid(self):
+        return self.child.pid
+
+    def is_running(self):
+        return self.child.poll() is None
+
+    def require_running(self):
+        if not self.is_running():
+            raise Failure("%s ended by itself (%s): %s" % (self.name, self.child.returncode, self.last_words()))
+
+    def last_words(self):
+        with open(self.log_path, "rb") as log:
+            return log.read()[-400:].decode(errors="replace").strip()
+
+    def stop(self, how=signal.SIGTERM, seconds=5):
+        """Ends it, by force if it must be."""
+        if self.is_running():
+            self.child.send_signal(how)
+            try:
+                self.child.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait(seconds)
+        for stream in (self.child.stdin, self.child.stdout):
+            if stream:
+                stream.close()
+        self.log.close()
+
+
+def thread_times(pid):
+    """Nanoseconds that each thread of a process has run, by the scheduler's own account."""
+    times = {}
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            try:
+                with open("/proc/%d/task/%s/schedstat" % (pid, task)) as file:
+                    times[task] = int(file.read().split()[0])
+            except OSError:
+                continue  # the thread has just ended
+    except OSError:
+        raise Failure("process %d is gone" % pid)
+    return times
+
+
+def time_between(before, after):
+    """Nanoseconds between two answers of `thread_times`; a new thread counts from 0."""
+    return sum(time - before.get(task, 0) for task, time in after.items())
+
+
+def peak_memory(pid):
+    """The most memory that a process had resident so far (VmHWM), in KiB."""
+    try:
+        with open("/proc/%d/status" % pid) as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1])
+    except OSError:
+        pass
+    raise Failure("process %d is gone" % pid)

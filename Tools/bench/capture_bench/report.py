@@ -1,0 +1,86 @@
+"""What was measured, as Markdown, CSV and a plot."""
+
+import csv
+import os
+import platform
+import time
+
+from . import plot
+
+
+class Section:
+    """A table with a heading and what has to be known to read it."""
+
+    def __init__(self, key, title, note, columns):
+        self.key, self.title, self.note, self.columns, self.rows = key, title, note, columns, []
+
+    def add(self, *cells):
+        self.rows.append([str(cell) for cell in cells])
+
+
+class Report:
+    def __init__(self, folder):
+        self.folder = folder
+        self.sections, self.checks, self.remarks, self.failures = [], [], [], []
+        self.bars = []  # what is plotted: (group, program, value)
+
+    def remark(self, text):
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+    @property
+    def missed(self):
+        return [check for check in self.checks if not check.is_kept]
+
+    def write(self, options):
+        os.makedirs(self.folder, exist_ok=True)
+        for section in self.sections:
+            with open(os.path.join(self.folder, section.key + ".csv"), "w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(section.columns)
+                writer.writerows(section.rows)
+        if self.bars:
+            with open(os.path.join(self.folder, "capture.svg"), "w") as file:
+                file.write(plot.bars("CPU time, ms a second (logarithmic)", self.bars))
+        path = os.path.join(self.folder, "capture.md")
+        with open(path, "w") as file:
+            file.write(self._markdown(options))
+        return path
+
+    def _markdown(self, options):
+        lines = ["# Capture, measured", "",
+                 "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, %s." % (
+                     time.strftime("%Y-%m-%d"), os.cpu_count(), processor(), platform.release(), *options.size,
+                     "one run each" if options.runs == 1 else "medians of %d runs" % options.runs)]
+        if options.quick:
+            lines += ["", "**Quick: one short run; shows that all parts work, and measures little.**"]
+        for text in self.remarks + ["Failed: " + failure for failure in self.failures]:
+            lines += ["", text]
+        if self.bars:
+            lines += ["", "![CPU time by scene and program](capture.svg)"]
+        for section in self.sections:
+            lines += ["", "## " + section.title, "", section.note, ""]
+            lines += table(section.columns, section.rows)
+        if self.checks:
+            lines += ["", "## Limits", "", "%d of %d are kept." % (
+                len(self.checks) - len(self.missed), len(self.checks)), ""]
+            rows = [[one.what, one.value, one.limit, "yes" if one.is_kept else "**no**"] for one in self.checks]
+            lines += table(["what", "measured", "limit", "kept"], rows)
+        return "\n".join(lines) + "\n"
+
+
+def table(columns, rows):
+    """Lines of a Markdown table."""
+    return (["| " + " | ".join(columns) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
+            + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()

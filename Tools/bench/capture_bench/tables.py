@@ -1,0 +1,179 @@
+"""The two tables: every program on every scene, in turns."""
+
+import statistics
+
+from .limits import (BYTES_SHARE, CPU_RATIO, IDLE_CPU, LIMITED_SCENES, PSNR_DISTANCE, WISHED_RATIO, Check, at_least,
+                     at_most)
+from .processes import TROUBLE, Missing
+from .programs import FFmpeg, GStreamer, Nothing, Pixelflux
+from .report import Section
+from .run import quality
+
+TITLES = {
+    "equal-qp": ("At equal quality: QP 23, no refinement",
+                 "CPU time compares at the same quality: ours, FFmpeg and GStreamer at a quantizer of 23 for every "
+                 "picture, pixelflux at the CRF whose pictures in motion are as good as ours."),
+    "product": ("As users run it",
+                "Ours by its defaults (4 Mbit/s, refinement, keep-alive), the others by CRF 23 without a limit "
+                "of the rate."),
+}
+NOTE = (" CPU and X server: milliseconds of a second, from the kernel's account of the threads; of the X server what "
+        "the program adds to the scene alone. PSNR and SSIM: luma of pictures in motion, found by the drawn counter, "
+        "against what was drawn, the pointer left out. Ratio: the program's CPU time by ours.")
+COLUMNS = ["scene", "program", "CPU ms/s", "min-max", "X server ms/s", "pictures/s", "bytes/s", "peak MB", "PSNR dB",
+           "SSIM", "ratio", "settings"]
+#: CPU time below this can't be told from nothing.
+RESOLUTION = 0.01
+
+
+class Table:
+    def __init__(self, bench, key):
+        self.bench, self.key, self.is_equal = bench, key, key == "equal-qp"
+        title, note = TITLES[key]
+        self.section = Section(key, title, note + NOTE, COLUMNS)
+        self.ours_arguments = []
+        if self.is_equal:
+            self._choose_equal_arguments()
+
+    def measure(self):
+        self.bench.report.sections.append(self.section)
+        for name in self.bench.options.scenes:
+            self._measure_scene(self.bench.scene(name))
+
+    def _choose_equal_arguments(self):
+        wanted = {"constant-qp": ["--constant-qp", "23"], "no-refinement": ["--no-refinement"]}
+        missing = [option for option in wanted if not self.bench.can(option)]
+        if missing and not self.bench.options.quick:
+            raise Missing("the table at equal QP needs screenrelay-capture with " + " and ".join(
+                "--" + option for option in missing))
+        for option in missing:
+            self.bench.report.remark("screenrelay-capture has no --%s: the first table is not at equal QP." % option)
+        self.ours_arguments = [word for option in wanted if option not in missing for word in wanted[option]]
+
+    def _makers(self, crf):
+        bench = self.bench
+        known = {
+            "ffmpeg": lambda: FFmpeg(["-qp", "23"] if self.is_equal else ["-crf", "23"]),
+            "gstreamer": lambda: GStreamer(False, self.is_equal),
+            "gstreamer-damage": lambda: GStreamer(True, self.is_equal),
+        }
+        if bench.pixelflux:
+            known["pixelflux"] = lambda: Pixelflux(bench.pixelflux, crf, not self.is_equal)
+        makers = {"nothing": Nothing, "screenrelay": lambda: bench.ours(*self.ours_arguments)}
+        makers.update({peer: known[peer] for peer in bench.options.peers if peer in known})
+        return makers
+
+    def _measure_scene(self, scene):
+        options, report = self.bench.options, self.bench.report
+        crf = 23
+        if self.is_equal and self.bench.pixelflux and "pixelflux" in options.peers:
+            try:
+                crf = self._matched_crf(scene)
+            except TROUBLE as error:
+                report.failures.append("pixelflux's CRF for %s: %s" % (scene.name, error))
+        makers = self._makers(crf)
+        results = {name: [] for name in makers}
+        # Stillness has a keep-alive each 2.5 s: whole numbers of them.
+        seconds = 5.0 if scene.name == "idle" and not options.quick else options.seconds
+        for number in range(options.runs):
+            order = list(makers) if number % 2 == 0 else list(reversed(makers))
+            for name in order:
+                try:
+                    run = self.bench.record(makers[name], scene, seconds)
+                    found = quality(run, makers[name]().matrix, options.samples) if name != "nothing" else None
+                    results[name].append((run, found))
+                    self.bench.say("%s, %s, run %d: %s %.1f ms/s, %.1f pictures/s%s" % (
+                        self.key, scene.name, number + 1, name, run.cpu, run.pictures_per_second,
+                        ", %.2f dB" % found.psnr if found else ""))
+                    self.bench.forget(run)
+                except TROUBLE as error:
+                    report.failures.append("%s on %s (%s): %s" % (name, scene.name, self.key, error))
+        self._add_rows(scene, results, crf)
+
+    def _matched_crf(self, scene):
+        """The CRF with which pixelflux's pictures in motion come closest to ours."""
+        run = self.bench.record(lambda: self.bench.ours(*self.ours_arguments), scene, self.bench.options.seconds)
+        ours = quality(run, "601", self.bench.options.samples)
+        self.bench.forget(run)
+        if ours is None:
+            return 23
+        crf, distances = 23, {}
+        for _ in range(2 if self.bench.options.quick else 5):
+            if crf in distances:
+                break
+            run = self.bench.record(lambda: Pixelflux(self.bench.pixelflux, crf, False), scene,
+                                    self.bench.options.seconds)
+            found = quality(run, None, self.bench.options.samples)
+            self.bench.forget(run)
+            if found is None:
+                break
+            distances[crf] = found.psnr - ours.psnr
+            if abs(distances[crf]) <= PSNR_DISTANCE / 2:
+                break
+            step = round(distances[crf] / 0.8)
+            crf = max(1, min(48, crf + (step or (1 if distances[crf] > 0 else -1))))
+        return min(distances, key=lambda one: abs(distances[one])) if distances else 23
+
+    def _add_rows(self, scene, results, crf):
+        alone = median([run.x_cpu for run, _ in results["nothing"]])
+        ours = Summary(results["screenrelay"], alone) if results["screenrelay"] else None
+        for name, runs in results.items():
+            if name == "nothing":
+                continue
+            if not runs:
+                self.section.add(scene.name, name, "failed", *[""] * (len(COLUMNS) - 3))
+                continue
+            one = Summary(runs, alone)
+            ratio = one.cpu / max(ours.cpu, RESOLUTION) if ours else None
+            settings = {"screenrelay": " ".join(self.ours_arguments) or "defaults",
+                        "pixelflux": "CRF %d" % crf}.get(name, "QP 23" if self.is_equal else "CRF 23")
+            self.section.add(
+                scene.name, name, "%.2f" % one.cpu, "%.2f-%.2f" % one.cpu_range, "%.1f" % one.x_cpu,
+                "%.1f" % one.pictures, "%.0f" % one.bytes, "%.1f" % one.memory,
+                "%.2f" % one.psnr if one.psnr else "", "%.5f" % one.ssim if one.ssim else "",
+                "%.1f" % ratio if ratio and name != "screenrelay" else "", settings)
+            self.bench.report.bars.append(("%s, %s" % (scene.name, self.key), name, one.cpu))
+            if ours and name in CPU_RATIO:
+                self._check(scene, name, one, ours, ratio)
+        if ours:
+            self._check_ours(scene, ours)
+
+    def _check(self, scene, name, peer, ours, ratio):
+        checks, height = self.bench.report.checks, scene.size[1]
+        if scene.name not in LIMITED_SCENES[height]:
+            return
+        title = "%s, %s: " % (self.key, scene.name)
+        check = at_least(title + "times less CPU than " + name, ratio, CPU_RATIO[name][scene.name], "times")
+        if name == "ffmpeg" and ratio >= WISHED_RATIO.get(scene.name, float("inf")):
+            check.value += " (what we wished for: %g)" % WISHED_RATIO[scene.name]
+        checks.append(check)
+        if self.is_equal and peer.psnr and ours.psnr:
+            distance = ours.psnr - peer.psnr
+            checks.append(Check(title + "PSNR in motion, ours less " + name + "'s", "%+.2f dB" % distance,
+                                "within %g dB" % PSNR_DISTANCE, abs(distance) <= PSNR_DISTANCE))
+            checks.append(at_most(title + "bytes as a share of " + name + "'s", ours.bytes / max(peer.bytes, 1),
+                                  BYTES_SHARE, "times"))
+
+    def _check_ours(self, scene, ours):
+        if scene.name == "idle":
+            self.bench.report.checks.append(
+                at_most("%s, idle: CPU time" % self.key, ours.cpu, IDLE_CPU[scene.size[1]], "ms/s"))
+
+
+class Summary:
+    """The medians of a program's runs on a scene."""
+
+    def __init__(self, runs, alone):
+        self.cpu = median([run.cpu for run, _ in runs])
+        self.cpu_range = (min(run.cpu for run, _ in runs), max(run.cpu for run, _ in runs))
+        self.x_cpu = median([run.x_cpu for run, _ in runs]) - alone
+        self.pictures = median([run.pictures_per_second for run, _ in runs])
+        self.bytes = median([run.bytes_per_second for run, _ in runs])
+        self.memory = max(run.memory for run, _ in runs) * 1024 / 1e6
+        found = [one for _, one in runs if one]
+        self.psnr = median([one.psnr for one in found]) if found else None
+        self.ssim = median([one.ssim for one in found]) if found else None
+
+
+def median(values):
+    return statistics.median(values) if values else 0.0
