@@ -41,6 +41,7 @@ extension CaptureAgent {
         )
         let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 4, until: due) }
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
+        isDisplayReadable = count > 0 && watched.1.revents != 0
         if count <= 0 { return false }
         if watched.0.revents != 0 { return true }
         if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }

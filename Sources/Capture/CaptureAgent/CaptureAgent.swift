@@ -34,6 +34,8 @@ public final class CaptureAgent {
     // A picture is wanted even where nothing has changed.
     var wantsPicture = false
     var isHeldBack = false
+    // Whether the display may have sent something since events were read.
+    var isDisplayReadable = true
 
     /// Opens the display; the link is opened by `run`.
     public init(
@@ -93,7 +95,7 @@ public final class CaptureAgent {
     }
 
     private func screenChangedSize() throws(CaptureError) -> Bool {
-        do { return try screen.readEvents() } catch { throw .screen(error) }
+        do { return try screen.readEvents(isReadable: isDisplayReadable) } catch { throw .screen(error) }
     }
 
     /// The size of the pictures.
@@ -111,7 +113,7 @@ public final class CaptureAgent {
         let isLocked = configuration.pausesWhenLocked && screen.isLocked
         let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log(.info, now == .live ? "sharing goes on" : "sharing is paused: \(Slate.words(for: now).lowercased())")
+        log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(Slate.words(for: now))")
         sharing = now
         link.send(.sharing(now))
         demandIDR()

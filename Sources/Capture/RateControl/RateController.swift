@@ -59,7 +59,8 @@ public struct RateController: Sendable {
     ///
     /// - Parameters:
     ///   - finest: the quantizer that refinement ends with and that small changes get at once; 0...51.
-    ///   - constantQuantizer: every picture gets this one at once, whatever the rate; nothing is refined.
+    ///   - constantQuantizer: every picture gets this one at once (an IDR picture one that is finer by 3), whatever the rate;
+    ///     nothing is refined.
     public init(bitRate: BitRate, period: Interval, finest: Int = 14, constantQuantizer: Int? = nil) {
         self.bitRate = bitRate
         self.period = period
@@ -73,7 +74,7 @@ public struct RateController: Sendable {
     public mutating func decide(_ kind: PictureKind, macroblocks: Int, now: MonotonicTime) -> Decision {
         let now = advance(to: now)
         record.begin(kind, macroblocks)
-        if let constantQuantizer { return encode(constantQuantizer, because: .constant) }
+        if let constantQuantizer { return encode(Self.quantizer(constantQuantizer, of: kind), because: .constant) }
         guard macroblocks > 0 else { return encode(finest, because: .nothing) }
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
 
@@ -137,6 +138,11 @@ public struct RateController: Sendable {
     private static let refinementShare = Interval.milliseconds(100)
     /// Fewer macroblocks aren't worth a picture.
     private static let fewestRefined = 32
+
+    /// An IDR picture is what all that follows is predicted from: finer by the factor 1.4 that encoders commonly use.
+    private static func quantizer(_ constant: Int, of kind: PictureKind) -> Int {
+        kind == .idr ? max(0, constant - 3) : constant
+    }
 
     private mutating func encode(_ quantizer: Int, because reason: DecisionRecord.Reason) -> Decision {
         record.end(.encode(quantizer: quantizer), because: reason)

@@ -16,7 +16,8 @@ final class PointerMotion {
     private var looksAtRest = 0
     private var lastLook: MonotonicTime?
 
-    private static let movingPeriod = Interval.nanoseconds(16_666_667)
+    // A look costs two wake-ups, ours and the server's: more of them would not look smoother beside 30 pictures a second.
+    private static let movingPeriod = Interval.milliseconds(25)
     private static let pollingPeriod = Interval.nanoseconds(33_333_333)
     /// XWarpPointer makes no raw event: found by a look every second.
     private static let restPeriod = Interval.seconds(1)

@@ -115,9 +115,14 @@ public final class ScreenCapture {
 
     /// Takes what the server has sent; true where the area has another size since the last call.
     ///
+    /// Where `fileDescriptor` isn't readable, `isReadable` saves a system call: what came with answers is taken all the same.
     /// Throws where the captured window, monitor or region is gone for good.
-    public func readEvents() throws(X11CaptureError) -> Bool {
-        while let event = xcb_poll_for_event(connection.handle) { take(event) }
+    public func readEvents(isReadable: Bool = true) throws(X11CaptureError) -> Bool {
+        if isReadable {
+            while let event = xcb_poll_for_event(connection.handle) { take(event) }
+        } else {
+            while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
+        }
         try connection.check()
         if isRearranged || isRefused {
             if isRearranged { hidden?.outdate() }
