@@ -11,7 +11,7 @@ struct PointerTests {
     @Test("motion wakes us once, is followed at 60 looks a second at most, and rest costs nothing but a slow check")
     func motion() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         try rest(capture)
@@ -46,7 +46,7 @@ struct PointerTests {
     @Test("a second in which nothing happens costs at most two wake-ups and a few tenths of a millisecond")
     func idle() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name)
         try rest(capture)
@@ -75,7 +75,7 @@ struct PointerTests {
     @Test("no motion is lost between two looks and the return to rest")
     func nothingLost() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         try rest(capture)
@@ -103,7 +103,7 @@ struct PointerTests {
     @Test("a warp, which makes no event, is found by the slow check")
     func warp() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 50, height: 50)),
             drawsPointer: false)
@@ -121,7 +121,7 @@ struct PointerTests {
     @Test("a shape is given once, and again when it changes")
     func shape() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         let first = try eventually("a shape") {
@@ -147,7 +147,7 @@ struct PointerTests {
     @Test("switching the pointer on or off is a change of the place where it is, once")
     func switching() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 400, height: 300), color: 0x0000FF)
         client.showPointer(at: (100, 100))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
@@ -182,7 +182,7 @@ struct PointerTests {
     @Test("without XInput the pointer is polled: 30 times a second in motion, twice at rest")
     func polling() throws {
         let screen = try VirtualScreen(screenSize, options: ["-extension", "XInputExtension"])
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         // Some servers don't let go of XInput; then there is nothing to see here.
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)

@@ -3,6 +3,7 @@ import CaptureAgent
 import CommandLine
 import Glibc
 import LinkTransport
+import X11Capture
 
 /// The program that `screenrelay share` and `screenrelay capture` start: one thread, little memory, and it may die.
 @main
@@ -35,7 +36,7 @@ enum CaptureProgram {
             return .success
         } catch {
             StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
-            return ExitCode(error.kind)
+            return error.isWindowGone ? .windowGone : ExitCode(error.kind)
         }
     }
 
@@ -43,6 +44,9 @@ enum CaptureProgram {
     private static func line(for error: CaptureError, _ configuration: CaptureConfiguration) -> String {
         switch error {
         case .screen where configuration.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
+        case .screen(.windowClosed), .screen(.noSuchWindow), .screen(.windowWithoutPixels): "--window: \(error)"
+        case .screen(.noSuchMonitor), .screen(.monitorGone): "--monitor: \(error)"
+        case .screen(.regionOutside), .screen(.regionGone): "--region: \(error)"
         case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
         case .link: "--link \(configuration.link): \(error)"
         case .encoder, .message, .system: error.description
