@@ -87,8 +87,10 @@ extension EndToEnd {
             for round in 1...2 {
                 let player = try WHEPPlayer(desktop.link, in: browser)
                 #expect(try player.open()["status"].int == 201)
+                // A page in the background isn't told of all its pictures.
+                try page.send("Page.bringToFront")
                 try draw(until: "screenRelay.pointer.drawn && !screenRelay.pointer.shown")
-                try draw(until: "presented.length > \(round * 50)")
+                try draw(until: "presented.length > \(round * 30)")
                 #expect(try page.evaluate("presented.at(-1).drawn").bool == true)
                 // The player sees it: it can't draw one itself.
                 let seen = try #require(try player.viewer.picture()).meanColor(of: SceneRectangle(299, 8, 2, 2))

@@ -47,12 +47,12 @@ extension EndToEnd {
             client.resize(window, 351, 181)
             fill(window, 351, 181, 0xFF0000)
             try capture.wait(for: red, at: 349, 179, "the larger window")
-            #expect(capture.pictureSize == PictureSize(width: 351, height: 181))
+            #expect(capture.pictureSize == PictureSize(width: 352, height: 182))
             #expect(capture.size == PictureSize(width: 351, height: 181))
 
             client.unmap(window)
             try capture.wait(for: "the slate") { try capture.sharing == .windowHidden && capture.showsSlate() }
-            #expect(capture.pictureSize == PictureSize(width: 351, height: 181))
+            #expect(capture.pictureSize == PictureSize(width: 352, height: 182))
             client.map(window)
             fill(window, 351, 181, 0x00FF00)
             try capture.wait(for: green, at: 175, 90, "the window that is back")
@@ -112,7 +112,7 @@ extension EndToEnd {
             "pictures are half as large where that is asked for, and odd and tiny sizes decode",
             arguments: [
                 (["--scale", "50%"], PictureSize(width: 320, height: 240)),
-                (["--scale", "100x480"], PictureSize(width: 100, height: 74)),
+                (["--scale", "100x480"], PictureSize(width: 100, height: 75)),
                 (["--region", "17x3+5+6"], PictureSize(width: 17, height: 3)),
                 (["--region", "2x2+638+478"], PictureSize(width: 2, height: 2)),
                 (["--window", "tiny"], PictureSize(width: 1, height: 1)),
@@ -124,10 +124,11 @@ extension EndToEnd {
             let thin = client.window(
                 PixelRectangle(x: 10, y: 10, width: 500, height: 3), color: 0x0000FF, title: "thin")
             let capture = try LinkedCapture(screen, options)
-            let (x, y) = (expected.width / 2, expected.height / 2)
+            // Not in the middle, where the server puts its pointer.
+            let (x, y) = (expected.width / 4, expected.height / 4)
             try capture.wait(for: blue, at: x, y, "\(options)")
-            #expect(capture.pictureSize == expected)
-            #expect(capture.size == expected)
+            #expect(capture.pictureSize == expected.even)
+            try capture.wait(for: "its size") { capture.size == expected }
             client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0xFF0000)
             fill(tiny, 1, 1, 0xFF0000)
             fill(thin, 500, 3, 0xFF0000)
@@ -170,4 +171,9 @@ extension EndToEnd {
                 "document.getElementById('notice').textContent.startsWith('Sharing has ended.')", within: .seconds(5))
         }
     }
+}
+
+extension PictureSize {
+    /// As it is encoded: 4:2:0 has one sample of colour for two columns and two rows.
+    var even: PictureSize { PictureSize(width: (width + 1) & ~1, height: (height + 1) & ~1) }
 }

@@ -14,9 +14,15 @@ extension EndToEnd {
         // On the scene's dark ground, where nothing else changes.
         private static let pointer = (x: 300, y: 9)
 
+        private struct Desktop {
+            let screen: VirtualScreen
+            let scene: RunningProgram
+            let client: DisplayClient
+            let capture: LinkedCapture
+        }
+
         /// A scene that moves, a pointer like a white dot, and capture.
-        private func start(_ options: [String]) throws -> (VirtualScreen, RunningProgram, DisplayClient, LinkedCapture)
-        {
+        private func start(_ options: [String]) throws -> Desktop {
             let screen = try VirtualScreen(Self.size)
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
             try eventually("the scene") { scene.output.contains("ready") ? () : nil }
@@ -24,7 +30,7 @@ extension EndToEnd {
             client.showPointer(at: Self.pointer, glyph: 38)
             let capture = try LinkedCapture(screen, options)
             try capture.wait(for: "pictures") { capture.taken.count > 3 }
-            return (screen, scene, client, capture)
+            return Desktop(screen: screen, scene: scene, client: client, capture: capture)
         }
 
         private func isPointerSeen(_ capture: LinkedCapture) throws -> Bool? {
@@ -33,7 +39,8 @@ extension EndToEnd {
 
         @Test("50 changes of chroma in a second: each picture decodes, and the last one asked for is what comes")
         func chroma() throws {
-            let (_, _, _, capture) = try start(["--chroma", "444,420"])
+            let desktop = try start(["--chroma", "444,420"])
+            let capture = desktop.capture
             let first = capture.taken.count
             for round in 0..<50 {
                 try capture.send(.chroma(round % 2 == 0 ? .yuv420 : .yuv444))
@@ -57,7 +64,8 @@ extension EndToEnd {
 
         @Test("50 changes of the pointer's way in a second: each picture says truly whether it has the pointer")
         func pointerMode() throws {
-            let (_, _, _, capture) = try start([])
+            let desktop = try start([])
+            let capture = desktop.capture
             var seen: [Bool: Int] = [:]
             capture.onPicture = { capture in
                 guard let picture = capture.taken.last else { return }
@@ -81,7 +89,8 @@ extension EndToEnd {
 
         @Test("50 holds and releases in a second: what comes is a slate or the screen, and at last what was asked for")
         func hold() throws {
-            let (_, _, _, capture) = try start([])
+            let desktop = try start([])
+            let capture = desktop.capture
             capture.onPicture = { capture in
                 // While held, nothing of the scene: its counter is never seen.
                 let counter = try capture.picture()?.counter
@@ -102,8 +111,9 @@ extension EndToEnd {
 
         @Test("all of it at once, with changes of size between")
         func everything() throws {
-            let (screen, scene, client, capture) = try start(["--chroma", "444,420", "--pause-when-locked"])
-            scene.stop()
+            let desktop = try start(["--chroma", "444,420", "--pause-when-locked"])
+            let (screen, client, capture) = (desktop.screen, desktop.client, desktop.capture)
+            desktop.scene.stop()
             var random = SeededRandom(seed: 3)
             for _ in 0..<60 {
                 switch Int.random(in: 0..<8, using: &random) {
@@ -125,15 +135,16 @@ extension EndToEnd {
                 try capture.send(message)
             }
             client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x00FF00)
-            try capture.wait(for: SceneColor(0, 255, 0), at: 200, 200, "the final screen")
-            #expect(capture.pictureSize == PictureSize(width: 401, height: 303))
+            try capture.wait(for: SceneColor(0, 255, 0), at: 20, 20, "the final screen")
+            #expect(capture.pictureSize == PictureSize(width: 402, height: 304))
             #expect(capture.sharing == .live)
             #expect(capture.program.stop() == .exited(0))
         }
 
         @Test("an X server that dies ends capture with 69 and a line that says so")
         func serverDies() throws {
-            let (screen, _, _, capture) = try start([])
+            let desktop = try start([])
+            let (screen, capture) = (desktop.screen, desktop.capture)
             screen.close()
             try capture.wait(for: "the end") { capture.end != nil }
             #expect(capture.end?.reason == .displayLost)

@@ -66,9 +66,10 @@ final class LinkedCapture {
 
     func send(_ message: LinkMessage) throws { try socket.send(encoder.encode(message)) }
 
-    /// Takes what has come.
+    /// Takes what has come; not for long, where pictures come faster than they can be looked at.
     func read() throws {
-        while !isOver {
+        let limit = now() + .milliseconds(100)
+        while !isOver, now() < limit {
             guard let bytes = try socket.receive() else {
                 isOver = true
                 return
