@@ -1,3 +1,4 @@
+import BrowserDriver
 import CaptureLink
 import Glibc
 import MediaTypes
@@ -61,6 +62,26 @@ extension EndToEnd {
             let numbers = capture.taken.map(\.notice.sequenceNumber)
             #expect(numbers.indices.dropFirst().allSatisfy { numbers[$0] == numbers[$0 - 1] + 1 })
             #expect(capture.program.stop() == .exited(0))
+        }
+
+        @Test(
+            "pages follow the size without connecting again", .enabled(if: EndToEnd.hasBrowser),
+            .timeLimit(.minutes(1)))
+        func page() throws {
+            let desktop = try SharedDesktop(size: Self.largest)
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            for (width, height) in [(500, 300), (302, 400), (800, 600), (162, 122), (640, 480)] {
+                try desktop.screen.resize(to: PictureSize(width: width, height: height))
+                let video = "document.querySelector('video')"
+                try viewer.page.waitUntil(
+                    "\(video).videoWidth === \(width) && \(video).videoHeight === \(height)", within: .seconds(5))
+            }
+            #expect(try viewer.reconnects() == 0)
+            #expect(try viewer.page.evaluate("window.connections.length").int == 1)
+            #expect(desktop.host.captureProcessIDs.count == 1)
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
     }
 }
