@@ -90,7 +90,7 @@ let package = Package(
             "Capture", "CaptureAgent",
             [
                 "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
-                "MediaTypes",
+                "ByteCoding", "MediaTypes",
             ]),
 
         // Host: from the link to the readers.

@@ -44,6 +44,17 @@ struct PictureScheduleTests {
         }
     }
 
+    @Test("in motion nothing has to settle: what is drawn after the beat is taken at once")
+    func motionDoesNotSettle() {
+        var schedule = scheduleAtRest()
+        schedule.noticedChange(at: start + period)
+        schedule.took(at: start + period)
+        let late = start + period * 2 + .milliseconds(5)
+        schedule.noticedChange(at: late)
+        #expect(schedule.due(changed) <= late)
+        #expect(schedule.settled(at: late) == .zero)
+    }
+
     @Test("nothing to do means nothing before the keep-alive")
     func keepAlive() {
         var schedule = scheduleAtRest()

@@ -8,7 +8,8 @@ import X264Encoding
 extension CaptureAgent {
     var reasons: PictureSchedule.Reasons {
         guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
-        let refinement = configuration.refines ? pipeline?.refinementDue : nil
+        // What is wanted by name goes first, also where it has to wait.
+        let refinement = configuration.refines && !wantsAny && !hasChange ? pipeline?.refinementDue : nil
         return PictureSchedule.Reasons(
             isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
             poll: screen.pollDue(period: schedule.period))
@@ -56,12 +57,13 @@ extension CaptureAgent {
         schedule.took(at: now)
     }
 
-    /// A change goes first, and so does what is wanted by name.
+    /// A change goes first, also one that has to wait, and so does what is wanted by name: what is made finer now may be gone
+    /// with the next picture, and that would wait for longer.
     private func isRefinementNext(_ now: MonotonicTime) -> Bool {
         guard configuration.refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
             return false
         }
-        return !wantsAny && !(hasChange && schedule.isChangeDue(now))
+        return !wantsAny && !hasChange
     }
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {

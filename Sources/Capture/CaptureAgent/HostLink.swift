@@ -1,3 +1,4 @@
+import ByteCoding
 import CLinux
 import CaptureLink
 import Glibc
@@ -38,6 +39,7 @@ final class HostLink {
     // Until the peer has said hello it may be one that takes every message for a NAL unit.
     private var hasHello = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
+    private var writer = ByteWriter(capacity: HostLink.gathered)
     /// Whether the host has another capture now: we try again without a word.
     private var isTurnedAway = false
     private var hasToldWaiting = false
@@ -47,6 +49,8 @@ final class HostLink {
     private static let shortestDelay = Interval.milliseconds(100)
     private static let longestDelay = Interval.seconds(2)
     private static let startCode: [UInt8] = [0, 0, 0, 1]
+    /// So many bytes are copied together rather than written one by one.
+    private static let gathered = 1 << 16
 
     init(
         _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, log: @escaping (CaptureLogLevel, String) -> Void
@@ -163,47 +167,57 @@ final class HostLink {
     /// Sends a control message, to a host that understands it.
     func send(_ message: LinkMessage) {
         guard hasHello, !isLegacy else { return }
-        write(encoder.encode(message), payload: UnsafeRawBufferPointer(start: nil, count: 0))
+        writer.removeAll()
+        encoder.append(message, to: &writer)
+        writeOut()
     }
 
     /// Sends a picture; parameter sets go in front of an IDR picture, as messages of their own.
+    ///
+    /// All of a small picture is one system call: each one wakes the host up.
     func send(
         _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
-        send(.picture(notice))
+        writer.removeAll()
+        if hasHello, !isLegacy { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
             if picture.encoded.isIDR {
                 for set in [sequenceParameterSet, pictureParameterSet] {
-                    try set.withUnsafeBufferPointer { (bytes) throws(LinkError) in
-                        try sendNALUnit(
-                            UnsafeRawBufferPointer(bytes), captureTime: picture.captureTime, isLast: false)
-                    }
+                    try appendHeader(of: set.count, picture.captureTime, isLast: false)
+                    writer.append(set)
                 }
             }
-            for (index, unit) in picture.encoded.enumerated() {
-                try sendNALUnit(
-                    UnsafeRawBufferPointer(unit.bytes), captureTime: picture.captureTime,
-                    isLast: index == picture.encoded.count - 1)
+            for index in 0..<picture.encoded.count {
+                let bytes = picture.encoded[index].bytes
+                try appendHeader(of: bytes.count, picture.captureTime, isLast: index == picture.encoded.count - 1)
+                if writer.count + bytes.count <= Self.gathered {
+                    writer.append(bytes)
+                } else {
+                    writeOut(followedBy: UnsafeRawBufferPointer(bytes))
+                }
             }
         } catch {
             throw .message(error)
         }
+        writeOut()
     }
 
-    private func sendNALUnit(
-        _ bytes: UnsafeRawBufferPointer, captureTime: MonotonicTime, isLast: Bool
+    private func appendHeader(
+        of count: Int, _ captureTime: MonotonicTime, isLast: Bool
     ) throws(LinkError) {
-        let header = try encoder.nalUnitHeader(
-            payloadCount: Self.startCode.count + bytes.count, captureTime: captureTime, endsAccessUnit: isLast)
-        write(header + Self.startCode, payload: bytes)
+        try encoder.appendNALUnitHeader(
+            payloadCount: Self.startCode.count + count, captureTime: captureTime, endsAccessUnit: isLast, to: &writer)
+        writer.append(Self.startCode)
     }
 
-    private func write(_ header: [UInt8], payload: UnsafeRawBufferPointer) {
-        guard let connection, !header.isEmpty else { return }
+    /// Writes what was gathered, and `payload` behind it.
+    private func writeOut(followedBy payload: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)) {
+        defer { writer.removeAll() }
+        guard let connection, writer.count + payload.count > 0 else { return }
         do throws(LinkTransportError) {
-            try connection.enqueue(header: header, payload: payload)
-            bytesSent &+= UInt64(header.count + payload.count)
+            try connection.enqueue(header: writer.bytes, payload: payload)
+            bytesSent &+= UInt64(writer.count + payload.count)
         } catch {
             loseWriting(connection, .now(), error)
         }

@@ -112,14 +112,27 @@ final class PicturePipeline {
         let now = MonotonicTime.now()
         let (macroblocks, until) = rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
-        let count = quality.activateForRefinement(atMost: macroblocks, to: Self.finestQuantizer, now: now)
+        let target = refinementQuantizer(rate.bitRate)
+        let count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // The allowance has said already that there is room; this is for the log.
         _ = rate.decide(.refinement, macroblocks: count, now: now)
         let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         return .picture(
-            try encode(.refinement, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics))
+            try encode(.refinement, target, isIDR: false, damage: none, now, &rate, &statistics))
     }
+
+    /// Where it takes long until all is fine, all becomes good first.
+    private func refinementQuantizer(_ bitRate: BitRate) -> Int {
+        let bits = quality.coarserCount(than: Self.goodQuantizer) * Self.refinedMacroblockBits
+        let isSlow = bits / 10 > bitRate.bitsPerSecond / 10 * 7 / 10
+        return isSlow ? Self.goodQuantizer : Self.finestQuantizer
+    }
+
+    /// Hardly to be told from the finest, and a third of the bytes less.
+    private static let goodQuantizer = 18
+    /// Of text, from a quantizer of about 28 on.
+    private static let refinedMacroblockBits = 240
 
     /// A picture in which nothing changes: for players that need one, and so that the stream isn't silent for too long.
     func takeStill(rate: inout RateController, statistics: inout CaptureStatistics) throws(CaptureError) -> Picture {

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// When the next picture may be taken, and when to look whether there is something to take.
 ///
-/// After a rest the first change is taken as soon as its paint has settled; from then on at most one picture a period, on a
-/// steady beat.
+/// After a rest (two periods without a change) the first change is taken as soon as its paint has settled; from then on at
+/// most one picture a period, on a steady beat.
 struct PictureSchedule {
     /// The least time between two pictures.
     var period: Interval
@@ -15,6 +15,8 @@ struct PictureSchedule {
     private var heldUntil = MonotonicTime.zero
     /// When the first change came that no picture has yet.
     private var changedSince: MonotonicTime?
+    /// When the last change was taken.
+    private var lastChange = MonotonicTime.zero
 
     /// A program draws a line of text, a menu or a scrolled page by several requests: so long they are collected before the
     /// first picture after a rest. Below the 4 ms that are promised, as the timer and the scheduler need some of that.
@@ -52,7 +54,9 @@ struct PictureSchedule {
     }
 
     private var changeDue: MonotonicTime {
-        max(earliest, heldUntil, changedSince.map { $0 + Self.settling } ?? .zero)
+        let soonest = max(earliest, heldUntil)
+        guard let changedSince, changedSince >= lastChange + period * 2 else { return soonest }
+        return max(soonest, changedSince + Self.settling)
     }
 
     /// Whether what has changed may be taken at `now`.
@@ -72,6 +76,7 @@ struct PictureSchedule {
 
     /// A picture was taken, because something had changed or because one was wanted.
     mutating func took(at now: MonotonicTime) {
+        if changedSince != nil { lastChange = now }
         changedSince = nil
         // On the beat where we keep it, a little late as we may be; else a new one begins.
         let isOnBeat = now >= earliest && now - earliest <= period / 2

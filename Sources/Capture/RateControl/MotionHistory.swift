@@ -34,6 +34,12 @@ struct MotionHistory: Sendable {
     /// After so long without a change a motion is over.
     static let rest = Interval.milliseconds(250)
 
+    /// Pictures of a motion that come so close on each other are predicted well from one another; a picture after a longer
+    /// gap finds little of what it shows in the one before.
+    static let flowGap = Interval.milliseconds(90)
+
+    /// When a large change was coded last.
+    private(set) var lastLarge: MonotonicTime?
     private var small = Trace()
     private var medium = Trace()
     private var large = Trace()
@@ -51,6 +57,12 @@ struct MotionHistory: Sendable {
             guard let busyUntil else { return .burst }
             return now - busyUntil <= Self.rest ? .sustained : .burst
         }
+    }
+
+    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded.
+    func isFlow(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Bool {
+        guard kind == .change, Extent(macroblocks) == .large, let lastLarge else { return false }
+        return now - lastLarge <= Self.flowGap
     }
 
     /// `quantizer` made steady: as the last picture of this motion and extent allows.
@@ -77,6 +89,7 @@ struct MotionHistory: Sendable {
         guard kind == .change else { return }
         let extent = Extent(macroblocks)
         let isBurst = pace(kind, macroblocks, now) == .burst
+        if extent == .large { lastLarge = now }
         set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst), extent)
     }
 

@@ -105,10 +105,11 @@ public struct RateController: Sendable {
         record.note(actual: byteCount)
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
         debt.add(bytes, bytesPerSecond: bytesPerSecond)
-        lastSecond.add(lineTime(bytes), now)
+        let isFlow = motion.isFlow(kind, macroblocks, now)
+        let isJump = kind == .idr || kind == .change && macroblocks >= Preference.largeShare && !isFlow
+        lastSecond.add(lineTime(bytes), isJump: isJump, now)
         guard macroblocks > 0 else { return }
-        let pace = motion.pace(kind, macroblocks, now)
-        expectations.learn(kind, pace, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+        expectations.learn(kind, isFlow: isFlow, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         if kind == .refinement { return }
         heldSince = nil
         motion.coded(kind, macroblocks, quantizer: quantizer, now)
@@ -151,7 +152,7 @@ public struct RateController: Sendable {
 
     /// A picture has been held back for as long as anybody waits.
     private mutating func afterPatience(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Decision? {
-        let expectation = expectations.of(kind, motion.pace(kind, macroblocks, now), macroblocks)
+        let expectation = expectations.of(kind, isFlow: motion.isFlow(kind, macroblocks, now), macroblocks)
         let expected = lineTime(expectation.usual(macroblocks, Quantizer.coarsest))
         guard lastSecond.free(for: expected, now) <= now,
             debt.interval(bytesPerSecond: bytesPerSecond) + expected <= Self.longestDebt

@@ -19,8 +19,6 @@ struct SizeExpectation: Sendable {
     private(set) var usual: Double
     /// The most that was seen of late; a moving text has such pictures every second or two.
     private var peak: Double
-    /// What it may cost although nothing like it was seen yet.
-    private var fear: Double = 0
     private var lastLearned: MonotonicTime?
     /// By what part of itself a picture differs from what was expected, on average.
     private var deviation: Double
@@ -43,11 +41,6 @@ struct SizeExpectation: Sendable {
         return Self.overhead + Double(macroblocks) * most * feared(quantizer)
     }
 
-    /// The same, leaving out what is only feared.
-    func mostKnown(_ macroblocks: Int, _ quantizer: Int) -> Double {
-        Self.overhead + Double(macroblocks) * known * feared(quantizer)
-    }
-
     /// How many macroblocks will hardly exceed `bytes`.
     func macroblocks(in bytes: Double, quantizer: Int) -> Int {
         let each = most * feared(quantizer)
@@ -59,7 +52,6 @@ struct SizeExpectation: Sendable {
         let factor = Self.power(Self.step, self.quantizer - quantizer)
         usual = min(usual * factor, Self.largest)
         peak = min(peak * factor, Self.largest)
-        fear = min(fear * factor, Self.largest)
         self.quantizer = quantizer
         let seen = min(max(0.01, (bytes - Self.overhead) / Double(max(macroblocks, 1))), Self.largest)
         let error = min(abs(seen - usual) / usual, 1)
@@ -69,23 +61,21 @@ struct SizeExpectation: Sendable {
         let passed = min(now - (lastLearned ?? now), .seconds(1)).seconds
         lastLearned = now
         peak = max(seen, usual + (peak - usual) / (1 + passed / Self.peakLasts))
-        fear /= 1 + passed / Self.fearLasts
     }
 
-    /// After something that cost so much the next may cost that, too; on average it is a `part` of it.
+    /// It is as good as unknown now, but that it costs a `part` of `other` on average.
     mutating func expect(after other: SizeExpectation, part: Double) {
-        let factor = Self.power(Self.step, other.quantizer - quantizer)
-        usual = max(usual, min(other.usual * factor * part, Self.largest))
-        fear = max(fear, min(max(other.usual, other.peak) * factor, Self.largest))
+        quantizer = other.quantizer
+        usual = min(other.usual * part, Self.largest)
+        peak = usual
+        deviation = 0.25
     }
 
     /// Seconds after which half is left of it.
     private static let peakLasts = 20.0
-    private static let fearLasts = 6.0
 
     /// Bytes for each macroblock that it will hardly exceed at the quantizer that was used last.
-    private var most: Double { max(known, fear * Self.margin) }
-    private var known: Double { max(usual * (1 + deviation), peak) * Self.margin }
+    private var most: Double { max(usual * (1 + deviation), peak) * Self.margin }
 
     /// More than any coder makes of 256 pixels.
     private static let largest: Double = 4_096

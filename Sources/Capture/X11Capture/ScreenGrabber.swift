@@ -45,7 +45,7 @@ final class ScreenGrabber {
 
     /// The segment's size in bytes. A whole grab at 1080p and at 4K, hashed as it comes in, takes 1.00 and 0.98 of the time
     /// that a segment for all of it takes; with 1 MiB it is 1.04 and 1.01, with 512 KiB 1.18 and 1.14, with 4 MiB 1.01 and 0.95.
-    static let segmentBytes = 2 << 20
+    static let segmentBytes = 4 << 20
     // Through the connection a picture comes in bands as well, or replies of megabytes would pile up in memory.
     private static let replyBytes = 1 << 20
 

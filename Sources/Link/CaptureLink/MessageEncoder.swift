@@ -1,4 +1,4 @@
-import ByteCoding
+public import ByteCoding
 public import MediaTypes
 
 /// Writes messages in the form of one connection. A value: copy it freely, use it on any thread.
@@ -25,6 +25,16 @@ public struct MessageEncoder: Sendable {
     public func nalUnitHeader(
         payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool
     ) throws(LinkError) -> [UInt8] {
+        var writer = ByteWriter(capacity: form.headerCount)
+        try appendNALUnitHeader(
+            payloadCount: payloadCount, captureTime: captureTime, endsAccessUnit: endsAccessUnit, to: &writer)
+        return writer.bytes
+    }
+
+    /// The same, appended to what `writer` has already.
+    public func appendNALUnitHeader(
+        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, to writer: inout ByteWriter
+    ) throws(LinkError) {
         let length = UInt64(max(0, payloadCount))
         guard payloadCount >= 5 else { throw .nalUnitTooShort(length: length, offset: 0) }
         guard payloadCount <= limits.nalUnit else {
@@ -33,9 +43,7 @@ public struct MessageEncoder: Sendable {
         let header = MessageHeader(
             kindCode: MessageKind.nalUnit.rawValue, flags: endsAccessUnit ? .endOfAccessUnit : [], stream: stream,
             length: length, captureTime: captureTime, epoch: epoch)
-        var writer = ByteWriter(capacity: form.headerCount)
         header.encode(into: &writer, form: form)
-        return writer.bytes
     }
 
     /// The headers for all NAL units of an access unit, each with the part of `accessUnit.bytes` that follows it.
@@ -60,16 +68,22 @@ public struct MessageEncoder: Sendable {
     /// Texts are cut at their limits and numbers clamped to the fields they go in. `.nalUnit` belongs to `nalUnitHeader`;
     /// here it gives nothing.
     public func encode(_ message: LinkMessage, captureTime: MonotonicTime? = nil) -> [UInt8] {
-        guard form == .extended, message.kind != .nalUnit else { return [] }
-        var payload = ByteWriter()
-        ControlPayload.encode(message, into: &payload)
-        let header = MessageHeader(
-            kindCode: message.kind.rawValue, stream: stream, length: UInt64(payload.count), captureTime: captureTime,
-            epoch: epoch)
-        var writer = ByteWriter(capacity: form.headerCount + payload.count)
-        header.encode(into: &writer, form: form)
-        writer.append(payload.bytes)
+        var writer = ByteWriter()
+        append(message, captureTime: captureTime, to: &writer)
         return writer.bytes
+    }
+
+    /// The same, appended to what `writer` has already.
+    public func append(_ message: LinkMessage, captureTime: MonotonicTime? = nil, to writer: inout ByteWriter) {
+        guard form == .extended, message.kind != .nalUnit else { return }
+        let start = writer.count
+        let header = MessageHeader(
+            kindCode: message.kind.rawValue, stream: stream, length: 0, captureTime: captureTime, epoch: epoch)
+        header.encode(into: &writer, form: form)
+        let payloadStart = writer.count
+        ControlPayload.encode(message, into: &writer)
+        writer.overwrite(
+            uint64LittleEndian: UInt64(writer.count - payloadStart), at: start + MessageHeader.lengthOffset)
     }
 }
 

@@ -26,6 +26,8 @@ public struct MessageHeader: Hashable, Sendable {
 
     /// The first byte of every message: `&`.
     public static let marker: UInt8 = 0x26
+    /// Where `length` stands.
+    static let lengthOffset = 8
     /// What `scale` holds beside a valid time: ticks in a second.
     static let timeScale: UInt32 = 1_000_000_000
     /// Bit 0 of `ptsflags`: the time is valid.

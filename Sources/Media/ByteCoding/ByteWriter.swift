@@ -30,6 +30,14 @@ public struct ByteWriter: Sendable {
     /// All of `more`, as it is.
     public mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
+    /// Forgets all that was written, and keeps the memory for what comes next.
+    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Writes `value`, least significant byte first, over the eight bytes at `offset`, which must have been written already.
+    public mutating func overwrite(uint64LittleEndian value: UInt64, at offset: Int) {
+        for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(index * 8)) }
+    }
+
     /// Writes `value` over the two bytes at `offset`, which must have been written already.
     public mutating func overwrite(uint16 value: UInt16, at offset: Int) {
         bytes[offset] = UInt8(truncatingIfNeeded: value >> 8)

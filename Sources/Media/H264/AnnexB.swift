@@ -45,6 +45,12 @@ public enum EmulationPrevention {
     public static func removed(from payload: ArraySlice<UInt8>, limit: Int = .max) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(min(payload.count, max(0, limit)))
+        remove(from: payload, limit: limit, into: &result)
+        return result
+    }
+
+    /// The same, appended to `result`.
+    static func remove(from payload: ArraySlice<UInt8>, limit: Int = .max, into result: inout [UInt8]) {
         var zeros = 0
         for byte in payload {
             if result.count >= limit { break }
@@ -55,7 +61,6 @@ public enum EmulationPrevention {
             zeros = byte == 0 ? zeros + 1 : 0
             result.append(byte)
         }
-        return result
     }
 
     /// The payload with `emulation_prevention_three_byte`s where a start code would otherwise occur.

@@ -9,6 +9,13 @@ struct BitWriter {
         bytes.reserveCapacity(count)
     }
 
+    /// Forgets all, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        pending = 0
+        pendingCount = 0
+    }
+
     /// u(n) for n of 0...32; higher bits of `value` are ignored.
     mutating func bits(_ value: UInt32, count: Int) {
         let count = max(0, min(32, count))

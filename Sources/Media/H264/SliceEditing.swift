@@ -6,10 +6,13 @@
 /// picture before, which all of them must have in common.
 ///
 /// For streams of progressive frames with CAVLC, one reference frame and picture order by decoding order
-/// (pic_order_cnt_type 2), whose deblocking filter is off.
-public struct SliceEditing: Sendable {
+/// (pic_order_cnt_type 2), whose deblocking filter is off. Not thread-safe: it keeps memory from slice to slice.
+public final class SliceEditing {
     private let sequence: SequenceParameterSet
     private let picture: PictureParameterSet
+    // Kept so that a picture needs no allocation.
+    private var writer = BitWriter(reserving: 1 << 14)
+    private var source: [UInt8] = []
 
     /// Only so many bytes at a slice's front are looked at.
     public static let prefixCount = 16
@@ -22,6 +25,7 @@ public struct SliceEditing: Sendable {
         else { return nil }
         self.sequence = sequence
         self.picture = picture
+        source.reserveCapacity(1 << 14)
     }
 
     /// `frame_num` of the picture that follows one of this number.
@@ -30,8 +34,10 @@ public struct SliceEditing: Sendable {
     }
 
     /// Appends a slice NAL unit in which `count` macroblocks from `firstMacroblock` on stay as they are: all P_Skip.
-    public func appendSkipped(firstMacroblock: Int, count: Int, frameNumber: UInt32, to target: inout [UInt8]) {
-        var writer = BitWriter(reserving: 24)
+    public func appendSkipped(
+        firstMacroblock: Int, count: Int, frameNumber: UInt32, to target: inout [UInt8]
+    ) {
+        writer.removeAll()
         writer.unsignedExpGolomb(UInt32(clamping: firstMacroblock))
         // slice_type 5: P, as all slices of this picture.
         writer.unsignedExpGolomb(5)
@@ -55,14 +61,15 @@ public struct SliceEditing: Sendable {
         to target: inout [UInt8]
     ) throws(H264Error) {
         guard let header = nalUnit.first else { throw .truncated }
-        let source = EmulationPrevention.removed(from: nalUnit[...].dropFirst())
+        source.removeAll(keepingCapacity: true)
+        EmulationPrevention.remove(from: nalUnit[...].dropFirst(), into: &source)
         var reader = BitReader(source)
         _ = try reader.unsignedExpGolomb()
         let type = try reader.unsignedExpGolomb("slice_type", atMost: 9)
         let set = try reader.unsignedExpGolomb("pic_parameter_set_id", atMost: 255)
         guard type % 5 == 0 else { throw .outOfRange(element: "slice_type", value: Int64(type)) }
         _ = try reader.bits(origin.sequence.frameNumberBits)
-        var writer = BitWriter(reserving: source.count + 8)
+        writer.removeAll()
         writer.unsignedExpGolomb(UInt32(clamping: firstMacroblock))
         writer.unsignedExpGolomb(5)
         writer.unsignedExpGolomb(UInt32(set))

@@ -7,6 +7,10 @@ struct Plasma {
     let width: Int
     let height: Int
 
+    /// Levels of grain: a film as large as the screen has less of it in each pixel, so that both kinds cost an encoder about
+    /// as many bytes as a real one.
+    private var grainLevels: UInt32 { width * height > 1 << 20 ? 4 : 8 }
+
     /// Picture `index` of the circle.
     func sheet(_ index: Int) -> SceneSheet {
         let turn = 2 * Double.pi * Double(index % max(1, frames)) / Double(max(1, frames))
@@ -17,9 +21,10 @@ struct Plasma {
         let down2 = (0..<height).map { Self.wave(Double($0) * 0.031 + turn + 4) }
         let ring = (0..<1024).map { Self.wave(Double($0) * 0.0123 * 2 + 2 * turn) }
         var noise: UInt32 = 0x9E37_79B9 &+ UInt32(truncatingIfNeeded: index)
+        let levels = grainLevels
         let canvas = SceneCanvas(width: width, height: height) { x, y in
             noise = noise &* 1_664_525 &+ 1_013_904_223
-            let grain = Int(noise >> 24 & 7) - 4
+            let grain = Int((noise >> 24) % levels) - Int(levels / 2)
             let diagonal = ring[(x + 2 * y) & 1023]
             let red = 128 + across[x] + down[y] + grain
             let green = 128 + across2[x] + diagonal / 2 + grain
