@@ -168,12 +168,9 @@ struct PictureScheduleTests {
             let beat = start + period * index
             let before = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds, using: &random))
             schedule.noticedChange(at: MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds))
-            // What comes within the last few milliseconds has to settle first.
-            let settled = max(
-                beat, MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds) + PictureSchedule.settling)
-            if schedule.due(changed) != settled || settled - beat > PictureSchedule.settling { wrong += 1 }
+            if schedule.due(changed) != beat { wrong += 1 }
             let late = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds / 4, using: &random))
-            schedule.took(at: settled + late)
+            schedule.took(at: beat + late)
         }
         #expect(wrong == 0)
     }
