@@ -152,7 +152,7 @@ public final class ScreenCapture {
     /// What has to be taken again since the last call: what was drawn, where the pointer was, and where it is now; nothing
     /// where the server refused to tell, and while there is nothing to take pictures of.
     ///
-    /// On a still screen this costs one round trip, or none where the pointer isn't drawn.
+    /// On a still screen this costs one round trip, or none where the pointer isn't drawn or the server tells where it goes.
     public func takeChanges() throws(X11CaptureError) -> DamagedArea {
         changes.removeAll(keepingCapacity: true)
         if try source.follow() { isIncomplete = true }
@@ -162,7 +162,8 @@ public final class ScreenCapture {
         }
         // All is asked before the first answer is waited for.
         let isDamaged = damage?.isDamaged == true
-        let question = isDamaged || drawsPointer ? pointer.ask(source.window) : nil
+        let needsPlace = drawsPointer && !pointer.isFollowed
+        let question = isDamaged || needsPlace ? pointer.ask(source.window) : nil
         let asked = isDamaged ? damage?.ask() : nil
         if let question, try pointer.look(question, .now()) {
             _ = try pointer.look(pointer.ask(source.window), .now())
