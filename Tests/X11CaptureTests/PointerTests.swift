@@ -276,7 +276,7 @@ struct PointerTests {
         }
     }
 
-    @Test("motion while nobody looks wakes us for one event and what was asked for, and is seen by the next look")
+    @Test("motion while nobody looks wakes us for an event or those on their way, and is seen by the next look")
     func unwatched() throws {
         let screen = try VirtualScreen(screenSize)
         let client = try Client(screen.name)
@@ -290,7 +290,7 @@ struct PointerTests {
             wakeUps += 1
             _ = try capture.readEvents()
         }
-        #expect(wakeUps >= 1 && wakeUps <= 3, "\(wakeUps) wake-ups")
+        #expect(wakeUps >= 1 && wakeUps <= 12, "\(wakeUps) wake-ups")
         #expect(capture.nextPointerLook <= now())
         #expect(try capture.lookAtPointer(now: now()) == PointerState(x: 219, y: 40, isVisible: true))
     }

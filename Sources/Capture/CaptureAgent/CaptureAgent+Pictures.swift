@@ -8,11 +8,14 @@ import X264Encoding
 extension CaptureAgent {
     var reasons: PictureSchedule.Reasons {
         guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
-        let refinement = configuration.refines ? pipeline?.refinementDue : nil
+        let refinement = refines ? pipeline?.refinementDue : nil
         return PictureSchedule.Reasons(
             isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
             poll: screen.pollDue(period: schedule.period))
     }
+
+    /// With a constant quantizer nothing is: looking for what could be would cost time at each turn.
+    private var refines: Bool { configuration.refines && configuration.quantizer == nil }
 
     private var wantsAny: Bool { wantsIDR || wantsPicture }
 
@@ -58,7 +61,7 @@ extension CaptureAgent {
 
     /// A change goes first, and so does what is wanted by name.
     private func isRefinementNext(_ now: MonotonicTime) -> Bool {
-        guard configuration.refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
+        guard refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
             return false
         }
         return !wantsAny && !(hasChange && schedule.isChangeDue(now))

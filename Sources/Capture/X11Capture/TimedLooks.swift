@@ -13,12 +13,13 @@ final class TimedLooks {
     private let serverTime: xcb_sync_counter_t
     // In the order in which they are answered.
     private var asked: [xcb_query_pointer_cookie_t] = []
+    private var batch = TimedLooks.batches.lowerBound
 
     /// From one look to the next.
     static let period = Interval.milliseconds(33)
-    /// So many are asked for at once: one system call for all of them, and the server isn't woken for each. Once the pointer
-    /// rests, those that are left are for nothing.
-    private static let batch = 4
+    /// So many are asked for at once, at first and while motion lasts: one system call for all of them, and the server isn't
+    /// woken for each. Once the pointer rests, those that are left are for nothing.
+    private static let batches = 2...8
 
     /// Another connection to `display`; nil where the server has no clock to wait by.
     init?(display: String) throws(X11CaptureError) {
@@ -55,15 +56,17 @@ final class TimedLooks {
                 wait_value: xcb_sync_int64_t(hi: 0, lo: UInt32(clamping: Self.period.milliseconds)),
                 test_type: XCB_SYNC_TESTTYPE_POSITIVE_COMPARISON.rawValue),
             event_threshold: xcb_sync_int64_t(hi: .max, lo: .max))
-        for _ in 0..<Self.batch {
+        for _ in 0..<batch {
             xcb_sync_await(connection.handle, 1, &condition)
             asked.append(xcb_query_pointer(connection.handle, window))
         }
+        batch = min(batch * 2, Self.batches.upperBound)
         xcb_flush(connection.handle)
     }
 
-    /// Asks where the pointer is now, without waiting for the answer.
+    /// Asks where the pointer is now, at the end of its motion, without waiting for the answer.
     func ask(_ window: xcb_window_t) {
+        batch = Self.batches.lowerBound
         asked.append(xcb_query_pointer(connection.handle, window))
         xcb_flush(connection.handle)
     }
