@@ -10,12 +10,15 @@ extension CaptureAgent {
         guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
         // What is wanted by name goes first, also where it has to wait.
         // So does a change that the rate holds back, or what is made finer meanwhile would hold it back for longer.
-        let mayRefine = configuration.refines && !wantsAny && pipeline?.owesChanges != true
+        let mayRefine = refines && !wantsAny && pipeline?.owesChanges != true
         let refinement = mayRefine ? pipeline?.refinementDue : nil
         return PictureSchedule.Reasons(
             isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
             poll: screen.pollDue(period: schedule.period))
     }
+
+    /// With a constant quantizer nothing is: looking for what could be would cost time at each turn.
+    private var refines: Bool { configuration.refines && configuration.quantizer == nil }
 
     private var wantsAny: Bool { wantsIDR || wantsPicture }
 
@@ -63,7 +66,7 @@ extension CaptureAgent {
 
     /// A change goes first, and so does what is wanted by name.
     private func isRefinementNext(_ now: MonotonicTime) -> Bool {
-        guard configuration.refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
+        guard refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
             return false
         }
         return !wantsAny && pipeline?.owesChanges != true && !(hasChange && schedule.isChangeDue(now))

@@ -36,6 +36,7 @@ public final class CaptureAgent {
     var isHeldBack = false
     // Whether the display may have sent something since events were read.
     var isDisplayReadable = true
+    var isPointerReadable = true
 
     /// Opens the display; the link is opened by `run`.
     public init(
@@ -95,7 +96,15 @@ public final class CaptureAgent {
     }
 
     private func screenChangedSize() throws(CaptureError) -> Bool {
-        do { return try screen.readEvents(isReadable: isDisplayReadable) } catch { throw .screen(error) }
+        defer {
+            isDisplayReadable = false
+            isPointerReadable = false
+        }
+        do throws(X11CaptureError) {
+            return try screen.readEvents(isReadable: isDisplayReadable, isPointerReadable: isPointerReadable)
+        } catch {
+            throw .screen(error)
+        }
     }
 
     /// The size of the pictures.
