@@ -160,7 +160,9 @@ public struct QualityMap: Sendable {
         var count = 0
         for row in rows {
             let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound { count += Int(active[index]) }
+            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound {
+                count += Int(active[index])
+            }
         }
         return count
     }

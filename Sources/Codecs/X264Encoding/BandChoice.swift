@@ -5,25 +5,26 @@
 /// way is tried now and then for a few pictures.
 struct BandChoice {
     private(set) var prefersBands = false
-    /// Bytes for each coded macroblock: of the way that is used, averaged over some dozens of pictures, and the sum of those
-    /// of a trial.
+    /// Bytes for each coded macroblock on average, in the last block of pictures of the way that is used.
     private var usual: Double?
-    private var tried = 0.0
-    /// Pictures since the last trial ended, or of the trial that goes on.
+    /// The same of the block that goes on, or of the trial: a sum, and how many pictures are in it.
+    private var sum = 0.0
+    private var counted = 0
+    /// Pictures since the block or the trial began, and blocks since the last trial.
     private var pictures = 0
+    private var blocks = 0
     private var isTrying = false
+    private var hasTried = false
 
     /// Bands may cost so much more.
     private static let tolerance = 1.03
-    /// Pictures of a trial; the first ones are predicted from what the way in question left behind long ago, and don't count.
+    /// Pictures of a block and of a trial; the first ones are predicted from what this way left behind long ago, and don't count.
+    private static let block = 24
     private static let trial = 15
-    private static let uncounted = 3
-    /// Pictures between two trials: soon where bands could save time, seldom where they do.
-    private static let untilBands = 300
-    private static let untilWhole = 600
-    private static let untilFirst = 30
-
-    private var hasTried = false
+    private static let uncounted = 4
+    /// Blocks between two trials: soon where bands could save time, seldom where they do.
+    private static let untilBands = 12
+    private static let untilWhole = 24
 
     /// Whether the next picture is to be made of bands.
     var usesBands: Bool { isTrying ? !prefersBands : prefersBands }
@@ -31,33 +32,35 @@ struct BandChoice {
     /// A picture was coded so.
     mutating func coded(macroblocks: Int, byteCount: Int) {
         guard macroblocks > 0 else { return }
-        let cost = max(0.1, Double(byteCount) / Double(macroblocks))
         pictures += 1
+        if pictures > Self.uncounted {
+            sum += max(0.1, Double(byteCount) / Double(macroblocks))
+            counted += 1
+        }
+        guard pictures >= (isTrying ? Self.trial : Self.block) || isHopeless else { return }
+        let mean = sum / Double(max(1, counted))
+        (sum, counted, pictures) = (0, 0, 0)
         if isTrying {
-            if pictures > Self.uncounted { tried += cost }
-            if pictures >= Self.trial { endTrial() }
+            isTrying = false
+            blocks = 0
+            guard let usual else { return }
+            let (bands, whole) = prefersBands ? (usual, mean) : (mean, usual)
+            prefersBands = bands <= whole * Self.tolerance
             return
         }
-        usual = usual.map { $0 + (cost - $0) * 0.06 } ?? cost
-        let limit = prefersBands ? Self.untilWhole : hasTried ? Self.untilBands : Self.untilFirst
-        guard pictures >= limit else { return }
+        usual = mean
+        blocks += 1
+        guard blocks >= (prefersBands ? Self.untilWhole : hasTried ? Self.untilBands : 1) else { return }
         isTrying = true
         hasTried = true
-        tried = 0
-        pictures = 0
+    }
+
+    /// Whether a trial has shown already that the other way costs far more.
+    private var isHopeless: Bool {
+        guard isTrying, counted >= 3, let usual else { return false }
+        return sum / Double(counted) > usual * 1.5
     }
 
     /// An IDR picture: what comes now may be something else altogether.
     mutating func reset() { self = BandChoice() }
-
-    private mutating func endTrial() {
-        isTrying = false
-        pictures = 0
-        guard let usual else { return }
-        let tried = tried / Double(Self.trial - Self.uncounted)
-        let (bands, whole) = prefersBands ? (usual, tried) : (tried, usual)
-        let isBetter = bands <= whole * Self.tolerance
-        if isBetter != prefersBands { self.usual = tried }
-        prefersBands = isBetter
-    }
 }
