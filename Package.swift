@@ -59,6 +59,7 @@ let package = Package(
             apt: [
                 "libxcb1-dev", "libxcb-shm0-dev", "libxcb-damage0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev",
                 "libxcb-xinput-dev", "libxcb-composite0-dev", "libxcb-screensaver0-dev", "libxcb-xtest0-dev",
+                "libxcb-sync-dev",
             ]),
         system("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
         system("CYUV", apt: ["libyuv-dev"]),

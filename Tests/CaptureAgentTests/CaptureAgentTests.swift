@@ -1,5 +1,6 @@
 import CaptureAgent
 import CaptureLink
+import Glibc
 import LinkTransport
 import MediaTypes
 import TestScene
@@ -289,5 +290,37 @@ struct CaptureAgentTests {
         #expect(host.messages.contains { $0.body == .size(smaller) })
         #expect(host.units.last { $0.accessUnit.isIDR }.map { $0.accessUnit.nalUnits.count } == 3)
         capture.stop()
+    }
+
+    @Test("while the pointer is apart, the host hears where it goes, 30 times a second, up to where it stops")
+    func pointerApart() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let window = try SceneWindow(display: screen.name, kind: .pointer)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.send(.pointerMode(.apart))
+        func positions() -> [PointerPosition] {
+            host.messages.compactMap { if case .pointerPosition(let position) = $0.body { position } else { nil } }
+        }
+        try host.wait(for: "the first place and a shape") {
+            !positions().isEmpty && host.messages.contains { $0.header.kind == .pointerShape }
+        }
+        // Motion and rest in turns: each time the last place arrives.
+        for turn in 1...4 {
+            let (count, begin) = (positions().count, now())
+            for tick in 1...20 {
+                try window.show(tick: turn * 30 + tick)
+                try host.read(for: .milliseconds(15))
+            }
+            let angle = Double(turn * 30 + 20) * 2 * Double.pi / 180
+            let last = PointerPosition(
+                x: 320 + Int(640 * 0.3 * cos(angle)), y: 240 + Int(480 * 0.3 * sin(2 * angle)), isVisible: true)
+            try host.wait(for: "the last place of turn \(turn)") { positions().last == last }
+            let most = Int((now() - begin).milliseconds / 33) + 3
+            #expect((3...most).contains(positions().count - count))
+            try host.read(for: .milliseconds(Int64(turn) * 100))
+        }
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
     }
 }

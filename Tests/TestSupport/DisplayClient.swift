@@ -15,7 +15,8 @@ public final class DisplayClient {
     private let rootVisual: xcb_visualid_t
 
     public init(_ display: String) throws {
-        guard let connection = xcb_connect(display, nil), let setup = xcb_get_setup(connection),
+        guard let connection = xcb_connect(display, nil), xcb_connection_has_error(connection) == 0,
+            let setup = xcb_get_setup(connection),
             let screen = xcb_setup_roots_iterator(setup).data
         else { throw NoDisplay() }
         self.connection = connection

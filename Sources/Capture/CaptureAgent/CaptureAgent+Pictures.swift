@@ -9,11 +9,16 @@ extension CaptureAgent {
     var reasons: PictureSchedule.Reasons {
         guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
         // What is wanted by name goes first, also where it has to wait.
-        let refinement = configuration.refines && !wantsAny && !hasChange ? pipeline?.refinementDue : nil
+        // So does a change that the rate holds back, or what is made finer meanwhile would hold it back for longer.
+        let mayRefine = refines && !wantsAny && pipeline?.owesChanges != true
+        let refinement = mayRefine ? pipeline?.refinementDue : nil
         return PictureSchedule.Reasons(
             isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
             poll: screen.pollDue(period: schedule.period))
     }
+
+    /// With a constant quantizer nothing is: looking for what could be would cost time at each turn.
+    private var refines: Bool { configuration.refines && configuration.quantizer == nil }
 
     private var wantsAny: Bool { wantsIDR || wantsPicture }
 
@@ -25,15 +30,17 @@ extension CaptureAgent {
     func takePictureIfDue() throws(CaptureError) -> Bool {
         guard link.isConnected, !isPaused else { return false }
         let now = MonotonicTime.now()
-        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
-        guard schedule.due(reasons) <= now else { return false }
         guard link.isReady else {
+            schedule.forgetChange()
+            guard schedule.due(reasons) <= now else { return false }
             // Damage adds up in the server; the next picture has it all.
             if !isHeldBack, screen.mayHaveChanged { statistics.heldBack &+= 1 }
             isHeldBack = true
             return false
         }
         isHeldBack = false
+        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
+        guard schedule.due(reasons) <= now else { return false }
         if sharing != .live {
             try takeInsteadOfScreen(now)
         } else if isRefinementNext(now) {
@@ -57,13 +64,12 @@ extension CaptureAgent {
         schedule.took(at: now)
     }
 
-    /// A change goes first, also one that has to wait, and so does what is wanted by name: what is made finer now may be gone
-    /// with the next picture, and that would wait for longer.
+    /// A change goes first, and so does what is wanted by name.
     private func isRefinementNext(_ now: MonotonicTime) -> Bool {
-        guard configuration.refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
+        guard refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
             return false
         }
-        return !wantsAny && !hasChange
+        return !wantsAny && pipeline?.owesChanges != true && !(hasChange && schedule.isChangeDue(now))
     }
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {
@@ -78,6 +84,12 @@ extension CaptureAgent {
     }
 
     private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
+        if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.hasPicture {
+            // What has changed waits for the rate, but the stream must not be silent.
+            try send(pipeline.takeStill(rate: &rate, statistics: &statistics), now)
+            schedule.sentStill(at: now)
+            return
+        }
         let isForced = wantsAny || schedule.isKeepAliveDue(now)
         let settling = schedule.settled(at: now)
         if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
@@ -90,8 +102,11 @@ extension CaptureAgent {
             try send(picture, now, settling: settling)
             if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
         case .nothing:
-            // A screen that is changing its size is asked again a little later.
-            schedule.foundNothing(at: now, mayAskAgainAtOnce: screen.reportsDamage && !screen.isIncomplete)
+            // A screen that is changing its size is asked again a little later; and so is one of which only a part is taken:
+            // what was drawn may have been beside it, and go on.
+            let isAll = configuration.target == .screen && configuration.hidden.isEmpty
+            schedule.foundNothing(
+                at: now, mayAskAgainAtOnce: isAll && screen.reportsDamage && !screen.isIncomplete)
         case .later(let time):
             if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time)

@@ -37,11 +37,14 @@ extension CaptureAgent {
             pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: link.descriptor, events: Int16(linkEvents), revents: 0),
-            pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0)
+            pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: screen.pointerDescriptor, events: Int16(POLLIN), revents: 0)
         )
-        let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 4, until: due) }
+        let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 5, until: due) }
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
         isDisplayReadable = count > 0 && watched.1.revents != 0
+        // Also while nobody is told of the pointer: events that nobody reads would pile up in the server.
+        isPointerReadable = count > 0 && watched.4.revents != 0
         if count <= 0 { return false }
         if watched.0.revents != 0 { return true }
         if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }

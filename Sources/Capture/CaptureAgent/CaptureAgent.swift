@@ -36,6 +36,7 @@ public final class CaptureAgent {
     var isHeldBack = false
     // Whether the display may have sent something since events were read.
     var isDisplayReadable = true
+    var isPointerReadable = true
 
     /// Opens the display; the link is opened by `run`.
     public init(
@@ -95,7 +96,15 @@ public final class CaptureAgent {
     }
 
     private func screenChangedSize() throws(CaptureError) -> Bool {
-        do { return try screen.readEvents(isReadable: isDisplayReadable) } catch { throw .screen(error) }
+        defer {
+            isDisplayReadable = false
+            isPointerReadable = false
+        }
+        do throws(X11CaptureError) {
+            return try screen.readEvents(isReadable: isDisplayReadable, isPointerReadable: isPointerReadable)
+        } catch {
+            throw .screen(error)
+        }
     }
 
     /// The size of the pictures.
@@ -119,9 +128,12 @@ public final class CaptureAgent {
         demandIDR()
     }
 
-    /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more.
+    /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more, less, or another way.
     private func greetHost() {
         isPaused = false
+        rate.bitRate = configuration.bitRate
+        setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
+        setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
         _ = pointer.setMode(.drawn)
         demandIDR()
     }
@@ -164,20 +176,31 @@ public final class CaptureAgent {
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
             log(.info, format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")
-            chroma = format
-            pipeline = nil
-            demandIDR()
+            setChroma(format)
         case .frameRate(let wanted):
             let most = FrameRate(framesPerSecond: configuration.framesPerSecond)
             // A rate of nothing would be a pause, which has a message of its own.
             let rate = max(min(wanted, most), FrameRate(millihertz: 100))
-            schedule.period = Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz))
-            self.rate.period = schedule.period
+            setPeriod(Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz)))
         case .bitRate(let wanted):
             // What the user allowed is the most, whatever the viewers' paths would carry.
             rate.bitRate = BitRate(
                 bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
+            schedule.release()
         }
+    }
+
+    private func setPeriod(_ period: Interval) {
+        schedule.period = period
+        rate.period = period
+        schedule.release()
+    }
+
+    private func setChroma(_ format: ChromaFormat) {
+        if format == chroma { return }
+        chroma = format
+        pipeline = nil
+        demandIDR()
     }
 
     /// A host may come later, but not into a folder that isn't there.

@@ -19,6 +19,8 @@ final class PicturePipeline {
     private var owed: [PixelRectangle] = []
     private var isCanvasEmpty = true
     private var isSlate = false
+    /// Whether viewers have a picture of this size and format.
+    private(set) var hasPicture = false
 
     /// What refinement ends with: visually lossless.
     static let finestQuantizer = 14
@@ -113,8 +115,12 @@ final class PicturePipeline {
         let (macroblocks, until) = rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
         let target = refinementQuantizer(rate.bitRate)
-        let count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
+        var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
+        // Bands can't be placed anywhere: what is too much for one picture is left for the next.
+        while encoder.hasBands, count > 1, !encoder.usesBands(activity(for: .refinement, target)) {
+            count = quality.dropHalf()
+        }
         // The allowance has said already that there is room; this is for the log.
         _ = rate.decide(.refinement, macroblocks: count, now: now)
         let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
@@ -129,6 +135,8 @@ final class PicturePipeline {
         return isSlow ? Self.goodQuantizer : Self.finestQuantizer
     }
 
+    /// A picture is coarser by so many steps at most for the sake of what doesn't change.
+    private static let mostConcession = 4
     /// Hardly to be told from the finest, and a third of the bytes less.
     private static let goodQuantizer = 18
     /// Of text, from a quantizer of about 28 on.
@@ -173,9 +181,11 @@ final class PicturePipeline {
             if !isIDR, activity.protectsRest, !encoder.usesBands(activity) {
                 // One slice of the whole takes coarse macroblocks along that are not due.
                 if kind == .refinement {
+                    // Only where there are no bands at all: the picture is small.
                     quality.activateAll()
                 } else {
-                    quantizer = max(quantizer, quality.coarsestOutsideActive)
+                    // Up to a point; beyond it what they cost is spent better than on mush.
+                    quantizer = min(max(quantizer, quality.coarsestOutsideActive), quantizer + Self.mostConcession)
                 }
                 activity = self.activity(for: kind, quantizer)
             }
@@ -185,6 +195,7 @@ final class PicturePipeline {
             rate.coded(
                 kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
             if encoded.isIDR { quality.activateAll() }
+            hasPicture = true
             quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
             statistics.add(now - begin, to: \.encodeNanoseconds)
             statistics.pictures &+= 1

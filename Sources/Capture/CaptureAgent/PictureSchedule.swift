@@ -108,10 +108,22 @@ struct PictureSchedule {
         if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
     }
 
-    /// The next picture is taken at once.
+    /// Whether the rate has no room for what has changed at `now`.
+    func isHeld(_ now: MonotonicTime) -> Bool { now < heldUntil }
+
+    /// What kept pictures back holds no longer: the rate has changed.
+    mutating func release() {
+        heldUntil = .zero
+        refinementEarliest = .zero
+    }
+
+    /// The time since the first change counts no longer as its settling: something else kept the picture back.
+    mutating func forgetChange() { changedSince = nil }
+
+    /// What is wanted by name is taken at once.
     mutating func reset() {
         earliest = .zero
-        heldUntil = .zero
-        keepAliveDue = .zero
+        changedSince = nil
+        release()
     }
 }

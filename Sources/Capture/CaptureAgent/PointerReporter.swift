@@ -4,7 +4,7 @@ import X11Capture
 
 /// Tells the host where the pointer is and what it looks like, while that draws it; else sees to it that pictures follow it.
 ///
-/// At most 40 positions a second, and the latest wins: while the host hasn't taken what was written, nothing is added.
+/// At most 40 positions a second, 30 where the server times them, and the latest wins: while the host hasn't taken what was written, nothing is added.
 final class PointerReporter {
     private let screen: ScreenCapture
     private var position: PointerState?

@@ -127,9 +127,44 @@ public struct QualityMap: Sendable {
 
     /// The quantizer of the coarsest macroblock that is not active; 0 where there is none.
     public var coarsestOutsideActive: Int {
-        var level = Quantizer.coarsest
-        while level > 0, !hasCoarserOutsideActive(than: level - 1) { level -= 1 }
-        return level
+        var outside = counts
+        for row in activeRows {
+            let start = row * grid.columns
+            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound where active[index] != 0 {
+                outside[Int(quantizers[index])] -= 1
+            }
+        }
+        return outside.lastIndex { $0 > 0 } ?? 0
+    }
+
+    /// Lets the lower half of the rows with active macroblocks be, or the upper half where that has none; gives how many
+    /// macroblocks are still active.
+    public mutating func dropHalf() -> Int {
+        guard activeRows.count > 1 else { return activeCount }
+        let middle = activeRows.lowerBound + activeRows.count / 2
+        let upper = activeRows.lowerBound..<middle
+        let lower = middle..<activeRows.upperBound
+        let isUpperEmpty = activeCount(in: upper) == 0
+        for row in isUpperEmpty ? upper : lower {
+            let start = row * grid.columns
+            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound where active[index] != 0 {
+                active[index] = 0
+                activeCount -= 1
+            }
+        }
+        activeRows = isUpperEmpty ? lower : upper
+        return activeCount
+    }
+
+    private func activeCount(in rows: Range<Int>) -> Int {
+        var count = 0
+        for row in rows {
+            let start = row * grid.columns
+            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound {
+                count += Int(active[index])
+            }
+        }
+        return count
     }
 
     /// From when on a macroblock that is coarser than `quantizer` may be refined, a time that may have passed; nil where

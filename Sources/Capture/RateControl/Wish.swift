@@ -81,7 +81,9 @@ extension RateController {
     /// Whether a motion would stop to flow for this picture's sake although a coarser one could still be read.
     private func stops(_ wish: Wish, _ now: MonotonicTime) -> Bool {
         let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
-        if wish.quantizer >= (owed > Self.largeFlowDebt * 3 ? Self.coarsestLateFlow : Self.coarsestFlow) { return false }
+        if wish.quantizer >= (owed > Self.largeFlowDebt * 3 ? Self.coarsestLateFlow : Self.coarsestFlow) {
+            return false
+        }
         return lineTime(wish.expected / Self.flowShare) > MotionHistory.flowGap - Self.flowSlack
     }
 

@@ -4,7 +4,7 @@ import MediaTypes
 
 /// When to look for the pointer: after a raw motion event of XInput 2, or, without that, now and then.
 ///
-/// A mouse sends hundreds of events a second, so only the first is waited for: from then on we look, at most 60 times a
+/// A mouse sends hundreds of events a second, so only the first is waited for: from then on we look, at most 40 times a
 /// second, until two looks in a row found the pointer at rest.
 final class PointerMotion {
     /// Whether the pointer moved, or may have, since it was last found at rest.
@@ -16,7 +16,7 @@ final class PointerMotion {
     private var looksAtRest = 0
     private var lastLook: MonotonicTime?
 
-    // A look costs two wake-ups, ours and the server's: more of them would not look smoother beside 30 pictures a second.
+    // More of them would not look smoother beside 30 pictures a second.
     private static let movingPeriod = Interval.milliseconds(25)
     private static let pollingPeriod = Interval.nanoseconds(33_333_333)
     /// XWarpPointer makes no raw event: found by a look every second.
@@ -41,6 +41,9 @@ final class PointerMotion {
         listen(true)
     }
 
+    /// Whether at least two looks in a row found it where it was.
+    var seemsAtRest: Bool { looksAtRest >= 2 }
+
     /// Whether the server tells of motion.
     var isTold: Bool { opcode != nil }
 
@@ -63,18 +66,28 @@ final class PointerMotion {
     /// The pointer was looked for. True where it has to be looked for once more at once: only now the server tells of motion
     /// again, and what happened just before that would be missed.
     func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
+        noteLook(now, moved: moved)
+        if !isMoving || !seemsAtRest { return false }
+        settle()
+        return isTold
+    }
+
+    /// The pointer was looked for, and whether it rests is decided later.
+    func noteLook(_ now: MonotonicTime, moved: Bool) {
         lastLook = now
         if moved {
             // Where it was moved by a program there was no event; who warps once may do it again.
             begin()
-            return false
+        } else {
+            looksAtRest += 1
         }
-        if !isMoving { return false }
-        looksAtRest += 1
-        if looksAtRest < 2 { return false }
+    }
+
+    /// Takes the pointer for resting: from now on the server tells of motion. What happened just before is found by one more
+    /// look.
+    func settle() {
         isMoving = false
         listen(true)
-        return isTold
     }
 
     /// When the next look is due.

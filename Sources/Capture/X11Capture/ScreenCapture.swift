@@ -4,9 +4,9 @@ public import MediaTypes
 
 /// A screen of an X server, or a part of it: tells what changes there, and hands out its pixels.
 ///
-/// All rectangles are in pixels of the captured area. Not thread-safe. Its thread polls `fileDescriptor` for reading, and calls
-/// `readEvents` before each poll as well, because waiting for a reply may have taken events off the connection; it calls
-/// `readEvents` at `nextCheck`, `lookAtPointer` at `nextPointerLook` and `takeChanges` at `pollDue` even if nothing came.
+/// All rectangles are in pixels of the captured area. Not thread-safe. Its thread polls `fileDescriptor` and
+/// `pointerDescriptor` for reading, and calls `readEvents` before each poll as well, because waiting for a reply may have taken
+/// events off the connection; it calls `readEvents` at `nextCheck`, `lookAtPointer` at `nextPointerLook` and `takeChanges` at `pollDue` even if nothing came.
 public final class ScreenCapture {
     /// The captured area's size in pixels; changes only inside `readEvents`, which then says so.
     public private(set) var size: PictureSize
@@ -79,7 +79,7 @@ public final class ScreenCapture {
         source = try connection.source(of: target, onWarning: onWarning)
         size = source.size
         grabber = try ScreenGrabber(connection, methods: methods)
-        pointer = try Pointer(connection)
+        pointer = try Pointer(connection, onWarning: onWarning)
         damage = usesDamage ? try DamageTracker(connection, window: source.window) : nil
         if damage == nil { comparison = TileComparison() }
         comparison?.reset(source.size)
@@ -115,9 +115,10 @@ public final class ScreenCapture {
 
     /// Takes what the server has sent; true where the area has another size since the last call.
     ///
-    /// Where `fileDescriptor` isn't readable, `isReadable` saves a system call: what came with answers is taken all the same.
+    /// Where `fileDescriptor` or `pointerDescriptor` isn't readable, `isReadable` and `isPointerReadable` save a system call: what
+    /// came with answers is taken all the same.
     /// Throws where the captured window, monitor or region is gone for good.
-    public func readEvents(isReadable: Bool = true) throws(X11CaptureError) -> Bool {
+    public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = true) throws(X11CaptureError) -> Bool {
         if isReadable {
             while let event = xcb_poll_for_event(connection.handle) { take(event) }
         } else {
@@ -130,7 +131,9 @@ public final class ScreenCapture {
             source.outdate()
         }
         let before = source.place
-        _ = try source.update(.now())
+        let now = MonotonicTime.now()
+        try pointer.readAnswers(isReadable: isPointerReadable, now)
+        _ = try source.update(now)
         try hidden?.update()
         try lock?.update()
         if source.place != before { isIncomplete = true }
@@ -149,7 +152,7 @@ public final class ScreenCapture {
     /// What has to be taken again since the last call: what was drawn, where the pointer was, and where it is now; nothing
     /// where the server refused to tell, and while there is nothing to take pictures of.
     ///
-    /// On a still screen this costs one round trip, or none where the pointer isn't drawn.
+    /// On a still screen this costs one round trip, or none where the pointer isn't drawn or the server tells where it goes.
     public func takeChanges() throws(X11CaptureError) -> DamagedArea {
         changes.removeAll(keepingCapacity: true)
         if try source.follow() { isIncomplete = true }
@@ -159,9 +162,12 @@ public final class ScreenCapture {
         }
         // All is asked before the first answer is waited for.
         let isDamaged = damage?.isDamaged == true
-        let question = isDamaged || drawsPointer ? pointer.ask(source.window) : nil
+        let needsPlace = drawsPointer && !pointer.isFollowed
+        let question = isDamaged || needsPlace ? pointer.ask(source.window) : nil
         let asked = isDamaged ? damage?.ask() : nil
-        if let question, try look(question, .now()) { _ = try look(pointer.ask(source.window), .now()) }
+        if let question, try pointer.look(question, .now()) {
+            _ = try pointer.look(pointer.ask(source.window), .now())
+        }
         if let asked {
             try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
         } else {
@@ -214,12 +220,6 @@ public final class ScreenCapture {
     }
 
     private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
-
-    /// Takes the answers about the pointer; true where it has to be looked for once more.
-    func look(_ question: Pointer.Question, _ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        let moved = try pointer.collect(question)
-        return pointer.motion.looked(now, moved: moved)
-    }
 
     /// Where the pointer's pixels are to be drawn; empty where none are.
     private var pointerArea: PixelRectangle {

@@ -5,8 +5,8 @@ import MediaTypes
 /// Encodes bands of a picture: an encoder of the library as high as one band, whose reference is filled from the whole
 /// picture's before each band.
 final class BandEncoder {
-    /// Macroblock rows of a band: few, so that little is coded without need, and enough that a line of text is one band.
-    static let rows = 4
+    /// Macroblock rows of a band: few, so that little is coded without need, and enough that a slice of its own costs little.
+    static let rows = 8
 
     /// The slice of the last band, a NAL unit without start code.
     private(set) var nalUnit: [UInt8] = []

@@ -37,9 +37,12 @@ public final class ScreenEncoder {
     private var bytes: [UInt8] = []
     private var ranges: [Range<Int>] = []
 
-    /// Above this part of the rows (in hundredths) one slice of the whole picture is as cheap, and finds motion better: a band
-    /// knows nothing of how its neighbours move.
-    private static let mostBandRows = 40
+    private var choice = BandChoice()
+
+    /// Above this part of the rows (in hundredths) one slice of the whole picture is as cheap.
+    private static let mostBandRows = 75
+    /// So many bands are always better than the whole.
+    private static let fewBands = 2
 
     /// Opens the encoders. `configuration` must have `quantizerEachPicture`.
     ///
@@ -93,14 +96,21 @@ public final class ScreenEncoder {
         }
     }
 
+    /// Whether there are pictures of bands at all: not of screens that are only a few bands high.
+    public var hasBands: Bool { band != nil }
+
     /// Whether a picture of this activity is made of bands. Where not, and `protectsRest` holds, the quantizer must not be
     /// finer than that of the rest.
     public func usesBands(_ activity: borrowing Activity) -> Bool {
         guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
         if activity.count == 0 { return true }
         guard place(activity) else { return false }
-        return activity.prefersBands || placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows
+        if activity.prefersBands || placement.starts.count <= Self.fewBands { return true }
+        return choice.usesBands && isWorthBands
     }
+
+    /// Whether the bands that were just placed leave enough of the picture out.
+    private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
 
     /// Encodes one picture; the planes must cover whole macroblocks (`columns` and `rows` of them) and are only read during
     /// the call. The first picture is an IDR picture, and so is one that `isIDR` asks for; those are coded as a whole.
@@ -114,7 +124,9 @@ public final class ScreenEncoder {
         }
         guard usesBands(activity), let band, let editing, let reference = whole.reconstruction else {
             markSkipped(activity.isActive)
-            return try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
+            let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
+            learn(activity, picture)
+            return picture
         }
         if activity.count > 0 { markSkipped(activity.isActive) }
         frameNumber = editing.frameNumber(after: frameNumber)
@@ -142,7 +154,17 @@ public final class ScreenEncoder {
             }
         }
         appendSkipped(from: next, to: rows, editing)
-        return collect(quantizer: quantizer)
+        let picture = try collect(quantizer: quantizer)
+        learn(activity, picture)
+        return picture
+    }
+
+    /// Takes up what a picture cost that could have been made either way.
+    private func learn(_ activity: borrowing Activity, _ picture: EncodedPicture) {
+        guard band != nil, activity.count > 0, !activity.prefersBands, placement.starts.count > Self.fewBands,
+            isWorthBands
+        else { return }
+        choice.coded(macroblocks: activity.count, byteCount: picture.byteCount)
     }
 
     private func place(_ activity: borrowing Activity) -> Bool {
@@ -205,18 +227,19 @@ public final class ScreenEncoder {
             ranges.append(begin..<bytes.count)
         }
         // A picture of the whole has one slice: it was edited in one way or in the other.
-        return ranges.isEmpty ? picture : collect(quantizer: picture.quantizer)
+        return ranges.isEmpty ? picture : try collect(quantizer: picture.quantizer)
     }
 
-    private func collect(quantizer: Int) -> EncodedPicture {
+    private func collect(quantizer: Int) throws(X264Error) -> EncodedPicture {
         list.removeAll()
-        bytes.withUnsafeBufferPointer { all in
+        let isWhole = bytes.withUnsafeBufferPointer { all in
             // The array isn't touched before the next call, and its storage stays where it is until then.
-            for range in ranges {
+            ranges.allSatisfy { range in
                 let unit = UnsafeBufferPointer(rebasing: all[range])
-                if !list.append(EncodedNALUnit(type: (unit.first ?? 0) & 0x1F, bytes: unit)) { return }
+                return list.append(EncodedNALUnit(type: (unit.first ?? 0) & 0x1F, bytes: unit))
             }
         }
+        guard isWhole else { throw .notEncoded(reason: "\(ranges.count) slices in a picture") }
         return EncodedPicture(units: list.all, isIDR: false, quantizer: quantizer)
     }
 }

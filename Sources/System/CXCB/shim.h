@@ -11,6 +11,7 @@
 #include <xcb/composite.h>
 #include <xcb/screensaver.h>
 #include <xcb/xtest.h>
+#include <xcb/sync.h>
 
 // Swift can't name a variable of an incomplete type: hand out the extension ids' addresses.
 static inline xcb_extension_t *shim_xcb_shm_id(void) { return &xcb_shm_id; }
@@ -21,6 +22,11 @@ static inline xcb_extension_t *shim_xcb_input_id(void) { return &xcb_input_id; }
 static inline xcb_extension_t *shim_xcb_composite_id(void) { return &xcb_composite_id; }
 static inline xcb_extension_t *shim_xcb_screensaver_id(void) { return &xcb_screensaver_id; }
 static inline xcb_extension_t *shim_xcb_test_id(void) { return &xcb_test_id; }
+static inline xcb_extension_t *shim_xcb_sync_id(void) { return &xcb_sync_id; }
+
+// Takes the answer to a request where it has been read already: 0 where it hasn't. Part of <xcb/xcbext.h>, for which see
+// below.
+int xcb_poll_for_reply(xcb_connection_t *, unsigned int request, void **reply, xcb_generic_error_t **error);
 
 // Sends a request that xcb has no function for, or one that doesn't work (X-Resource, RRSetMonitor of 1.15): its first word
 // comes with an empty opcode. Gives its number. Declared here because <xcb/xcbext.h> would complete the type above, and so
