@@ -191,24 +191,29 @@ struct CaptureAgentTests {
         let noise = try NoiseDrawing(on: screen, seed: 300_000)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
-        /// The bytes of ten pictures of noise, after ten in which the encoder may settle.
-        func bytes() throws -> Int {
+        /// The bit rate of twenty pictures of noise, after ten in which the rate may settle.
+        func bitsPerSecond() throws -> Double {
             let first = host.count
-            while host.count < first + 20 {
+            while host.count < first + 30 {
                 noise.draw()
                 let count = host.count
                 try host.wait(for: "the next picture") { host.count > count }
             }
-            return host.units[(first + 10)..<(first + 20)].map(\.accessUnit.bytes.count).reduce(0, +)
+            let units = host.units[(first + 10)..<(first + 30)].map(\.accessUnit)
+            let times = units.compactMap(\.captureTime)
+            let duration = try #require(times.last) - (try #require(times.first))
+            return Double(units.dropLast().map(\.bytes.count).reduce(0, +)) * 8 / duration.seconds
         }
-        let before = try bytes()
+        let before = try bitsPerSecond()
+        #expect(before <= 4_400_000)
         try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
-        let after = try bytes()
-        #expect(after * 3 < before, "\(before) bytes at first, then \(after)")
+        let after = try bitsPerSecond()
+        #expect(after <= 400_000, "\(before) bit/s at first, then \(after)")
         // However much the viewers' paths carry, what the user allowed stays the most.
         try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
-        let most = try bytes()
-        #expect(most * 2 < before * 3, "\(before) bytes at first, \(most) with all the room there is")
+        let most = try bitsPerSecond()
+        #expect(most <= 4_400_000, "\(before) bit/s at first, \(most) with all the room there is")
+        #expect(most > after * 2)
         #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
         capture.stop()
     }
