@@ -206,7 +206,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "H264", "X264Encoding",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "H264", "X264Encoding", "VideoDecoding",
                 "MediaTypes",
                 "CLinux", "TestSupport",
             ]),

@@ -1,4 +1,5 @@
 import MediaTypes
+import TestSupport
 import Testing
 
 @testable import CaptureAgent
@@ -146,5 +147,51 @@ struct PictureScheduleTests {
         schedule.foundNothing(at: seen + .milliseconds(13), mayAskAgainAtOnce: false)
         schedule.noticedChange(at: seen + .milliseconds(14))
         #expect(schedule.due(changed) == seen + .milliseconds(53))
+    }
+
+    // MARK: An hour
+
+    @Test("an hour of stillness is a keep-alive each 2.5 s, to the nanosecond where the clock wakes us in time")
+    func stillHour() {
+        var schedule = scheduleAtRest()
+        for index in 1...1440 {
+            let due = schedule.due(quiet)
+            #expect(due == start + .milliseconds(2500) * Int64(index))
+            #expect(!schedule.isKeepAliveDue(MonotonicTime(nanoseconds: due.nanoseconds - 1)))
+            #expect(schedule.isKeepAliveDue(due))
+            schedule.sentStill(at: due)
+        }
+        // Woken up late each time: never silent for longer than that, and never sooner than it has to be.
+        var random = SeededRandom(seed: 60)
+        var last = schedule.due(quiet)
+        schedule.sentStill(at: last)
+        for _ in 1...1440 {
+            let late = Interval(nanoseconds: Int64.random(in: 0...2_000_000, using: &random))
+            #expect(schedule.due(quiet) == last + .milliseconds(2500))
+            last = last + .milliseconds(2500) + late
+            schedule.sentStill(at: last)
+        }
+        // All that time the beat was kept for whatever comes.
+        schedule.noticedChange(at: last + .milliseconds(7))
+        #expect(schedule.due(changed) == last + .milliseconds(7) + PictureSchedule.settling)
+    }
+
+    @Test("an hour of motion stays on the beat, however late each wake-up is", arguments: [40, 33, 16])
+    func movingHour(_ milliseconds: Int64) {
+        let period = Interval.milliseconds(milliseconds)
+        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
+        schedule.took(at: start)
+        var random = SeededRandom(seed: UInt64(milliseconds))
+        let count = 3_600_000 / milliseconds
+        var wrong = 0
+        for index in 1...count {
+            let beat = start + period * index
+            let before = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds, using: &random))
+            schedule.noticedChange(at: MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds))
+            if schedule.due(changed) != beat { wrong += 1 }
+            let late = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds / 4, using: &random))
+            schedule.took(at: beat + late)
+        }
+        #expect(wrong == 0)
     }
 }

@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         /// Keeps a page from listing 4:4:4.
-        private static let limit = """
+        static let limit = """
             const add = RTCPeerConnection.prototype.addTransceiver;
             RTCPeerConnection.prototype.addTransceiver = function (...values) {
               const transceiver = add.apply(this, values);
@@ -67,7 +67,7 @@ extension EndToEnd {
         }
 
         /// The means of red of the red columns and of the black ones, and the largest part of another colour.
-        private func stripes(_ picture: ScenePicture) -> (red: Int, black: Int, other: Int) {
+        static func stripes(_ picture: ScenePicture) -> (red: Int, black: Int, other: Int) {
             var (red, black, other) = (0, 0, 0)
             for row in 0..<picture.height {
                 for column in 0..<picture.width {
@@ -95,7 +95,7 @@ extension EndToEnd {
             try waitUntilPlaying(viewer, sender)
             let picture = try #require(try viewer.picture())
             #expect(picture.width == ChromaSender.size.width && picture.height == ChromaSender.size.height)
-            let seen = stripes(picture)
+            let seen = Self.stripes(picture)
             #expect(seen.red >= 240, "\(seen)")
             #expect(seen.black <= 12, "\(seen)")
             #expect(seen.other <= 24, "\(seen)")
@@ -127,12 +127,12 @@ extension EndToEnd {
             // Snapshots are 4:2:0 too: two columns have one colour, and each its own brightness.
             first.close()
             try host.waitForLog("capture is gone")
-            let snapshot = stripes(try LinkSnapshot(of: link).picture)
+            let snapshot = Self.stripes(try LinkSnapshot(of: link).picture)
             #expect(snapshot.red > 100 && snapshot.black > 30, "\(snapshot)")
 
             let limited = try limitedPage()
             try limited.waitUntilPlaying()
-            let seen = stripes(try #require(try limited.picture()))
+            let seen = Self.stripes(try #require(try limited.picture()))
             #expect(seen.red > 100 && seen.black > 30, "\(seen)")
             #expect(try viewer.reconnects() == 0)
 
@@ -140,7 +140,7 @@ extension EndToEnd {
             try second.wait(for: "the limited page's end") { try phase(limited) == "failed" }
             try expectReason(limited)
             try second.wait(for: "4:4:4 in the other page") {
-                try stripes(#require(try viewer.picture())).black <= 12
+                try Self.stripes(#require(try viewer.picture())).black <= 12
             }
             #expect(try viewer.reconnects() == 0)
         }
@@ -153,17 +153,17 @@ extension EndToEnd {
             let viewer = try ViewerPage(link, in: browser)
             try waitUntilPlaying(viewer, sender)
             #expect(sender.formats.isEmpty)
-            #expect(stripes(try #require(try viewer.picture())).black <= 12)
+            #expect(Self.stripes(try #require(try viewer.picture())).black <= 12)
 
             let limited = try limitedPage()
             try waitUntilPlaying(limited, sender)
             #expect(sender.formats == [.yuv420])
             try sender.wait(for: "4:2:0 in the first page") {
-                stripes(try #require(try viewer.picture())).black > 30
+                Self.stripes(try #require(try viewer.picture())).black > 30
             }
             limited.page.close()
             try sender.wait(for: "4:4:4 in the first page", within: .seconds(60)) {
-                try sender.formats == [.yuv420, .yuv444] && stripes(#require(try viewer.picture())).black <= 12
+                try sender.formats == [.yuv420, .yuv444] && Self.stripes(#require(try viewer.picture())).black <= 12
             }
             #expect(try viewer.reconnects() == 0)
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")

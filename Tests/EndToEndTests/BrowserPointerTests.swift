@@ -48,7 +48,7 @@ extension EndToEnd {
         }
 
         /// Looks at each picture as it comes to the screen: is the pointer in it, and does the page draw one over it?
-        private static func observer(x: Int, y: Int) -> String {
+        static func observer(x: Int, y: Int) -> String {
             """
             window.presented = [];
             const begin = setInterval(() => {

@@ -167,7 +167,7 @@ private func isRunning(_ process: Int32) -> Bool {
 }
 
 /// The System V segments that one of these processes has made.
-private func sharedSegments(of processes: [Int32]) throws -> [String] {
+func sharedSegments(of processes: [Int32]) throws -> [String] {
     let table = String(decoding: try fileBytes("/proc/sysvipc/shm"), as: UTF8.self)
     return table.split(separator: "\n").dropFirst().map(String.init).filter { line in
         // key shmid perms size cpid ...

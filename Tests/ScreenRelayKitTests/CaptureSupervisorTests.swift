@@ -78,6 +78,13 @@ struct CaptureSupervisorTests {
         #expect(scene.failures.codes.withLock { $0.isEmpty })
     }
 
+    @Test("one whose window is gone is not started again, though it ran before")
+    func windowGone() throws {
+        let scene = try Scene("if [ $(wc -l < starts) = 1 ]; then kill -9 $$; fi; exit 66")
+        try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [66] })
+        #expect(scene.starts.count == 2)
+    }
+
     @Test("it gets a link to its host under the descriptor that it is told")
     func link() throws {
         // The descriptor doesn't block: a read before the greeting is there fails.

@@ -113,7 +113,8 @@ struct CustomVideoTrackTests {
         let size = PictureSize(width: 64, height: 48)
         let encoder = try X264Encoder(
             X264Configuration(
-                size: size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000)))))
+                size: size, framesPerSecond: 30,
+                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000)))))
         let grey = I420Picture(
             size: size, bytes: [UInt8](repeating: 128, count: 64 * 48 * 3 / 2), isFullRange: false, matrix: .bt601,
             captureTime: nil)

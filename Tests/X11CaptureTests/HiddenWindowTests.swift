@@ -15,7 +15,7 @@ struct HiddenWindowTests {
         "no picture has a pixel of a hidden window while it comes, moves, is raised and goes", arguments: [true, false])
     func never(usesDamage: Bool) throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(all, color: 0x0000FF)
         let cover = client.window(PixelRectangle(x: 50, y: 50, width: 100, height: 100), color: 0x00FF00)
         let capture = try ScreenCapture(
@@ -66,10 +66,10 @@ struct HiddenWindowTests {
         let size = PictureSize(width: 1280, height: 720)
         let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
         let screen = try VirtualScreen(size)
-        try Client(screen.name).fill(whole, color: 0x101010)
+        try DisplayClient(screen.name).fill(whole, color: 0x101010)
         let capture = try ScreenCapture(display: screen.name, hidden: [.title("passwords")], drawsPointer: false)
         let open = try ScreenCapture(display: screen.name, drawsPointer: false)
-        let other = try Client(screen.name)
+        let other = try DisplayClient(screen.name)
         // The server takes turns between what we ask for and this.
         other.waits = false
         var (seen, seenOpenly) = (0, 0)
@@ -107,7 +107,7 @@ struct HiddenWindowTests {
     @Test("a window in a frame hides its frame, also where its title comes late; the place shows again when it is gone")
     func frames() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(all, color: 0x0000FF)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 200, height: 150)),

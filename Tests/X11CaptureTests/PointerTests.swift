@@ -11,7 +11,7 @@ struct PointerTests {
     @Test("motion wakes us once, is followed at 30 looks a second at most, and rest costs nothing but a slow check")
     func motion() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         try rest(capture)
@@ -64,7 +64,7 @@ struct PointerTests {
     @Test("a second in which nothing happens costs at most two wake-ups and a few tenths of a millisecond")
     func idle() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name)
         try rest(capture)
@@ -93,7 +93,7 @@ struct PointerTests {
     @Test("no motion is lost between two looks and the return to rest")
     func nothingLost() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         try rest(capture)
@@ -121,7 +121,7 @@ struct PointerTests {
     @Test("a warp, which makes no event, is found by the slow check")
     func warp() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 50, height: 50)),
             drawsPointer: false)
@@ -139,7 +139,7 @@ struct PointerTests {
     @Test("a shape is given once, and again when it changes")
     func shape() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
         let first = try eventually("a shape") {
@@ -165,7 +165,7 @@ struct PointerTests {
     @Test("switching the pointer on or off is a change of the place where it is, once")
     func switching() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 400, height: 300), color: 0x0000FF)
         client.showPointer(at: (100, 100))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
@@ -200,7 +200,7 @@ struct PointerTests {
     @Test("without XInput the pointer is polled: 30 times a second in motion, twice at rest")
     func polling() throws {
         let screen = try VirtualScreen(screenSize, options: ["-extension", "XInputExtension"])
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         // Some servers don't let go of XInput; then there is nothing to see here.
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
@@ -213,10 +213,10 @@ struct PointerTests {
     @Test("where the server has no room for a second connection, a warning says so, and looks are timed by us")
     func refusedConnection() throws {
         let screen = try VirtualScreen(screenSize, options: ["-maxclients", "64"])
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
-        var others: [Client] = []
-        while others.count < 64, let next = try? Client(screen.name) { others.append(next) }
+        var others: [DisplayClient] = []
+        while others.count < 64, let next = try? DisplayClient(screen.name) { others.append(next) }
         // One place for the capture itself.
         others.removeLast()
         var warnings: [String] = []
@@ -232,14 +232,14 @@ struct PointerTests {
     @Test("without SYNC looks are timed by us")
     func withoutSync() throws {
         let screen = try VirtualScreen(screenSize, options: ["-extension", "SYNC"])
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         // Some servers don't let go of SYNC; then there is nothing to see here.
         if capture.pointerDescriptor == -1 { try timesLooksItself(capture, client) }
     }
 
-    private func timesLooksItself(_ capture: ScreenCapture, _ client: Client) throws {
+    private func timesLooksItself(_ capture: ScreenCapture, _ client: DisplayClient) throws {
         try rest(capture)
         client.moveMouse(to: (20, 30))
         #expect(isReadable(capture, within: 2000))
@@ -258,7 +258,7 @@ struct PointerTests {
     @Test("the server's end is noticed at once, also in the middle of motion", arguments: [false, true])
     func serverGone(isMoving: Bool) throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         try rest(capture)
@@ -279,7 +279,7 @@ struct PointerTests {
     @Test("motion while nobody looks wakes us for an event or those on their way, and is seen by the next look")
     func unwatched() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         try rest(capture)

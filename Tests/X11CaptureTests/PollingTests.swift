@@ -12,7 +12,7 @@ struct PollingTests {
     func everyPixel(depth: Int) throws {
         let size = PictureSize(width: 201, height: 133)
         let screen = try VirtualScreen(size, depth: depth)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, usesDamage: false, drawsPointer: false)
         var picture = try GrabbedPicture(capture)
         var random = SeededRandom(seed: 3)
@@ -36,7 +36,7 @@ struct PollingTests {
     @Test("looks become rarer while nothing changes, down to two a second, and are back at once")
     func slowing() throws {
         let screen = try VirtualScreen(PictureSize(width: 128, height: 96))
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, usesDamage: false, drawsPointer: false)
         let period = Interval.milliseconds(33)
         #expect(capture.pollDue(period: period) == .zero)
@@ -93,7 +93,7 @@ struct PollingTests {
     func outside(method: GrabMethod) throws {
         let size = PictureSize(width: 101, height: 67)
         let screen = try VirtualScreen(size)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 101, height: 67), color: 0xFFFFFF)
         let connection = try X11Connection(display: screen.name)
         let grabber = try ScreenGrabber(connection, methods: [method], segmentBytes: 16 << 10)
@@ -132,7 +132,7 @@ struct LockTests {
     @Test("a screen saver, and xscreensaver's note, are a locked screen where that is watched")
     func locked() throws {
         let screen = try VirtualScreen(PictureSize(width: 128, height: 96))
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, watchesLock: true)
         let blind = try ScreenCapture(display: screen.name)
         #expect(!capture.isLocked)

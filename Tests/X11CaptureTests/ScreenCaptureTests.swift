@@ -40,7 +40,7 @@ struct ScreenCaptureTests {
             #expect(!capture.mayHaveChanged)
             #expect(try capture.takeChanges().isEmpty)
         }
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 20, y: 30, width: 8, height: 6), color: 0xFF8000)
         #expect(try changes(capture).rectangles == [PixelRectangle(x: 20, y: 30, width: 8, height: 6)])
         #expect(try capture.takeChanges().isEmpty)
@@ -100,7 +100,7 @@ struct ScreenCaptureTests {
     @Test("the pointer is drawn into the picture, and what it covered comes back when it moves")
     func pointer() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 320, height: 240), color: 0x0000FF)
         client.showPointer(at: (100, 100))
         let capture = try ScreenCapture(display: screen.name)
@@ -134,7 +134,7 @@ struct ScreenCaptureTests {
         let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         _ = try GrabbedPicture(capture)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         try screen.resize(to: PictureSize(width: 500, height: 301))
         try eventually("the new size") { try capture.readEvents() }
         #expect(capture.size == PictureSize(width: 500, height: 301))
@@ -147,7 +147,7 @@ struct ScreenCaptureTests {
     func refusedForAMoment(usesDamage: Bool) throws {
         let size = PictureSize(width: 640, height: 480)
         let screen = try VirtualScreen(size)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, usesDamage: usesDamage, drawsPointer: false)
         _ = try GrabbedPicture(capture)
         // More often than refusals are endured in a row.
@@ -190,7 +190,7 @@ struct ScreenCaptureTests {
             _ = try capture.readEvents()
             return capture.size == sizes[0] ? () : nil
         }
-        try Client(screen.name).fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x102030)
+        try DisplayClient(screen.name).fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x102030)
         #expect(try GrabbedPicture(capture).color(639, 479) == SceneColor(0x10, 0x20, 0x30))
     }
 

@@ -1,7 +1,8 @@
 import CXCB
 import Glibc
+import TestSupport
 
-extension Client {
+extension DisplayClient {
     /// What the server keeps for all its clients, how many of each kind (X-Resource extension: QueryClients and
     /// QueryClientResources), spoken by hand because xcb's part for it may not be installed.
     func resources() throws -> [UInt32: Int] {

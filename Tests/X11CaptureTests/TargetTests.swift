@@ -16,7 +16,7 @@ struct PartTests {
     @Test("a region is cut to the screen, has coordinates of its own, and is black where the screen no longer is")
     func region() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(all, color: 0xFF0000)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 300, y: 200, width: 500, height: 500)),
@@ -66,7 +66,7 @@ struct PartTests {
     @Test("a monitor is followed as it moves, changes its size, goes and comes back; one that isn't there is refused")
     func monitor() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.fill(all, color: 0xFF0000)
         client.fill(PixelRectangle(x: 200, y: 0, width: 200, height: 300), color: 0x0000FF)
         client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 200, height: 300))
@@ -124,7 +124,7 @@ struct PartTests {
     @Test("a listing names what there is, and makes titles harmless")
     func listing() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         client.setMonitor("DP-1", PixelRectangle(x: 10, y: 20, width: 100, height: 50), isPrimary: true)
         let area = PixelRectangle(x: 30, y: 40, width: 50, height: 60)
         let title = "an editor\u{1B}[2J" + String(repeating: "x", count: 300)

@@ -17,7 +17,7 @@ struct WindowTests {
     @Test("a window is seen while covered, moved and resized; it waits while unmapped, and ends when destroyed")
     func life() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one", border: 3)
         let cover = client.window(all, color: 0x0000FF, title: "another")
@@ -73,7 +73,7 @@ struct WindowTests {
     @Test("a window in a frame waits while its frame is unmapped")
     func frame() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let frame = client.window(PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0)
         let window = client.window(
             PixelRectangle(x: 4, y: 4, width: 90, height: 70), color: 0xFF0000, title: "inside", parent: frame)
@@ -96,7 +96,7 @@ struct WindowTests {
     @Test("a window with an alpha channel is captured as its colours say")
     func depth32() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let window = try #require(client.windowWithAlpha(PixelRectangle(x: 20, y: 30, width: 101, height: 80)))
         let area = PixelRectangle(x: 0, y: 0, width: 101, height: 80)
         client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
@@ -110,7 +110,7 @@ struct WindowTests {
     @Test("a window that isn't there, or isn't the only one, or shows nothing, is refused in words that help")
     func refusals() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let area = PixelRectangle(x: 0, y: 0, width: 10, height: 10)
         let windows = (0..<7).map { client.window(area, color: 0, title: "note \($0)", className: "Notes") }
         func refusal(_ selector: WindowSelector) -> String {
@@ -134,7 +134,7 @@ struct WindowTests {
     @Test("without Composite a window's visible part is captured, wherever the window moves")
     func withoutComposite() throws {
         let screen = try VirtualScreen(screenSize, options: ["-extension", "Composite"])
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
         var warnings: [String] = []
@@ -154,7 +154,7 @@ struct WindowTests {
     @Test("200 new sizes of a window, and as many of the screen, leave nothing behind")
     func noLeak() throws {
         let screen = try VirtualScreen(screenSize)
-        let client = try Client(screen.name)
+        let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
         let captures = [

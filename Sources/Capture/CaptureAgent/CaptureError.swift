@@ -37,10 +37,19 @@ public enum CaptureError: Error, CustomStringConvertible {
         }
     }
 
+    /// Whether the window that was to be captured isn't there, or no longer: another try could only find another window.
+    public var isWindowGone: Bool {
+        switch self {
+        case .screen(.windowClosed), .screen(.noSuchWindow): true
+        default: false
+        }
+    }
+
     /// What the host is told.
     var endReason: EndReason {
         switch self {
         case .screen(.displayGone): .displayLost
+        case .screen(.windowClosed): .windowClosed
         case .encoder: .encoderFailed
         case .message: .protocolError
         case .screen, .link, .system: .other

@@ -15,6 +15,8 @@ public final class CaptureSupervisor: Sendable {
     private static let firstPause = Interval.milliseconds(100)
     private static let longestPause = Interval.seconds(5)
     private static let goodRun = Interval.seconds(10)
+    /// What a capture ends with whose window is gone (EX_NOINPUT of sysexits).
+    private static let windowGone: Int32 = 66
     /// The descriptor that the capture finds its end of the link under.
     private static let linkDescriptor: Int32 = 3
 
@@ -26,9 +28,9 @@ public final class CaptureSupervisor: Sendable {
     ///
     /// - Parameters:
     ///   - link: gets our end of each socket pair.
-    ///   - onFailure: called once, on the supervisor's thread, where the capture can't even start: the first one ended before
-    ///     it had reached the link, with an exit code that another try would only repeat (a wrong display, an option that is
-    ///     wrong). The code is handed on.
+    ///   - onFailure: called once, on the supervisor's thread, where there is no use in another try: the first capture ended
+    ///     before it had reached the link, with an exit code that would only come again (a wrong display, an option that is
+    ///     wrong), or the window that is captured is gone. The code is handed on.
     public init(
         program: String, arguments: [String], link: LinkServer, log: EventLog,
         onFailure: @escaping @Sendable (Int32) -> Void
@@ -58,6 +60,11 @@ public final class CaptureSupervisor: Sendable {
                 // A screen that was there may come back; one that never was is most likely the wrong one.
                 if !hasRun, !link.hasHadCapture, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
+                    return
+                }
+                // A window doesn't come back, and one that is called the same may be none of the viewers' business.
+                if status == .exited(Self.windowGone) {
+                    onFailure(Self.windowGone)
                     return
                 }
                 hasRun = true

@@ -5,6 +5,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case usage = 64
     /// What was read is damaged or of an unknown kind (EX_DATAERR).
     case badData = 65
+    /// The window that is shared isn't there, or has been closed (EX_NOINPUT).
+    case windowGone = 66
     /// Something that is needed isn't there: a host, a display, a port that is taken (EX_UNAVAILABLE).
     case unavailable = 69
     /// A fault of the program's own (EX_SOFTWARE).
@@ -20,6 +22,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .success: "all went well"
         case .usage: "something in the command line is wrong"
         case .badData: "what was read is damaged or of an unknown kind"
+        case .windowGone: "the window that is shared is not there, or has been closed"
         case .unavailable: "something that is needed is not there (host, display, port)"
         case .software: "a fault in the program itself"
         case .system: "the operating system refused something"

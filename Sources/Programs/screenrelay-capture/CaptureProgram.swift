@@ -3,11 +3,16 @@ import CaptureAgent
 import CommandLine
 import Glibc
 import LinkTransport
+import MediaTypes
+import X11Capture
 
 /// The program that `screenrelay share` and `screenrelay capture` start: one thread, little memory, and it may die.
 @main
 enum CaptureProgram {
     static func main() {
+        // Once it has freed a large buffer, glibc takes the next ones from its heap, which changes of the screen's size leave
+        // full of holes: 15 MB after a few hundred. With a threshold of ours, what is freed goes back to the system.
+        mallopt(M_MMAP_THRESHOLD, 128 * 1024)
         exit(
             CaptureCommand.command.run(CaptureCommand.program) { options in
                 if options.wantsList { return Listing.show(display: try CaptureOptions(options).display) }
@@ -18,6 +23,9 @@ enum CaptureProgram {
     }
 
     private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
+        // x264 asks for huge pages, which take 6 MB more than it touches and are worth a few percent of processor time. With full
+        // colour it needs these 6 MB for itself.
+        if configuration.chroma != .yuv420 { shim_disable_huge_pages() }
         do throws(CaptureError) {
             let signals = try ProcessSignals()
             let agentSignals = AgentSignals(
@@ -35,7 +43,7 @@ enum CaptureProgram {
             return .success
         } catch {
             StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
-            return ExitCode(error.kind)
+            return error.isWindowGone ? .windowGone : ExitCode(error.kind)
         }
     }
 
@@ -43,6 +51,9 @@ enum CaptureProgram {
     private static func line(for error: CaptureError, _ configuration: CaptureConfiguration) -> String {
         switch error {
         case .screen where configuration.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
+        case .screen(.windowClosed), .screen(.noSuchWindow), .screen(.windowWithoutPixels): "--window: \(error)"
+        case .screen(.noSuchMonitor), .screen(.monitorGone): "--monitor: \(error)"
+        case .screen(.regionOutside), .screen(.regionGone): "--region: \(error)"
         case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
         case .link: "--link \(configuration.link): \(error)"
         case .encoder, .message, .system: error.description

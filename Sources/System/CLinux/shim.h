@@ -248,3 +248,6 @@ int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, co
 
 /// Our environment: a list of NAME=VALUE that ends with a null pointer.
 static inline char **shim_environment(void) { return environ; }
+
+/// From now on no memory of this process is in huge pages (prctl(2), PR_SET_THP_DISABLE).
+static inline void shim_disable_huge_pages(void) { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }

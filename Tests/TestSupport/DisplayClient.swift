@@ -1,22 +1,24 @@
-import CXCB
+public import CXCB
 import Glibc
-import MediaTypes
-import X11Capture
+public import MediaTypes
 
 /// Another program on the display: draws on the root window, has windows of its own, moves the pointer and arranges monitors.
-final class Client {
-    let connection: OpaquePointer
-    let root: xcb_window_t
+public final class DisplayClient {
+    /// There is no such display.
+    public struct NoDisplay: Error {}
+
+    public let connection: OpaquePointer
+    public let root: xcb_window_t
     /// Whether calls return only when the server has done what they ask for.
-    var waits = true
+    public var waits = true
     private let context: xcb_gcontext_t
     private let rootVisual: xcb_visualid_t
 
-    init(_ display: String) throws {
+    public init(_ display: String) throws {
         guard let connection = xcb_connect(display, nil), xcb_connection_has_error(connection) == 0,
             let setup = xcb_get_setup(connection),
             let screen = xcb_setup_roots_iterator(setup).data
-        else { throw X11CaptureError.cannotOpen(display: display) }
+        else { throw NoDisplay() }
         self.connection = connection
         root = screen.pointee.root
         rootVisual = screen.pointee.root_visual
@@ -29,7 +31,7 @@ final class Client {
     }
 
     /// Fills a rectangle of the screen, or of a window.
-    func fill(
+    public func fill(
         _ rectangle: PixelRectangle, color: UInt32, on drawable: xcb_drawable_t? = nil, withAlpha: Bool = false
     ) {
         var context = context
@@ -48,7 +50,7 @@ final class Client {
     }
 
     /// Makes a window of one colour, which the server itself paints.
-    func window(
+    public func window(
         _ area: PixelRectangle, color: UInt32, title: String? = nil, className: String? = nil,
         parent: xcb_window_t? = nil, border: Int = 0, isMapped: Bool = true
     ) -> xcb_window_t {
@@ -67,7 +69,7 @@ final class Client {
     }
 
     /// Makes a window of depth 32; nil where the screen has no such visual.
-    func windowWithAlpha(_ area: PixelRectangle) -> xcb_window_t? {
+    public func windowWithAlpha(_ area: PixelRectangle) -> xcb_window_t? {
         var depths = xcb_screen_allowed_depths_iterator(xcb_setup_roots_iterator(xcb_get_setup(connection)).data)
         while depths.rem > 0 {
             if depths.data.pointee.depth == 32, let visual = xcb_depth_visuals_iterator(depths.data).data {
@@ -89,45 +91,45 @@ final class Client {
         return nil
     }
 
-    func title(_ window: xcb_window_t, _ text: String) {
+    public func title(_ window: xcb_window_t, _ text: String) {
         property(window, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue), Array(text.utf8))
         wait()
     }
 
-    func map(_ window: xcb_window_t) {
+    public func map(_ window: xcb_window_t) {
         xcb_map_window(connection, window)
         wait()
     }
 
-    func unmap(_ window: xcb_window_t) {
+    public func unmap(_ window: xcb_window_t) {
         xcb_unmap_window(connection, window)
         wait()
     }
 
-    func destroy(_ window: xcb_window_t) {
+    public func destroy(_ window: xcb_window_t) {
         xcb_destroy_window(connection, window)
         wait()
     }
 
-    func move(_ window: xcb_window_t, to x: Int, _ y: Int) {
+    public func move(_ window: xcb_window_t, to x: Int, _ y: Int) {
         configure(window, XCB_CONFIG_WINDOW_X.rawValue | XCB_CONFIG_WINDOW_Y.rawValue, [x, y])
     }
 
-    func resize(_ window: xcb_window_t, _ width: Int, _ height: Int) {
+    public func resize(_ window: xcb_window_t, _ width: Int, _ height: Int) {
         configure(window, XCB_CONFIG_WINDOW_WIDTH.rawValue | XCB_CONFIG_WINDOW_HEIGHT.rawValue, [width, height])
     }
 
-    func raise(_ window: xcb_window_t) {
+    public func raise(_ window: xcb_window_t) {
         configure(window, XCB_CONFIG_WINDOW_STACK_MODE.rawValue, [Int(XCB_STACK_MODE_ABOVE.rawValue)])
     }
 
-    func reparent(_ window: xcb_window_t, into parent: xcb_window_t) {
+    public func reparent(_ window: xcb_window_t, into parent: xcb_window_t) {
         xcb_reparent_window(connection, window, parent, 0, 0)
         wait()
     }
 
     /// Gives the root window a pointer of its own, and moves it.
-    func showPointer(at place: (x: Int, y: Int), glyph: Int = 68) {
+    public func showPointer(at place: (x: Int, y: Int), glyph: Int = 68) {
         let font = xcb_generate_id(connection)
         xcb_open_font(connection, font, 6, "cursor")
         let cursor = xcb_generate_id(connection)
@@ -139,20 +141,20 @@ final class Client {
     }
 
     /// Moves the pointer as a program may: no raw event tells of it.
-    func warp(to place: (x: Int, y: Int)) {
+    public func warp(to place: (x: Int, y: Int)) {
         xcb_warp_pointer(connection, 0, root, 0, 0, 0, 0, Int16(place.x), Int16(place.y))
         wait()
     }
 
     /// Moves the pointer as a mouse does (XTEST).
-    func moveMouse(to place: (x: Int, y: Int)) {
+    public func moveMouse(to place: (x: Int, y: Int)) {
         xcb_test_fake_input(
             connection, UInt8(XCB_MOTION_NOTIFY), 0, 0, root, Int16(place.x), Int16(place.y), 0)
         wait()
     }
 
     /// Makes a monitor, or changes it, as `xrandr --setmonitor` does.
-    func setMonitor(_ name: String, _ area: PixelRectangle, isPrimary: Bool = false) {
+    public func setMonitor(_ name: String, _ area: PixelRectangle, isPrimary: Bool = false) {
         guard let data = xcb_get_extension_data(connection, shim_xcb_randr_id()) else { return }
         // Before that the server takes us for a client of an older version.
         free(xcb_randr_query_version_reply(connection, xcb_randr_query_version(connection, 1, 5), nil))
@@ -171,26 +173,26 @@ final class Client {
         wait()
     }
 
-    func deleteMonitor(_ name: String) {
+    public func deleteMonitor(_ name: String) {
         xcb_randr_delete_monitor(connection, root, atom(name))
         wait()
     }
 
     /// Turns the screen saver on or off.
-    func saveScreen(_ on: Bool) {
+    public func saveScreen(_ on: Bool) {
         xcb_force_screen_saver(
             connection, UInt8(on ? XCB_SCREEN_SAVER_ACTIVE.rawValue : XCB_SCREEN_SAVER_RESET.rawValue))
         wait()
     }
 
-    func atom(_ name: String) -> xcb_atom_t {
+    public func atom(_ name: String) -> xcb_atom_t {
         let reply = xcb_intern_atom_reply(
             connection, xcb_intern_atom(connection, 0, UInt16(name.utf8.count), name), nil)
         defer { free(reply) }
         return reply?.pointee.atom ?? 0
     }
 
-    func numbers(_ window: xcb_window_t, _ name: String, _ values: [UInt32]) {
+    public func numbers(_ window: xcb_window_t, _ name: String, _ values: [UInt32]) {
         let integer = xcb_atom_t(XCB_ATOM_INTEGER.rawValue)
         xcb_change_property(
             connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom(name), integer, 32,

@@ -1,0 +1,37 @@
+import CaptureLink
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// In ReplayKit a process like this one has 50 MB.
+    @Suite("Capture's memory", .enabled(if: EndToEnd.isPossible))
+    struct CaptureMemoryTests {
+        /// In KiB: 50 and 64 million bytes.
+        private static let limits = [("420", 50_000_000 / 1024), ("444", 64_000_000 / 1024)]
+
+        @Test(
+            "stays below 50 MB at 1920x1080, and below 64 MB in 4:4:4, with segments and in any scene",
+            .timeLimit(.minutes(1)), arguments: ["scroll", "full"])
+        func peak(_ kind: String) throws {
+            let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
+            let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", kind])
+            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            for (chroma, limit) in Self.limits {
+                let capture = try LinkedCapture(screen, ["--chroma", chroma])
+                try capture.wait(for: "20 pictures", within: .seconds(20)) { capture.taken.count >= 20 }
+                // An IDR picture in the middle of motion is when the most is needed.
+                let count = capture.taken.count { $0.isIDR }
+                try capture.send(.requestIDR)
+                try capture.wait(for: "an IDR picture") { capture.taken.count { $0.isIDR } > count }
+                try capture.read(for: .milliseconds(300))
+                let figures = try ProcessFigures(capture.processID)
+                print("\(kind) in \(chroma): \(figures)")
+                #expect(figures.peak < limit, "\(figures)")
+                #expect(capture.program.stop() == .exited(0))
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import CaptureLink
+import Glibc
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+import VideoDecoding
+
+/// The real `screenrelay-capture`, with the test as its host: everything that it writes is taken, and every picture decoded.
+///
+/// It works only while somebody calls one of its methods. A picture that FFmpeg's decoder finds fault with is an error.
+final class LinkedCapture {
+    /// What is kept of one picture.
+    struct Taken {
+        let isIDR: Bool
+        let byteCount: Int
+        let profile: UInt8?
+        let time: MonotonicTime
+        let arrival: MonotonicTime
+        let notice: PictureNotice
+    }
+
+    let program: RunningProgram
+    private(set) var taken: [Taken] = []
+    private(set) var hello: Hello?
+    /// What it has said last of each.
+    private(set) var size: PictureSize?
+    private(set) var sharing = SharingState.live
+    private(set) var pointer: PointerPosition?
+    private(set) var statistics: CaptureStatistics?
+    private(set) var end: EndNotice?
+    /// How many of these messages have come.
+    private(set) var pointerMessages = 0
+    private(set) var sharingMessages = 0
+    /// Called with each picture, when it has been decoded.
+    var onPicture: ((LinkedCapture) throws -> Void)?
+
+    private let folder: TemporaryFolder
+    private let socket: UnixSocket
+    private let encoder = MessageEncoder(epoch: 0)
+    private var decoder = MessageDecoder()
+    private var assembler = AccessUnitAssembler()
+    private let video: H264Decoder
+    private var isOver = false
+
+    /// Starts it on `screen`, and says hello.
+    init(_ screen: VirtualScreen, _ options: [String] = [], greets: Bool = true) throws {
+        folder = try TemporaryFolder()
+        let path = folder.file("s.sock")
+        let listener = try UnixSocket.listening(at: path)
+        program = try RunningProgram(
+            "screenrelay-capture", ["--link", "unix:" + path, "--display", screen.name, "--log", "debug"] + options)
+        video = try H264Decoder()
+        do { socket = try listener.accepted() } catch {
+            throw ProgramEnded(status: program.child.poll() ?? .exited(-1), log: program.log)
+        }
+        if greets {
+            try send(.hello(Hello(role: .host, name: "test", processID: 0, canMakeIDR: false)))
+        }
+    }
+
+    deinit { program.stop() }
+
+    var processID: Int32 { program.child.processID }
+
+    func send(_ message: LinkMessage) throws { try socket.send(encoder.encode(message)) }
+
+    /// Takes what has come; not for long, where pictures come faster than they can be looked at.
+    func read() throws {
+        let limit = now() + .milliseconds(100)
+        while !isOver, now() < limit {
+            guard let bytes = try socket.receive() else {
+                isOver = true
+                return
+            }
+            if bytes.isEmpty { return }
+            decoder.push(bytes)
+            while let message = try decoder.next() { try take(message) }
+        }
+    }
+
+    /// Reads until `condition` holds.
+    func wait(for what: String, within limit: Interval = .seconds(10), _ condition: () throws -> Bool) throws {
+        do {
+            try eventually(what, within: limit) {
+                try read()
+                return try condition() ? () : nil
+            }
+        } catch let error as DeadlineMissed {
+            Issue.record("\(error): \(program.log.suffix(4000))")
+            throw error
+        }
+    }
+
+    /// Reads for so long.
+    func read(for time: Interval) throws {
+        let deadline = now() + time
+        while now() < deadline {
+            try read()
+            poll(nil, 0, 2)
+        }
+    }
+
+    /// Reads until nothing but keep-alives has come for 600 ms: all is as fine as it gets.
+    func settle(within limit: Interval = .seconds(15)) throws {
+        try eventually("stillness", within: limit) {
+            let before = taken.count
+            try read(for: .milliseconds(600))
+            return taken.count == before ? () : nil
+        }
+    }
+
+    /// The last picture.
+    func picture() throws -> I420Picture? { try video.lastPicture() }
+    /// The size of the last picture.
+    var pictureSize: PictureSize? { video.lastPictureSize }
+
+    /// The colour of one pixel of the last picture; nil before the first, and beyond its edges.
+    func color(_ x: Int, _ y: Int) throws -> SceneColor? { try picture()?.color(x, y) }
+
+    /// Waits until that pixel has that colour, within 16 of 255 a part.
+    func wait(for color: SceneColor, at x: Int, _ y: Int, _ what: String) throws {
+        try wait(for: "\(what): \(color) at \(x), \(y)") {
+            guard let seen = try self.color(x, y) else { return false }
+            return seen.isClose(to: color)
+        }
+    }
+
+    /// Whether the last picture is a slate: grey, and the same at its corners.
+    func showsSlate() throws -> Bool {
+        guard let picture = try picture() else { return false }
+        let (width, height) = (picture.size.width, picture.size.height)
+        let corners = [0, width - 1, (height - 1) * width, height * width - 1].map { Int(picture.bytes[$0]) }
+        let chroma = picture.bytes[picture.lumaCount...]
+        return corners.allSatisfy { abs($0 - 52) < 6 } && chroma.allSatisfy { abs(Int($0) - 128) < 6 }
+    }
+
+    private func take(_ message: ReceivedMessage) throws {
+        switch message.body {
+        case .hello(let hello): self.hello = hello
+        case .size(let size): self.size = size
+        case .sharing(let state):
+            sharing = state
+            sharingMessages += 1
+        case .pointerPosition(let position):
+            pointer = position
+            pointerMessages += 1
+        case .statistics(let statistics): self.statistics = statistics
+        case .end(let notice): end = notice
+        default: break
+        }
+        assembler.add(message, at: now())
+        while let unit = assembler.next() {
+            try video.decode(unit.accessUnit, copying: false)
+            let none = PictureNotice(
+                sequenceNumber: 0, damage: PixelRectangle(x: 0, y: 0, width: 0, height: 0))
+            taken.append(
+                Taken(
+                    isIDR: unit.accessUnit.isIDR, byteCount: unit.accessUnit.bytes.count,
+                    profile: unit.accessUnit.profileIndicator, time: unit.accessUnit.captureTime ?? .zero,
+                    arrival: now(), notice: unit.notice ?? none))
+            try onPicture?(self)
+        }
+    }
+}
+
+extension AccessUnit {
+    /// `profile_idc` of its SPS (ITU-T H.264 section 7.3.2.1.1): 66 baseline, 244 High 4:4:4 Predictive; nil without one.
+    fileprivate var profileIndicator: UInt8? {
+        nalUnits.first { bytes[$0.lowerBound] & 31 == 7 && $0.count > 1 }.map { bytes[$0.lowerBound + 1] }
+    }
+}
+
+extension I420Picture {
+    /// The colour of one pixel; nil beyond the edges. The range is the limited one.
+    func color(_ x: Int, _ y: Int) -> SceneColor? {
+        guard (0..<size.width).contains(x), (0..<size.height).contains(y) else { return nil }
+        let luma = 1.164 * (Double(bytes[y * size.width + x]) - 16)
+        let at = lumaCount + y / 2 * chromaWidth + x / 2
+        let (blue, red) = (Double(bytes[at]) - 128, Double(bytes[at + chromaCount]) - 128)
+        let parts =
+            matrix == .bt709
+            ? [luma + 1.793 * red, luma - 0.213 * blue - 0.533 * red, luma + 2.112 * blue]
+            : [luma + 1.596 * red, luma - 0.392 * blue - 0.813 * red, luma + 2.017 * blue]
+        let bytes = parts.map { UInt8(max(0, min(255, $0.rounded()))) }
+        return SceneColor(bytes[0], bytes[1], bytes[2])
+    }
+}
+
+extension SceneColor {
+    /// Within 16 of 255 a part.
+    func isClose(to other: SceneColor) -> Bool {
+        [(red, other.red), (green, other.green), (blue, other.blue)].allSatisfy { abs(Int($0.0) - Int($0.1)) <= 16 }
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import MediaTypes
+import TestSupport
+import Testing
+
+/// What the kernel tells of a running process.
+struct ProcessFigures: CustomStringConvertible {
+    /// In KiB: the most that was ever resident, what is now, and the shared part of that.
+    let peak: Int
+    let resident: Int
+    let shared: Int
+    /// Open descriptors.
+    let descriptors: Int
+    /// Processor time of its main thread.
+    let processorTime: Interval
+    /// How often it has waited for something.
+    let wakeUps: Int
+
+    init(_ process: Int32) throws {
+        let status = String(decoding: try fileBytes("/proc/\(process)/status"), as: UTF8.self)
+        func number(_ name: String) throws -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            let words = line?.split { $0 == " " || $0 == "\t" } ?? []
+            return try #require(words.count > 1 ? Int(words[1]) : nil, "\(name) of \(process)")
+        }
+        peak = try number("VmHWM")
+        resident = try number("VmRSS")
+        shared = try number("RssShmem")
+        wakeUps = try number("voluntary_ctxt_switches")
+        descriptors = try Self.count("/proc/\(process)/fd")
+        // Nanoseconds on a processor, first (Documentation/scheduler/sched-stats.rst).
+        let time = String(decoding: try fileBytes("/proc/\(process)/schedstat"), as: UTF8.self)
+        processorTime = Interval(nanoseconds: time.split(separator: " ").first.flatMap { Int64($0) } ?? 0)
+    }
+
+    var description: String {
+        "\(resident) KiB resident (\(shared) shared, peak \(peak)), \(descriptors) descriptors"
+    }
+
+    private static func count(_ folder: String) throws -> Int {
+        let directory = try #require(opendir(folder), "\(folder)")
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        // Without "." and "..".
+        return count - 2
+    }
+}
