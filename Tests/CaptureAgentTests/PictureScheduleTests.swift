@@ -93,6 +93,26 @@ struct PictureScheduleTests {
         #expect(schedule.settled(at: until) == .zero)
     }
 
+    @Test("nothing is due before what held a change back is over, whatever is wanted meanwhile, but for the keep-alive")
+    func heldAfterReset() {
+        var schedule = scheduleAtRest()
+        let now = start + .milliseconds(100)
+        schedule.reset()
+        schedule.noticedChange(at: now)
+        schedule.hold(until: now + .milliseconds(700))
+        let all = PictureSchedule.Reasons(isForced: true, hasChange: true)
+        #expect(schedule.due(all) == now + .milliseconds(700))
+        #expect(schedule.isHeld(now))
+        // A change that is held for longer than the stream may be silent.
+        schedule.hold(until: start + .seconds(9))
+        #expect(schedule.due(all) == start + .milliseconds(2500))
+        schedule.sentStill(at: start + .milliseconds(2500))
+        #expect(schedule.due(all) == start + .milliseconds(5000))
+        // Another rate holds nothing back any more.
+        schedule.release()
+        #expect(schedule.due(all) <= now)
+    }
+
     @Test("refinement comes beside the beat, at most once a period")
     func refinement() {
         var schedule = scheduleAtRest()

@@ -9,7 +9,7 @@ import Testing
 struct ScreenEncoderTests {
     @Test(
         "what FFmpeg decodes is what the encoder believes viewers to have, picture by picture",
-        arguments: [(320, 208), (336, 192), (170, 180), (640, 368)], ChromaFormat.allCases)
+        arguments: [(320, 272), (336, 262), (170, 300), (640, 368)], ChromaFormat.allCases)
     func decodesToReconstruction(side: (Int, Int), chroma: ChromaFormat) throws {
         let folder = try TemporaryFolder()
         let canvas = TestCanvas(width: side.0, height: side.1, chroma: chroma, seed: 7)
@@ -23,6 +23,7 @@ struct ScreenEncoderTests {
             let count = random.next() % 4 == 0 ? 0 : Int(random.next() % 3 == 0 ? 9 : 1)
             var activity = canvas.change(count, &random)
             activity.protectsRest = random.next() % 2 == 0
+            activity.prefersBands = random.next() % 2 == 0
             // Where the whole is coded, coarser macroblocks of the rest would be coded with it.
             let quantizer = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
             kinds.insert(encoder.usesBands(activity) ? activity.count == 0 ? "skipped" : "bands" : "whole")
@@ -47,19 +48,19 @@ struct ScreenEncoderTests {
 
     @Test("a macroblock that is not active keeps every sample, however coarse it is and however fine the picture")
     func restIsKept() throws {
-        let canvas = TestCanvas(width: 320, height: 208, chroma: .yuv420, seed: 3)
+        let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 3)
         let encoder = try makeEncoder(canvas)
         var random = SeededRandom(seed: 5)
         _ = try encoder.encode(canvas.planes, canvas.all, quantizer: 40, isIDR: true, time: MediaTime(ticks: 0))
         for index in 1..<30 {
             var activity = canvas.change(1, &random)
             activity.protectsRest = true
-            let before = encoder.reconstructedPicture(width: 320, height: 208)
+            let before = encoder.reconstructedPicture(width: 320, height: 272)
             _ = try encoder.encode(
                 canvas.planes, activity, quantizer: 12, isIDR: false, time: MediaTime(ticks: Int64(index) * 3000))
-            let after = encoder.reconstructedPicture(width: 320, height: 208)
+            let after = encoder.reconstructedPicture(width: 320, height: 272)
             var changed = 0
-            for y in 0..<208 {
+            for y in 0..<272 {
                 for x in 0..<320 where activity.isActive[y / 16 * 20 + x / 16] == 0 {
                     if before[y * 320 + x] != after[y * 320 + x] { changed += 1 }
                 }
@@ -86,7 +87,8 @@ struct ScreenEncoderTests {
         var stream: [UInt8] = []
         var last: [UInt8] = []
         for index in 0..<60 {
-            let activity = index == 0 ? canvas.all : canvas.paintBars(index)
+            var activity = index == 0 ? canvas.all : canvas.paintBars(index)
+            activity.prefersBands = true
             let picture = try encoder.encode(
                 canvas.planes, activity, quantizer: 14, isIDR: index == 0, time: MediaTime(ticks: Int64(index) * 3000))
             if picture.isIDR {

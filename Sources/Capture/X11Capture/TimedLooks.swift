@@ -25,6 +25,10 @@ final class TimedLooks {
     init?(display: String) throws(X11CaptureError) {
         connection = try X11Connection(display: display)
         let handle = connection.handle
+        // Where descriptors are scarce, the way to the host needs the next one more.
+        let spare = fcntl(connection.fileDescriptor, F_DUPFD_CLOEXEC, 0)
+        if spare < 0 { return nil }
+        close(spare)
         guard connection.firstEvent(of: shim_xcb_sync_id()) != nil else { return nil }
         // The server takes no other request of the extension before.
         let version = xcb_sync_initialize(handle, 3, 0)
