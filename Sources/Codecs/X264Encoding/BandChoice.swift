@@ -16,6 +16,8 @@ struct BandChoice {
     private var isTrying = false
     private var hasTried = false
 
+    /// Bytes for each coded macroblock, from which on most of them are anything but predicted from their surroundings.
+    private static let dear = 4.0
     /// Bands may cost so much more.
     private static let tolerance = 1.03
     /// Pictures of a block and of a trial; the first ones are predicted from what this way left behind long ago, and don't count.
@@ -50,6 +52,8 @@ struct BandChoice {
         }
         usual = mean
         blocks += 1
+        // A text in motion is predicted well, which bands can't: no use in trying.
+        guard prefersBands || mean >= Self.dear else { return }
         guard blocks >= (prefersBands ? Self.untilWhole : hasTried ? Self.untilBands : 1) else { return }
         isTrying = true
         hasTried = true

@@ -38,6 +38,7 @@ public final class ScreenEncoder {
     private var ranges: [Range<Int>] = []
 
     private var choice = BandChoice()
+    private var range = SearchRange()
 
     /// Above this part of the rows (in hundredths) one slice of the whole picture is as cheap.
     private static let mostBandRows = 75
@@ -126,6 +127,9 @@ public final class ScreenEncoder {
             markSkipped(activity.isActive)
             let picture = try encodeWhole(planes, skipped, quantizer: quantizer, isIDR: false, time: time)
             learn(activity, picture)
+            if range.coded(macroblocks: activity.count, byteCount: picture.byteCount) {
+                try whole.reconfigure(searchRange: range.samples)
+            }
             return picture
         }
         if activity.count > 0 { markSkipped(activity.isActive) }

@@ -71,6 +71,14 @@ public final class X264Encoder {
         configuration = changed
     }
 
+    /// Looks for motion so many samples far from the next picture on.
+    func reconfigure(searchRange samples: Int) throws(X264Error) {
+        var parameters = x264_param_t()
+        x264_encoder_parameters(handle, &parameters)
+        parameters.analyse.i_me_range = Int32(clamping: samples)
+        guard x264_encoder_reconfig(handle, &parameters) == 0 else { throw .notEncoded(reason: log.lastLine) }
+    }
+
     /// How one picture is to be coded.
     public struct Request {
         /// As an IDR picture.
