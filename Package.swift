@@ -90,7 +90,8 @@ let package = Package(
         shell(
             "Capture", "CaptureAgent",
             [
-                "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
+                "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
+                "LinkTransport",
                 "ByteCoding", "MediaTypes",
             ]),
 

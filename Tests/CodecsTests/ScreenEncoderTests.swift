@@ -127,9 +127,9 @@ private final class TestCanvas {
     let chroma: ChromaFormat
     private let columns: Int
     private let rows: Int
-    private var luma: [UInt8]
-    private var blue: [UInt8]
-    private var red: [UInt8]
+    private let luma: UnsafeMutablePointer<UInt8>
+    private let blue: UnsafeMutablePointer<UInt8>
+    private let red: UnsafeMutablePointer<UInt8>
 
     init(width: Int, height: Int, chroma: ChromaFormat, seed: UInt64) {
         self.width = width
@@ -138,12 +138,21 @@ private final class TestCanvas {
         columns = (width + 15) / 16
         rows = (height + 15) / 16
         let count = columns * rows * 256
-        luma = [UInt8](repeating: 16, count: count)
+        func plane(_ count: Int, _ value: UInt8) -> UnsafeMutablePointer<UInt8> {
+            let plane = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+            plane.initialize(repeating: value, count: count)
+            return plane
+        }
         let chromaCount = chroma == .yuv420 ? count / 4 : count
-        blue = [UInt8](repeating: 128, count: chromaCount)
-        red = [UInt8](repeating: 128, count: chromaCount)
+        luma = plane(count, 16)
+        blue = plane(chromaCount, 128)
+        red = plane(chromaCount, 128)
         var random = SeededRandom(seed: seed)
         for _ in 0..<60 { paint(&random) }
+    }
+
+    deinit {
+        for plane in [luma, blue, red] { plane.deallocate() }
     }
 
     var evenWidth: Int { width + width & 1 }
@@ -155,11 +164,9 @@ private final class TestCanvas {
         .init(isActive: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
     }
 
-    /// The arrays live as long as the canvas, and aren't resized.
     var planes: SourcePlanes {
-        func base(_ bytes: inout [UInt8]) -> UnsafePointer<UInt8> { bytes.withUnsafeBufferPointer { $0.baseAddress! } }
-        return SourcePlanes(
-            luma: base(&luma), blueDifference: base(&blue), redDifference: base(&red), lumaStride: columns * 16,
+        SourcePlanes(
+            luma: luma, blueDifference: blue, redDifference: red, lumaStride: columns * 16,
             chromaStride: chroma == .yuv420 ? columns * 8 : columns * 16)
     }
 

@@ -15,7 +15,8 @@ final class PlainPictures {
         self.size = size
         encoder = try X264Encoder(
             X264Configuration(
-                size: size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+                size: size, framesPerSecond: 30,
+                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
     }
 
     /// The next picture, all of it of one shade, taken now.
