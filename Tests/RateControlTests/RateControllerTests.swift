@@ -42,7 +42,12 @@ struct RateControllerTests {
     func debt() throws {
         var controller = Self.controller(1_000_000)
         controller.coded(.change, macroblocks: Self.screen, quantizer: 30, byteCount: 75_000, now: .zero)
-        let decision = controller.decide(.change, macroblocks: Self.screen, now: Self.at(40))
+        // Another page: too late to go on with a motion.
+        guard case .wait = controller.decide(.change, macroblocks: Self.screen, now: Self.at(20)) else {
+            Issue.record("\(controller.lastDecisionDescription)")
+            return
+        }
+        let decision = controller.decide(.change, macroblocks: Self.screen, now: Self.at(140))
         guard case .wait(let until) = decision else {
             Issue.record("\(decision)")
             return

@@ -59,10 +59,13 @@ struct MotionHistory: Sendable {
         }
     }
 
-    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded.
-    func isFlow(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Bool {
+    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded,
+    /// or that had stopped for a moment until `changedSince`.
+    func isFlow(_ kind: PictureKind, _ macroblocks: Int, changedSince: MonotonicTime, _ now: MonotonicTime) -> Bool {
         guard kind == .change, Extent(macroblocks) == .large, let lastLarge else { return false }
-        return now - lastLarge <= Self.flowGap
+        if now - lastLarge <= Self.flowGap { return true }
+        // Nothing has moved meanwhile: how long ago it was doesn't matter.
+        return changedSince - lastLarge <= Self.rest && now - changedSince <= Self.flowGap / 2
     }
 
     /// `quantizer` made steady: as the last picture of this motion and extent allows.

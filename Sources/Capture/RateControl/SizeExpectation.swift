@@ -41,6 +41,11 @@ struct SizeExpectation: Sendable {
         return Self.overhead + Double(macroblocks) * most * feared(quantizer)
     }
 
+    /// Whether a macroblock costs more than a `part` of one of `other`, on average and at the same quantizer.
+    func exceeds(_ part: Double, of other: SizeExpectation) -> Bool {
+        usual > other.usual * Self.power(Self.step, other.quantizer - quantizer) * part
+    }
+
     /// How many macroblocks will hardly exceed `bytes`.
     func macroblocks(in bytes: Double, quantizer: Int) -> Int {
         let each = most * feared(quantizer)
@@ -61,6 +66,15 @@ struct SizeExpectation: Sendable {
         let passed = min(now - (lastLearned ?? now), .seconds(1)).seconds
         lastLearned = now
         peak = max(seen, usual + (peak - usual) / (1 + passed / Self.peakLasts))
+    }
+
+    /// What was expected was wrong altogether: from now on it is as that picture of `macroblocks` was.
+    mutating func correct(macroblocks: Int, quantizer: Int, bytes: Double, now: MonotonicTime) {
+        self.quantizer = quantizer
+        usual = min(max(0.01, (bytes - Self.overhead) / Double(max(macroblocks, 1))), Self.largest)
+        peak = usual
+        deviation = 0.5
+        lastLearned = now
     }
 
     /// It is as good as unknown now, but that it costs a `part` of `other` on average.
