@@ -40,6 +40,7 @@ struct SimulatedScreen {
     private var random: SeededRandom
     /// The last picture of the whole screen, where the map doesn't know of it yet: only the last one counts.
     private var wholeScreen: Sent?
+    private var isWaiting = false
     /// When the activity began, and when a picture of it was coded last.
     private var movesSince = MonotonicTime.zero
     private var lastShown: MonotonicTime?
@@ -74,6 +75,8 @@ struct SimulatedScreen {
             }
             step(activity)
         }
+        // What still waits is coded although nothing moves any more.
+        while isWaiting { step(activity) }
     }
 
     /// The bytes of the worst second that begins at `begin` or later, as a part of what `bitsPerSecond` gives.
@@ -130,11 +133,13 @@ struct SimulatedScreen {
         switch controller.decide(.change, macroblocks: macroblocks, now: now) {
         case .wait(let until):
             waits += 1
+            isWaiting = true
             now = max(until, now + .microseconds(100))
         case .encode(let quantizer):
             let gap = now - (lastShown ?? movesSince - Self.period)
             finish(.change, macroblocks, quantizer, size(activity, quantizer, gap: max(gap, Self.period)))
             lastShown = now
+            isWaiting = false
             now = now + Self.period
         }
     }

@@ -28,7 +28,8 @@ extension RateController {
         }
         quantizer = max(motion.steady(quantizer, macroblocks, now), finest)
         // One that costs more than its share is made up for by those that follow.
-        let start = max(now, last + min(interval(quantizer), Self.longestInterval))
+        let wait = interval(quantizer)
+        let start = wait <= Preference.basis(period) ? now : max(now, last + min(wait, Self.longestInterval))
         let expected = expectation.usual(macroblocks, quantizer)
         return Wish(
             quantizer: quantizer, start: start, expected: expected, most: expectation.most(macroblocks, quantizer),
@@ -44,8 +45,8 @@ extension RateController {
     private static let share = 0.95
     private static let shareInDebt = 0.85
     private static let bearableOwnDebt = Interval.milliseconds(75)
-    private static let millisecondsEachStep: Int64 = 12
-    private static let picturesToCatchUp: Int64 = 6
+    private static let millisecondsEachStep: Int64 = 8
+    private static let picturesToCatchUp: Int64 = 5
     /// Beyond these it waits after all.
     private static let longestOwnDebt = Interval.seconds(1)
     private static let longestDebtInFlow = Interval.seconds(3)

@@ -21,6 +21,7 @@ struct SizeExpectations: Sendable {
 
     /// Cheap pictures of the motion that flows, up to the number that shows that it does.
     private var cheapInARow = 0
+    private var lastWasDear = false
 
     /// Whether close pictures of a large motion are hardly cheaper than those far apart: something like a film. It is held to
     /// be one until it shows otherwise or has rested.
@@ -81,10 +82,12 @@ struct SizeExpectations: Sendable {
             }
             lastFlow = now
             cheapInARow = isDear ? 0 : min(cheapInARow + 1, Self.sureOfFlow)
-            if isDear, !isFilm {
+            let wasDear = lastWasDear
+            lastWasDear = isDear
+            if isDear, !isFilm, wasDear || bytes > jump * Self.pageShare {
                 isFilm = true
                 largeJump.correct(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
-            } else if isDear {
+            } else if isDear, isFilm {
                 largeJump.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             } else if !isFilm {
                 largeFlow.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
@@ -95,6 +98,7 @@ struct SizeExpectations: Sendable {
             return true
         }
         cheapInARow = 0
+        lastWasDear = false
         // What was learned of another motion says little of how this one goes on: it is worth a try.
         if isFirst, lastFlow.map({ now - $0 > Self.flowLasts }) ?? true {
             isFilm = false
@@ -103,7 +107,8 @@ struct SizeExpectations: Sendable {
         // A motion that starts slowly shows hardly anything new: its first picture tells nothing of a page's cost.
         if isFirst, !wasHeld, bytes < jump * Self.beginsToFlow { return true }
         lastJump = now
-        if !isFilm, bytes < jump / 2 || bytes > jump * 2 {
+        // Where hardly anything changed in a large area, it says nothing either.
+        if !isFilm, bytes < jump / 2 || bytes > jump * 2, bytes > jump * Self.beginsToFlow {
             largeJump.correct(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         } else {
             largeJump.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)

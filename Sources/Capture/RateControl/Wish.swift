@@ -55,7 +55,9 @@ extension RateController {
             reason: free > now ? .debt : .preference)
         // Without an IDR nobody sees anything, and a page that is turned is wanted at once; all that come after pay for it.
         if kind == .idr || isTurnedPage(kind, macroblocks, now) { return wish }
-        let windowFree = lastSecond.free(for: lineTime(most), now)
+        // A page that jumps in the middle of a motion has waited for long enough when there is room for what it usually takes.
+        let isPage = kind == .change && macroblocks >= Preference.largeShare && !expectations.isFilm
+        let windowFree = lastSecond.free(for: lineTime(isPage ? expected : most), now)
         if windowFree > free {
             wish.start = windowFree
             wish.reason = .lastSecond
