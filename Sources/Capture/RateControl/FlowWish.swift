@@ -13,10 +13,14 @@ extension RateController {
         let expectation = expectations.of(.change, isFlow: true, macroblocks)
         if lineTime(expectation.usual(macroblocks, Self.coarsestLate)) > Self.longestPicture { return nil }
 
-        let share = owed > Preference.basis(period) * 3 ? Self.shareInDebt : Self.share
+        let isSlow = lineTime(expectation.usual(macroblocks, Self.coarsest)) > Self.longestReadable
+        let share = isSlow ? Self.shareOfSlowLine : owed > Preference.basis(period) * 3 ? Self.shareInDebt : Self.share
         let catchingUp = max(.zero, ownDebt - Preference.basis(period)) / Self.picturesToCatchUp
         let late = max(.zero, ownDebt - Self.bearableOwnDebt)
-        let coarsest = min(Self.coarsest + Int(late.milliseconds / Self.millisecondsEachStep), Self.coarsestLate)
+        let coarsest =
+            isSlow
+            ? Self.coarsestLate
+            : min(Self.coarsest + Int(late.milliseconds / Self.millisecondsEachStep), Self.coarsestLate)
         func interval(_ quantizer: Int) -> Interval {
             lineTime(expectation.usual(macroblocks, quantizer) / share) + catchingUp
         }
@@ -44,9 +48,12 @@ extension RateController {
     /// The part of the line that a motion spends: most of it, less while what it began with is still to be carried.
     private static let share = 0.95
     private static let shareInDebt = 0.85
+    /// Where few pictures fill a second, a dear one weighs more.
+    private static let shareOfSlowLine = 0.74
+    private static let longestReadable = Interval.milliseconds(95)
     private static let bearableOwnDebt = Interval.milliseconds(75)
-    private static let millisecondsEachStep: Int64 = 8
-    private static let picturesToCatchUp: Int64 = 5
+    private static let millisecondsEachStep: Int64 = 12
+    private static let picturesToCatchUp: Int64 = 6
     /// Beyond these it waits after all.
     private static let longestOwnDebt = Interval.seconds(1)
     private static let longestDebtInFlow = Interval.seconds(3)
