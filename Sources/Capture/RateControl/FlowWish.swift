@@ -6,7 +6,7 @@ extension RateController {
     /// It comes although a debt is left: to wait would cost more than it saves, as the next picture would be no part of the
     /// motion any more. In return the motion spends less than the line carries, so that the debt falls.
     func flowWish(_ macroblocks: Int, _ now: MonotonicTime) -> Wish? {
-        guard let last = motion.lastLarge, !expectations.isFilm else { return nil }
+        guard let last = motion.lastWhole, !expectations.isFilm else { return nil }
         let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
         let ownDebt = flowDebt.interval(at: now, bytesPerSecond: bytesPerSecond)
         guard owed <= Self.longestDebtInFlow, ownDebt <= Self.longestOwnDebt else { return nil }
@@ -49,9 +49,9 @@ extension RateController {
     private static let share = 0.95
     private static let shareInDebt = 0.85
     /// Where few pictures fill a second, a dear one weighs more.
-    private static let shareOfSlowLine = 0.74
+    private static let shareOfSlowLine = 0.7
     private static let longestReadable = Interval.milliseconds(95)
-    private static let bearableOwnDebt = Interval.milliseconds(75)
+    private static let bearableOwnDebt = Interval.milliseconds(90)
     private static let millisecondsEachStep: Int64 = 12
     private static let picturesToCatchUp: Int64 = 6
     /// Beyond these it waits after all.

@@ -88,7 +88,10 @@ public struct RateController: Sendable {
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
 
         flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        let isFlow = motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
+        // After an IDR picture that is paid for another page need not be taken for a motion.
+        let isFlow =
+            motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
+            && (!motion.isAfterIDR || debtFree(now) > now)
         isFlowDecided = isFlow
         let wish = wish(for: kind, macroblocks, isFlow: isFlow, now)
         record.note(expected: wish.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))

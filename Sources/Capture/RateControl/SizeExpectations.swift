@@ -70,9 +70,11 @@ struct SizeExpectations: Sendable {
         isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int, bytes: Double, _ now: MonotonicTime
     ) -> Bool {
         let jump = largeJump.usual(macroblocks, quantizer)
-        if isFlow {
+        // The first of all is only hoped to be part of a motion.
+        if isFlow, !isFirst || bytes < jump * Self.beginsToFlow {
             let isSure = cheapInARow == Self.sureOfFlow && !isFilm
-            let isDear = bytes > jump * (isSure ? Self.pageShare : Self.filmShare)
+            let page = max(jump, idr.usual(macroblocks, quantizer) / 2)
+            let isDear = bytes > page * (isSure ? Self.pageShare : Self.filmShare)
             if isDear, isSure {
                 // Another page in the middle of it.
                 cheapInARow = 0
@@ -84,7 +86,7 @@ struct SizeExpectations: Sendable {
             cheapInARow = isDear ? 0 : min(cheapInARow + 1, Self.sureOfFlow)
             let wasDear = lastWasDear
             lastWasDear = isDear
-            if isDear, !isFilm, wasDear || bytes > jump * Self.pageShare {
+            if isDear, !isFilm, wasDear || bytes > page * Self.pageShare {
                 isFilm = true
                 largeJump.correct(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             } else if isDear, isFilm {
