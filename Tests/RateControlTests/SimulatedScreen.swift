@@ -26,7 +26,6 @@ struct SimulatedScreen {
         var macroblocks: Int
         var quantizer: Int
         var byteCount: Int
-        var log = ""
     }
 
     var controller: RateController
@@ -45,7 +44,6 @@ struct SimulatedScreen {
     private var movesSince = MonotonicTime.zero
     private var lastShown: MonotonicTime?
 
-    static let isLogged = ProcessInfo.processInfo.environment["ZRATE"] != nil
     static let grid = MacroblockGrid(size: PictureSize(width: 1920, height: 1080))
     static let period = Interval.microseconds(33_333)
     private static let typed = PixelRectangle(x: 640, y: 500, width: 12, height: 20)
@@ -195,7 +193,6 @@ struct SimulatedScreen {
         let picture = Sent(
             time: now, kind: kind, macroblocks: macroblocks, quantizer: quantizer, byteCount: byteCount)
         sent.append(picture)
-        if SimulatedScreen.isLogged { sent[sent.count-1].log = controller.lastDecisionDescription }
         if kind == .change, macroblocks == Self.grid.count {
             wholeScreen = picture
         } else {

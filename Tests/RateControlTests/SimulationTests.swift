@@ -48,7 +48,8 @@ struct SimulationTests {
                 continue
             }
             let seconds = screen.seconds(from: begin, to: screen.now, bitsPerSecond: scroll.bitsPerSecond)
-            #expect(seconds.dropFirst().max() ?? 2 <= 1.1, "\(seconds)")
+            #expect(seconds.dropFirst().max() ?? 2 <= scroll.worstSecond, "\(seconds)")
+            #expect(seconds.dropFirst().reduce(0, +) <= Double(seconds.count - 1))
             let late = screen.pictures(.change, from: begin + .milliseconds(1500))
             let each = Double(late.count) / (screen.now - begin - .milliseconds(1500)).seconds
             #expect(each >= scroll.picturesPerSecond)
@@ -63,10 +64,13 @@ struct SimulationTests {
         var bitsPerSecond: Int
         var picturesPerSecond: Double
         var quantizer: Int
+        /// The most that a whole second may carry, of the rate.
+        var worstSecond = 1.1
     }
 
     static let scrolls = [
-        Scroll(bitsPerSecond: 500_000, picturesPerSecond: 8, quantizer: 46),
+        // What flows costs as much as this line carries; a dear picture is a fifth of a second.
+        Scroll(bitsPerSecond: 500_000, picturesPerSecond: 8, quantizer: 40, worstSecond: 1.25),
         Scroll(bitsPerSecond: 1_000_000, picturesPerSecond: 8, quantizer: 34),
         Scroll(bitsPerSecond: 2_000_000, picturesPerSecond: 12, quantizer: 28),
         Scroll(bitsPerSecond: 4_000_000, picturesPerSecond: 20, quantizer: 24),

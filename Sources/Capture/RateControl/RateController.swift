@@ -100,7 +100,9 @@ public struct RateController: Sendable {
         var until = wish.start
         if kind != .refinement {
             let heldUntil = (heldSince ?? now) + Self.patience
-            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) { return coarsest }
+            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) {
+                return coarsest
+            }
             if heldSince == nil { heldSince = now }
             if heldUntil > now { until = min(until, heldUntil) }
         }

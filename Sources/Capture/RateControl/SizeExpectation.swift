@@ -41,11 +41,6 @@ struct SizeExpectation: Sendable {
         return Self.overhead + Double(macroblocks) * most * feared(quantizer)
     }
 
-    /// Whether a macroblock costs more than a `part` of one of `other`, on average and at the same quantizer.
-    func exceeds(_ part: Double, of other: SizeExpectation) -> Bool {
-        usual > other.usual * Self.power(Self.step, other.quantizer - quantizer) * part
-    }
-
     /// How many macroblocks will hardly exceed `bytes`.
     func macroblocks(in bytes: Double, quantizer: Int) -> Int {
         let each = most * feared(quantizer)

@@ -35,7 +35,7 @@ struct SizeExpectations: Sendable {
             switch Extent(macroblocks) {
             case .small: return small
             case .medium: return medium
-            case .large: return isFlow && !isFilm ? largeFlow : largeJump
+            case .large: return isFlow ? largeFlow : largeJump
             }
         }
     }
@@ -44,7 +44,8 @@ struct SizeExpectations: Sendable {
     /// to wait. Returns whether it was part of a motion that flows: what was
     /// taken for one may show another page.
     mutating func learn(
-        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int, bytes: Double,
+        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int,
+        bytes: Double,
         now: MonotonicTime
     ) -> Bool {
         switch kind {
@@ -67,7 +68,8 @@ struct SizeExpectations: Sendable {
     }
 
     private mutating func learnLarge(
-        isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int, bytes: Double, _ now: MonotonicTime
+        isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int, bytes: Double,
+        _ now: MonotonicTime
     ) -> Bool {
         let jump = largeJump.usual(macroblocks, quantizer)
         // The first of all is only hoped to be part of a motion.

@@ -14,8 +14,8 @@ struct Wish {
 extension RateController {
     func wish(for kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime) -> Wish {
         if isFlow, let wish = flowWish(macroblocks, now) { return wish }
-        let pace = pace(of: kind, macroblocks, isFlow: isFlow, now)
-        let expectation = expectations.of(kind, isFlow: isFlow && expectations.isFilm, macroblocks)
+        let pace = pace(of: kind, macroblocks, now)
+        let expectation = expectations.of(kind, isFlow: false, macroblocks)
         let free = debtFree(now)
         if kind == .refinement {
             let bytes = expectation.most(macroblocks, finest)
@@ -86,9 +86,7 @@ extension RateController {
 
     /// How a picture comes, as far as that decides how long it may take. A text that jumps, because it moves faster than the
     /// line can follow, is a new page each time; a film is not.
-    private func pace(
-        of kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
-    ) -> MotionHistory.Pace {
+    private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
         guard kind == .change, macroblocks >= Preference.largeShare, !expectations.isFilm else { return pace }
         return .burst
