@@ -58,5 +58,5 @@ extension RateController {
     /// Beyond these it waits after all.
     private static let longestOwnDebt = Interval.seconds(2)
     private static let longestDebtInFlow = Interval.seconds(3)
-    private static let longestPicture = Interval.milliseconds(170)
+    private static let longestPicture = Interval.milliseconds(400)
 }
