@@ -5,7 +5,7 @@ import MediaTypes
 ///
 /// Measured with this program's own encoder and its scene `scroll`, 1920x1080: 33 ms apart at QP 22 to 25 a picture has 2
 /// to 16 kB, 7.5 kB on average; 50 to 60 ms apart at QP 28 it has 2 to 25 kB, 8 kB on average; 75 to 80 ms apart it has 2
-/// to 22 kB, 7.1 kB on average at QP 35, 4.6 kB at QP 40, and no less where it is coarser, as it is predicted from a coarser
+/// to 25 kB, 7 kB on average at QP 35, 6 kB at QP 46, and no less where it is coarser, as it is predicted from a coarser
 /// one. After about 100 ms it costs what another page costs: 282 kB at QP 24, 171 kB at QP 34, 110 kB at QP 39. What it
 /// costs comes again every ten pictures.
 enum RecordedFlow {
@@ -17,8 +17,7 @@ enum RecordedFlow {
 
     static func bytes(_ quantizer: Int, gap: Interval, number: Int) -> Double {
         let gap = max(gap.seconds, 0.033) / 0.033
-        let fine = pow(0.97, Double(min(quantizer, 32) - 24))
-        let coarse = pow(0.91, Double(min(max(quantizer, 32), 40) - 32))
-        return 7_500 * pow(gap, 0.6) * fine * coarse * parts[number % parts.count]
+        let steps = Double(min(quantizer, 46) - 24)
+        return 7_500 * pow(gap, 0.5) * pow(0.965, steps) * parts[number % parts.count]
     }
 }

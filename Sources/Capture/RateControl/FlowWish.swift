@@ -40,10 +40,10 @@ extension RateController {
             reason: start > now ? .debt : .flow)
     }
 
-    /// Text is still readable while it moves; where that doesn't suffice, a coarser picture is better than a new page. One
-    /// that is coarser still predicts the next so badly that nothing is saved (measured: 4.5 kB at QP 40, 6 kB at QP 46).
+    /// Text is still readable while it moves; where that doesn't suffice, a coarser picture is better than a new page. Still
+    /// coarser ones predict the next so badly that nothing is saved.
     private static let coarsest = 34
-    private static let coarsestLate = 40
+    private static let coarsestLate = 46
     /// A picture that is due comes a little late.
     private static let longestInterval = MotionHistory.flowGap - .milliseconds(15)
     /// The part of the line that a motion spends: most of it, less while what it began with is still to be carried.
