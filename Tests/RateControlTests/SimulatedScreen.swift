@@ -10,11 +10,14 @@ struct SimulatedScreen {
     enum Activity {
         case stillness
         case typing
+        /// A page of text that moves by 12 pixels a picture.
         case scroll
-        /// A slower one whose pictures are all alike.
-        case steadyScroll
+        /// Like a film: a close picture costs as much as any.
         case motion
+        /// Another page, once.
         case pageJump
+        /// Another page all the time.
+        case pages
     }
 
     struct Sent {
@@ -28,14 +31,18 @@ struct SimulatedScreen {
     var controller: RateController
     var quality = QualityMap(grid: Self.grid)
     private(set) var sent: [Sent] = []
+    /// Since when all has been coded at QP 18 or finer.
+    private(set) var fineSince: MonotonicTime?
     /// How often a picture had to wait.
     private(set) var waits = 0
     private(set) var now = MonotonicTime.zero
     private var random: SeededRandom
     /// The last picture of the whole screen, where the map doesn't know of it yet: only the last one counts.
     private var wholeScreen: Sent?
-    /// The last recorded picture that was shown.
-    private var shown = 0
+    private var isWaiting = false
+    /// When the activity began, and when a picture of it was coded last.
+    private var movesSince = MonotonicTime.zero
+    private var lastShown: MonotonicTime?
 
     static let grid = MacroblockGrid(size: PictureSize(width: 1920, height: 1080))
     static let period = Interval.microseconds(33_333)
@@ -49,7 +56,7 @@ struct SimulatedScreen {
     /// The picture that starts it all.
     mutating func start() {
         quality.activateAll()
-        code(.idr) { RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
+        code(.idr) { RecordedFlow.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
     }
 
     /// Goes on for `interval` with something happening.
@@ -66,6 +73,8 @@ struct SimulatedScreen {
             }
             step(activity)
         }
+        // What still waits is coded although nothing moves any more.
+        while isWaiting { step(activity) }
     }
 
     /// The bytes of the worst second that begins at `begin` or later, as a part of what `bitsPerSecond` gives.
@@ -82,6 +91,26 @@ struct SimulatedScreen {
             if last.time - .seconds(1) >= begin, last.time <= end { worst = max(worst, bytes) }
         }
         return Double(worst) * 8 / Double(bitsPerSecond)
+    }
+
+    /// What a line of `bitsPerSecond` that carries without a pause has not carried yet.
+    func debt(bitsPerSecond: Int) -> Interval {
+        var free = MonotonicTime.zero
+        for picture in sent {
+            let lineTime = Interval(nanoseconds: Int64(Double(picture.byteCount) * 8e9 / Double(bitsPerSecond)))
+            free = max(free, picture.time) + lineTime
+        }
+        return max(.zero, free - now)
+    }
+
+    /// Bytes of the whole seconds counted from `begin`, as parts of what `bitsPerSecond` gives.
+    func seconds(from begin: MonotonicTime, to end: MonotonicTime, bitsPerSecond: Int) -> [Double] {
+        var bytes = [Int](repeating: 0, count: max(0, Int((end - begin).seconds)))
+        for picture in sent where picture.time >= begin {
+            let second = Int((picture.time - begin).seconds)
+            if second < bytes.count { bytes[second] += picture.byteCount }
+        }
+        return bytes.map { Double($0) * 8 / Double(bitsPerSecond) }
     }
 
     func pictures(_ kind: PictureKind, from begin: MonotonicTime = .zero) -> [Sent] {
@@ -102,17 +131,23 @@ struct SimulatedScreen {
         switch controller.decide(.change, macroblocks: macroblocks, now: now) {
         case .wait(let until):
             waits += 1
+            isWaiting = true
             now = max(until, now + .microseconds(100))
         case .encode(let quantizer):
-            let picture = Int(now.nanoseconds / Self.period.nanoseconds)
-            finish(.change, macroblocks, quantizer, size(activity, quantizer, picture))
-            shown = picture
+            let gap = now - (lastShown ?? movesSince - Self.period)
+            finish(.change, macroblocks, quantizer, size(activity, quantizer, gap: max(gap, Self.period)))
+            lastShown = now
+            isWaiting = false
             now = now + Self.period
         }
     }
 
     /// Nothing changes: what is coarse is refined.
     private mutating func rest(until end: MonotonicTime) {
+        defer {
+            movesSince = now
+            lastShown = nil
+        }
         settleMap()
         while now < end {
             guard let due = quality.refinementDue(to: 14) else { break }
@@ -125,24 +160,28 @@ struct SimulatedScreen {
                 now = min(max(wait, now + .microseconds(100)), end)
                 continue
             }
-            let count = quality.activateForRefinement(atMost: macroblocks, to: 14, now: now)
+            // As the capture process does it: where it takes long until all is fine, all becomes good first.
+            let bits = quality.coarserCount(than: 18) * 240
+            let target = bits / 10 > controller.bitRate.bitsPerSecond / 10 * 7 / 10 ? 18 : 14
+            let count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
             guard count > 0 else {
                 now = now + .milliseconds(1)
                 continue
             }
-            // A whole screen of text from QP 26 to 14 takes 118 kB; from a coarser one more.
-            code(.refinement) { _ in Double(count) * 18 }
+            // Of text, from QP 25 to 36 on.
+            code(.refinement, target) { _ in Double(count) * (target == 18 ? 20 : 30) }
+            if quality.coarserCount(than: 18) == 0 { fineSince = fineSince ?? now } else { fineSince = nil }
             now = now + Self.period
         }
         now = max(now, end)
     }
 
-    private mutating func code(_ kind: PictureKind, _ bytes: (Int) -> Double) {
+    private mutating func code(_ kind: PictureKind, _ target: Int? = nil, _ bytes: (Int) -> Double) {
         while true {
             switch controller.decide(kind, macroblocks: quality.activeCount, now: now) {
             case .wait(let until): now = until
             case .encode(let quantizer):
-                finish(kind, quality.activeCount, quantizer, bytes(quantizer))
+                finish(kind, quality.activeCount, target ?? quantizer, bytes(quantizer))
                 return
             }
         }
@@ -168,20 +207,26 @@ struct SimulatedScreen {
         wholeScreen = nil
     }
 
-    /// The largest of the pictures since the last one that was shown: what was left out has to be made up for.
-    private func size(_ activity: Activity, _ quantizer: Int, _ picture: Int) -> Double {
-        let table: [[Int]]
+    /// What is coded of each activity, `gap` after the last picture that showed it.
+    private func size(_ activity: Activity, _ quantizer: Int, gap: Interval) -> Double {
+        let picture = Int(now.nanoseconds / Self.period.nanoseconds)
         switch activity {
         case .stillness: return 0
         case .typing: return RecordedSizes.bytes(quantizer) { RecordedSizes.typing[$0] }
-        case .steadyScroll: return RecordedSizes.bytes(quantizer) { RecordedSizes.slowScroll[$0] }
-        case .scroll: table = RecordedSizes.scroll
-        case .motion: table = RecordedSizes.motion
-        case .pageJump: table = RecordedSizes.jump
+        case .pageJump, .pages: return page(quantizer, picture)
+        case .motion:
+            // All of it is new, whatever was shown before.
+            return RecordedSizes.bytes(quantizer) { RecordedSizes.motion[$0][picture % RecordedSizes.motion[$0].count] }
+        case .scroll:
+            let flow = RecordedFlow.bytes(quantizer, gap: gap, number: sent.count)
+            if gap <= RecordedFlow.longestGap { return flow }
+            let way = min(1, (gap - RecordedFlow.longestGap).seconds / 0.03)
+            return flow + (page(quantizer, picture) - flow) * way
         }
-        return RecordedSizes.bytes(quantizer) { row in
-            let sizes = table[row]
-            return (max(picture - 3, min(shown + 1, picture))...picture).map { sizes[$0 % sizes.count] }.max() ?? 0
-        }
+    }
+
+    private func page(_ quantizer: Int, _ picture: Int) -> Double {
+        RecordedFlow.pageFactor
+            * RecordedSizes.bytes(quantizer) { RecordedSizes.jump[$0][picture % RecordedSizes.jump[$0].count] }
     }
 }

@@ -7,91 +7,146 @@ import Testing
 struct SimulationTests {
     static let rates = [500_000, 1_000_000, 2_000_000, 8_000_000]
 
-    @Test("no sliding second of motion exceeds 110 % of the rate after the first", arguments: rates, 1...8)
-    func limit(bitsPerSecond: Int, seed: Int) {
-        for activity in [SimulatedScreen.Activity.steadyScroll, .scroll, .motion] {
-            // A picture of that scroll may alone be more than 500 kbit/s carry in a second: see below.
-            if activity == .scroll, bitsPerSecond < 1_000_000 { continue }
-            var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: UInt64(seed))
+    @Test("no second of a film exceeds 110 % of the rate after the first, wherever it begins", arguments: rates)
+    func film(bitsPerSecond: Int) {
+        // Detailed pictures whose cost is off by 30 % at random: now and then two in a row cost much more than foretold.
+        var exceptions = 0
+        for seed in UInt64(1)...24 {
+            for rest in [Interval.zero, .seconds(10)] {
+                var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: seed)
+                screen.start()
+                screen.run(.stillness, for: rest)
+                screen.run(.motion, for: .seconds(20))
+                // From the first picture of it: an IDR may have to be paid for before.
+                guard let begin = screen.pictures(.change).first?.time else {
+                    Issue.record("no picture")
+                    continue
+                }
+                let worst = screen.worstSecond(from: begin, bitsPerSecond: bitsPerSecond)
+                if worst > 1.1 { exceptions += 1 }
+                #expect(worst <= 1.2, "seed \(seed)")
+                let seconds = screen.seconds(from: begin, to: screen.now, bitsPerSecond: bitsPerSecond)
+                #expect(seconds.dropFirst().max() ?? 2 <= 1.1, "seed \(seed)")
+                #expect(screen.pictures(.change, from: begin).count >= 25, "it goes on")
+                let quantizers = screen.pictures(.change, from: begin + .seconds(5)).map(\.quantizer).sorted()
+                #expect(quantizers[quantizers.count / 2] <= (bitsPerSecond < 1_000_000 ? 50 : 42))
+            }
+        }
+        #expect(exceptions <= (bitsPerSecond < 1_000_000 ? 1 : 0), "of 48")
+    }
+
+    @Test("a scroll flows and keeps to the rate in every second after the first", arguments: scrolls, 1...12)
+    func scroll(_ scroll: Scroll, seed: Int) {
+        for rest in [Interval.zero, .seconds(10)] {
+            var screen = SimulatedScreen(bitsPerSecond: scroll.bitsPerSecond, seed: UInt64(seed))
             screen.start()
-            screen.run(activity, for: .seconds(20))
-            #expect(screen.worstSecond(from: .zero, bitsPerSecond: bitsPerSecond) <= 1.1, "\(activity)")
-            #expect(screen.pictures(.change).count >= 20, "\(activity): it goes on")
+            screen.run(.stillness, for: rest)
+            screen.run(.scroll, for: .seconds(20))
+            // From the first picture of it: an IDR may have to be paid for before.
+            guard let begin = screen.pictures(.change).first?.time else {
+                Issue.record("no picture")
+                continue
+            }
+            let seconds = screen.seconds(from: begin, to: screen.now, bitsPerSecond: scroll.bitsPerSecond)
+            #expect(seconds.dropFirst().max() ?? 2 <= 1.1, "\(seconds)")
+            let late = screen.pictures(.change, from: begin + .milliseconds(1500))
+            let each = Double(late.count) / (screen.now - begin - .milliseconds(1500)).seconds
+            #expect(each >= scroll.picturesPerSecond)
+            let quantizers = late.map(\.quantizer).sorted()
+            #expect(quantizers[quantizers.count / 2] <= scroll.quantizer)
+            #expect(zip(late, late.dropFirst()).allSatisfy { abs($0.quantizer - $1.quantizer) <= 2 })
         }
     }
 
-    @Test("a picture of 74 kB that nothing foretold is paid for by waiting, at 500 kbit/s", arguments: 1...8)
-    func surprise(seed: Int) {
-        var screen = SimulatedScreen(bitsPerSecond: 500_000, seed: UInt64(seed))
-        screen.start()
-        screen.run(.scroll, for: .seconds(20))
-        var overfull = 0
-        for second in 1..<20 {
-            let begin = MonotonicTime.zero + .seconds(Int64(second))
-            let bytes = screen.sent.reduce(0) {
-                $1.time >= begin && $1.time < begin + .seconds(1) ? $0 + $1.byteCount : $0
-            }
-            if bytes * 8 > 550_000 { overfull += 1 }
-        }
-        #expect(overfull <= 1)
-        #expect(screen.worstSecond(from: .zero, bitsPerSecond: 500_000) <= 1.5)
-        let total = screen.pictures(.change).reduce(0) { $0 + $1.byteCount }
-        #expect(total * 8 <= 20 * 500_000)
-        #expect(screen.pictures(.change).count >= 20)
+    /// What is demanded of a scroll: pictures a second at the least, and the median of the quantizers at the most.
+    struct Scroll {
+        var bitsPerSecond: Int
+        var picturesPerSecond: Double
+        var quantizer: Int
     }
+
+    static let scrolls = [
+        Scroll(bitsPerSecond: 1_000_000, picturesPerSecond: 8, quantizer: 34),
+        Scroll(bitsPerSecond: 2_000_000, picturesPerSecond: 12, quantizer: 28),
+        Scroll(bitsPerSecond: 4_000_000, picturesPerSecond: 20, quantizer: 24),
+        Scroll(bitsPerSecond: 8_000_000, picturesPerSecond: 25, quantizer: 22),
+    ]
 
     @Test(
-        "a scroll stays readable at 1 Mbit/s and up: the frame rate falls",
-        arguments: [1_000_000, 2_000_000, 4_000_000])
-    func scroll(bitsPerSecond: Int) {
-        var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: 3)
-        screen.start()
-        screen.run(.scroll, for: .seconds(20))
-        let pictures = screen.pictures(.change)
-        let quantizers = pictures.map(\.quantizer).sorted()
-        #expect(quantizers[quantizers.count / 2] <= 32)
-        #expect(quantizers.last ?? 51 <= 34, "with pictures of 57 kB in between")
-        #expect(pictures.count >= 80, "four pictures a second at the least")
-    }
-
-    @Test("a steady scroll stays at QP 32 or finer at 1 Mbit/s")
-    func steadyScroll() {
-        var screen = SimulatedScreen(bitsPerSecond: 1_000_000, seed: 4)
-        screen.start()
-        screen.run(.steadyScroll, for: .seconds(20))
-        let pictures = screen.pictures(.change)
-        #expect(pictures.allSatisfy { $0.quantizer <= 32 })
-        #expect(pictures.count > 120)
-        #expect(screen.worstSecond(from: .zero, bitsPerSecond: 1_000_000) <= 1.1)
-    }
-
-    @Test("the quantizer moves by 2 at most from picture to picture in steady motion", arguments: rates)
-    func steadiness(bitsPerSecond: Int) {
-        for activity in [SimulatedScreen.Activity.scroll, .motion] {
-            var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: 5)
-            screen.start()
-            screen.run(activity, for: .seconds(20))
-            let pictures = screen.pictures(.change, from: .zero + .seconds(5))
-            let steps = zip(pictures, pictures.dropFirst()).map { abs($0.quantizer - $1.quantizer) }
-            #expect(steps.max() ?? 0 <= 2, "\(activity)")
-        }
-    }
-
-    @Test("a page jump is legible at 1 Mbit/s, and paid for before the next picture")
-    func pageJump() throws {
-        var screen = SimulatedScreen(bitsPerSecond: 1_000_000, seed: 6)
+        "a scroll that 500 kbit/s can't carry flows nearly all the time, and what is too much is paid for",
+        arguments: 1...12)
+    func slowLine(seed: Int) {
+        // At its coarsest it takes somewhat more than the line carries, and another page two seconds of it.
+        var screen = SimulatedScreen(bitsPerSecond: 500_000, seed: UInt64(seed))
         screen.start()
         screen.run(.stillness, for: .seconds(10))
         let begin = screen.now
+        screen.run(.scroll, for: .seconds(20))
+        let seconds = screen.seconds(from: begin, to: screen.now, bitsPerSecond: 500_000).dropFirst()
+        #expect(seconds.filter { $0 > 1.4 }.count <= 1, "\(seconds)")
+        #expect(seconds.max() ?? 9 <= 3)
+        let pictures = screen.pictures(.change, from: begin)
+        #expect(Double(pictures.count) >= 8 * 20)
+        #expect(screen.debt(bitsPerSecond: 500_000) <= .milliseconds(3_500))
+    }
+
+    @Test("the debt that a scroll begins with falls while it flows", arguments: [1_000_000, 2_000_000, 4_000_000])
+    func debtOfScroll(bitsPerSecond: Int) throws {
+        var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: 21)
+        screen.start()
+        screen.run(.pages, for: .milliseconds(100))
+        let before = screen.debt(bitsPerSecond: bitsPerSecond)
+        screen.run(.scroll, for: .seconds(8))
+        #expect(screen.pictures(.change).count >= 8 * 8, "it flows at once")
+        #expect(screen.debt(bitsPerSecond: bitsPerSecond).seconds <= max(0.2, before.seconds / 2))
+    }
+
+    @Test("a scroll that stops for moments goes on to flow")
+    func stopAndGo() {
+        var screen = SimulatedScreen(bitsPerSecond: 1_000_000, seed: 22)
+        screen.start()
+        screen.run(.stillness, for: .seconds(10))
+        let begin = screen.now
+        for _ in 0..<10 {
+            screen.run(.scroll, for: .milliseconds(300))
+            screen.run(.stillness, for: .milliseconds(170))
+        }
+        #expect(screen.pictures(.change, from: begin).count >= 10 * 4)
+        let seconds = screen.seconds(from: begin, to: screen.now, bitsPerSecond: 1_000_000)
+        #expect(seconds.dropFirst().max() ?? 2 <= 1.1)
+    }
+
+    @Test("pages that turn faster than the line carries them are readable, and each is paid for", arguments: 1...8)
+    func pages(seed: Int) {
+        var screen = SimulatedScreen(bitsPerSecond: 2_000_000, seed: UInt64(seed))
+        screen.start()
+        screen.run(.stillness, for: .seconds(10))
+        let begin = screen.now
+        screen.run(.pages, for: .seconds(20))
+        let pictures = screen.pictures(.change, from: begin)
+        #expect(pictures.count >= 20)
+        let late = pictures.filter { $0.time >= begin + .seconds(5) }.map(\.quantizer)
+        #expect(late.max() ?? 51 <= 44)
+        let total = pictures.reduce(0) { $0 + $1.byteCount }
+        #expect(Double(total) * 8 <= 2_000_000 * 21)
+    }
+
+    @Test("a page jump is legible at 1 Mbit/s, and another one waits until it is paid for", arguments: 1...8)
+    func pageJump(seed: Int) throws {
+        var screen = SimulatedScreen(bitsPerSecond: 1_000_000, seed: UInt64(seed))
+        screen.start()
+        screen.run(.stillness, for: .seconds(10))
+        screen.run(.typing, for: .milliseconds(500))
+        screen.run(.stillness, for: .milliseconds(400))
+        let begin = screen.now
         screen.run(.pageJump, for: .milliseconds(10))
         let jump = try #require(screen.pictures(.change, from: begin).first)
-        #expect(jump.time == begin, "at once")
-        #expect(jump.quantizer <= 34)
-        screen.run(.scroll, for: .seconds(2))
+        #expect((jump.time - begin) <= .milliseconds(120), "at once, but for refinement")
+        #expect(jump.quantizer <= 36)
+        screen.run(.stillness, for: .milliseconds(400))
+        screen.run(.pages, for: .seconds(3))
         let next = try #require(screen.pictures(.change, from: jump.time + .milliseconds(1)).first)
-        let lineTime = Double(jump.byteCount) * 8 / 1e6
-        #expect((next.time - jump.time).seconds >= lineTime - 0.034)
-        #expect(screen.worstSecond(from: begin - .seconds(1), bitsPerSecond: 1_000_000) <= 1.1)
+        #expect((next.time - jump.time).seconds >= Double(jump.byteCount) * 8 / 1e6 - 0.034)
     }
 
     @Test("typing is coded at QP 14 without waiting at 600 kbit/s")
@@ -124,45 +179,46 @@ struct SimulationTests {
         }
     }
 
-    @Test("all is at QP 14 soon after a scroll of two seconds", arguments: [(4_000_000, 1.0), (1_000_000, 3.0)])
-    func refinement(bitsPerSecond: Int, seconds: Double) throws {
-        for seed in UInt64(1)...8 {
-            var screen = SimulatedScreen(bitsPerSecond: bitsPerSecond, seed: seed)
-            screen.start()
-            screen.run(.stillness, for: .seconds(10))
-            let begin = screen.now
-            screen.run(.scroll, for: .seconds(2))
-            let end = try #require(screen.pictures(.change).last).time
-            screen.run(.stillness, for: .seconds(5))
-            #expect(screen.quality.refinementDue(to: 14) == nil)
-            let last = try #require(screen.pictures(.refinement).last)
-            #expect((last.time - end).seconds <= seconds)
-            #expect(screen.worstSecond(from: begin, bitsPerSecond: bitsPerSecond) <= 1.1)
-        }
+    @Test("all is fine soon after a scroll of two seconds", arguments: [(4_000_000, 1.0), (1_000_000, 3.0)], 1...12)
+    func refinement(_ limit: (bitsPerSecond: Int, seconds: Double), seed: Int) throws {
+        var screen = SimulatedScreen(bitsPerSecond: limit.bitsPerSecond, seed: UInt64(seed))
+        screen.start()
+        screen.run(.stillness, for: .seconds(10))
+        screen.run(.scroll, for: .seconds(2))
+        let end = try #require(screen.pictures(.change).last).time
+        screen.run(.stillness, for: .seconds(8))
+        #expect(screen.quality.refinementDue(to: 14) == nil)
+        let fine = try #require(screen.fineSince)
+        #expect((fine - end).seconds <= limit.seconds)
+        let seconds = screen.seconds(from: end, to: screen.now, bitsPerSecond: limit.bitsPerSecond)
+        #expect(seconds.max() ?? 2 <= 1.1)
     }
 
     @Test("an hour of stillness and motion leaves no drift")
     func hour() {
         var screen = SimulatedScreen(bitsPerSecond: 2_000_000, seed: 9)
         screen.start()
-        var first: [SimulatedScreen.Sent] = []
-        for minute in 0..<60 {
+        screen.run(.stillness, for: .seconds(10))
+        var counts: [Int] = []
+        var quantizers: [Int] = []
+        for _ in 0..<60 {
             let begin = screen.now
             screen.run(.scroll, for: .seconds(3))
+            let scroll = screen.pictures(.change, from: begin)
+            counts.append(scroll.count)
+            quantizers.append(scroll.map(\.quantizer).sorted()[scroll.count / 2])
             screen.run(.stillness, for: .seconds(27))
+            #expect(screen.quality.refinementDue(to: 14) == nil)
             screen.run(.typing, for: .seconds(1))
+            let film = screen.now
             screen.run(.motion, for: .seconds(2))
             screen.run(.stillness, for: .seconds(27))
-            let scroll = screen.pictures(.change, from: begin).filter { $0.time < begin + .seconds(3) }
-            if minute == 1 { first = scroll }
-            if minute == 59 {
-                #expect(abs(scroll.count - first.count) <= first.count / 4)
-                let quantizers = (scroll.map(\.quantizer).max() ?? 51, first.map(\.quantizer).max() ?? 51)
-                #expect(abs(quantizers.0 - quantizers.1) <= 3)
-                #expect(screen.quality.refinementDue(to: 14) == nil)
-            }
+            let seconds = screen.seconds(from: film + .seconds(1), to: screen.now, bitsPerSecond: 2_000_000)
+            #expect(seconds.max() ?? 2 <= 1.1)
         }
-        #expect(screen.worstSecond(from: .zero, bitsPerSecond: 2_000_000) <= 1.1)
+        #expect(counts.dropFirst().min() ?? 0 >= counts[1] * 3 / 4)
+        #expect((quantizers.dropFirst().max() ?? 51) - quantizers[1] <= 3)
+        #expect(screen.debt(bitsPerSecond: 2_000_000) == .zero)
         #expect(screen.now - .zero >= .seconds(3600))
     }
 }

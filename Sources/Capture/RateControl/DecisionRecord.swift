@@ -8,6 +8,7 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
         case nothing = "nothing to code"
         case preference = "preference"
         case refinement = "refinement"
+        case flow = "flowing"
         case debt = "debt"
         case lastSecond = "the last second is full"
         case patience = "waited long enough"
@@ -21,8 +22,12 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
     private var debt = Interval.zero
     private var actual: Int?
 
+    /// Whether a picture had been held back for as long as anybody waits.
+    var isEmergency: Bool { reason == .patience }
+
     mutating func begin(_ kind: PictureKind, _ macroblocks: Int) {
         self.kind = kind
+        reason = .nothing
         self.macroblocks = macroblocks
         decision = nil
         expected = nil

@@ -8,8 +8,6 @@ struct LastSecond: Sendable {
     private struct Entry {
         var time: MonotonicTime
         var lineTime: Interval
-        /// It showed something new all over: an IDR picture, a page that jumped.
-        var isJump: Bool
     }
 
     /// A sliding second carries at most this much of what was asked: 3 % more, so that a picture that turns out larger
@@ -19,21 +17,21 @@ struct LastSecond: Sendable {
     /// 240 pictures a second and some that are empty.
     private static let capacity = 256
 
-    private var entries = [Entry](repeating: Entry(time: .zero, lineTime: .zero, isJump: false), count: Self.capacity)
+    private var entries = [Entry](repeating: Entry(time: .zero, lineTime: .zero), count: Self.capacity)
     private var first = 0
     private var count = 0
     private var sum = Interval.zero
 
-    mutating func add(_ lineTime: Interval, isJump: Bool = false, _ now: MonotonicTime) {
+    mutating func add(_ lineTime: Interval, _ now: MonotonicTime) {
         while count > 0, entries[first].time <= now - Self.length { removeFirst() }
         sum = sum + lineTime
         if count == Self.capacity {
             // More pictures than there is room for: the last one stands for both, for as long as the later.
             let last = (first + count - 1) % Self.capacity
-            entries[last] = Entry(time: now, lineTime: entries[last].lineTime + lineTime, isJump: entries[last].isJump)
+            entries[last] = Entry(time: now, lineTime: entries[last].lineTime + lineTime)
             return
         }
-        entries[(first + count) % Self.capacity] = Entry(time: now, lineTime: lineTime, isJump: isJump)
+        entries[(first + count) % Self.capacity] = Entry(time: now, lineTime: lineTime)
         count += 1
     }
 
@@ -49,20 +47,14 @@ struct LastSecond: Sendable {
     }
 
     /// From when on there is room for a picture that needs `lineTime`; one that is too large for any second gets one of its
-    /// own. Jumps may be left out: what flows on after one has to keep to the rate by itself.
-    func free(for lineTime: Interval, besideJumps: Bool = false, _ now: MonotonicTime) -> MonotonicTime {
+    /// own.
+    func free(for lineTime: Interval, _ now: MonotonicTime) -> MonotonicTime {
         let lineTime = min(lineTime, Self.limit)
         var carried = sum
-        if besideJumps {
-            for offset in 0..<count where entries[(first + offset) % Self.capacity].isJump {
-                carried = carried - entries[(first + offset) % Self.capacity].lineTime
-            }
-        }
         if carried + lineTime <= Self.limit { return now }
         var time = now
         for offset in 0..<count {
             let entry = entries[(first + offset) % Self.capacity]
-            if besideJumps && entry.isJump { continue }
             carried = carried - entry.lineTime
             time = max(now, entry.time + Self.length)
             if carried + lineTime <= Self.limit { return time }

@@ -38,8 +38,10 @@ struct MotionHistory: Sendable {
     /// gap finds little of what it shows in the one before.
     static let flowGap = Interval.milliseconds(90)
 
-    /// When a large change was coded last.
-    private(set) var lastLarge: MonotonicTime?
+    /// When a large change or an IDR picture was coded last.
+    private(set) var lastWhole: MonotonicTime?
+    /// That was an IDR picture: nothing has changed since, and what changes first is like a part of a motion.
+    private(set) var isAfterIDR = false
     private var small = Trace()
     private var medium = Trace()
     private var large = Trace()
@@ -59,10 +61,14 @@ struct MotionHistory: Sendable {
         }
     }
 
-    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded.
-    func isFlow(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Bool {
-        guard kind == .change, Extent(macroblocks) == .large, let lastLarge else { return false }
-        return now - lastLarge <= Self.flowGap
+    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded,
+    /// or that had stopped for a moment until `changedSince`.
+    func isFlow(_ kind: PictureKind, _ macroblocks: Int, changedSince: MonotonicTime, _ now: MonotonicTime) -> Bool {
+        guard kind == .change, Extent(macroblocks) == .large, let lastLarge = lastWhole else { return false }
+        if isAfterIDR { return now - changedSince <= Self.flowGap / 2 }
+        if now - lastLarge <= Self.flowGap { return true }
+        // Nothing has moved meanwhile: how long ago it was doesn't matter.
+        return changedSince - lastLarge <= Self.rest && now - changedSince <= Self.flowGap / 2
     }
 
     /// `quantizer` made steady: as the last picture of this motion and extent allows.
@@ -86,10 +92,17 @@ struct MotionHistory: Sendable {
     }
 
     mutating func coded(_ kind: PictureKind, _ macroblocks: Int, quantizer: Int, _ now: MonotonicTime) {
+        if kind == .idr {
+            lastWhole = now
+            isAfterIDR = true
+        }
         guard kind == .change else { return }
         let extent = Extent(macroblocks)
         let isBurst = pace(kind, macroblocks, now) == .burst
-        if extent == .large { lastLarge = now }
+        if extent == .large {
+            lastWhole = now
+            isAfterIDR = false
+        }
         set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst), extent)
     }
 

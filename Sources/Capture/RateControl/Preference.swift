@@ -15,6 +15,8 @@ enum Preference {
     /// nothing more.
     static let largeShare = 1020
     static let motionFloor = 20
+    /// What comes coarser than this because it had to wait too long doesn't count for the next one.
+    static let coarsestMeasure = 40
 
     /// A row: at this quantizer a picture may occupy the line so long; between the rows it is interpolated.
     private struct Row {
@@ -22,11 +24,12 @@ enum Preference {
         var limit: Interval
     }
 
-    /// After a rest: somebody turned a page and wants to see it, sharp rather than at once.
+    /// After a rest: somebody turned a page and wants to see it, sharp rather than at once. Up to half a second, as what
+    /// follows soon is late by as much, and refinement makes it sharp when nothing does; but text that can be read.
     private static let burst = [
         Row(quantizer: 14, limit: .milliseconds(30)), Row(quantizer: 20, limit: .milliseconds(150)),
         Row(quantizer: 24, limit: .milliseconds(250)), Row(quantizer: 28, limit: .milliseconds(450)),
-        Row(quantizer: 32, limit: .milliseconds(800)), Row(quantizer: 36, limit: .milliseconds(1050)),
+        Row(quantizer: 35, limit: .milliseconds(520)), Row(quantizer: 36, limit: .milliseconds(1150)),
         Row(quantizer: 40, limit: .milliseconds(1400)), Row(quantizer: 44, limit: .milliseconds(2000)),
     ]
     /// In motion, for a period of 1/30 s: 30 pictures a second up to QP 22, 5 at QP 32, 2 at QP 40.

@@ -19,6 +19,11 @@ public enum PictureKind: Sendable {
 /// Two accounts are kept. The *debt* is what the line has not carried yet; the next picture waits until it is (nearly)
 /// paid. The *last second* is what was sent in any sliding second: a picture must fit into what that leaves.
 ///
+/// A motion that *flows* is the exception. A picture that follows 33 ms after another one of a scroll costs a twentieth of
+/// one that comes after 100 ms. So it doesn't wait for the debt of the page that it began with, but spends less than the
+/// line carries meanwhile, and the debt falls while it flows; it has a debt of its own for that. Where a close picture
+/// costs as much as any, as in a film, nothing flows.
+///
 /// A value without a clock: `now` is an argument, on the caller's monotonic clock. Not to be used by two threads at once.
 public struct RateController: Sendable {
     /// What to do with a picture.
@@ -42,16 +47,22 @@ public struct RateController: Sendable {
     /// What the line carries in a second.
     var bytesPerSecond: Double
     var debt = LineDebt()
+    /// The part of it that a motion made by itself, without what it began with.
+    var flowDebt = LineDebt()
     var lastSecond = LastSecond()
     var expectations = SizeExpectations()
     var motion = MotionHistory()
     /// Since when a picture has been held back.
     private var heldSince: MonotonicTime?
+    /// Whether the picture that is being coded goes on with a motion.
+    private var isFlowDecided: Bool?
     private var latest = MonotonicTime.zero
     private var record = DecisionRecord()
 
     /// Nobody watches a screen that stands still for longer while it changes; a picture comes, whatever it looks like.
     static let patience = Interval.seconds(2)
+    /// Who waits for an IDR picture sees nothing at all.
+    static let idrPatience = Interval.milliseconds(300)
     /// Longer than this no picture occupies the line on purpose, nor is a debt kept.
     static let longestDebt = Interval.seconds(10)
 
@@ -78,14 +89,23 @@ public struct RateController: Sendable {
         guard macroblocks > 0 else { return encode(finest, because: .nothing) }
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
 
-        let wish = wish(for: kind, macroblocks, now)
+        flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
+        // After an IDR picture that is paid for another page need not be taken for a motion.
+        let isFlow =
+            motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
+            && (!motion.isAfterIDR || debtFree(now) > now)
+        isFlowDecided = isFlow
+        let wish = wish(for: kind, macroblocks, isFlow: isFlow, now)
         record.note(expected: wish.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
         if wish.start <= now { return encode(wish.quantizer, because: wish.reason) }
 
         var until = wish.start
         if kind != .refinement {
-            let heldUntil = (heldSince ?? now) + Self.patience
-            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, now) { return coarsest }
+            let heldUntil = (heldSince ?? now) + (kind == .idr ? Self.idrPatience : Self.patience)
+            if kind == .idr, now >= heldUntil { return encode(wish.quantizer, because: .patience) }
+            if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) {
+                return coarsest
+            }
             if heldSince == nil { heldSince = now }
             if heldUntil > now { until = min(until, heldUntil) }
         }
@@ -105,14 +125,21 @@ public struct RateController: Sendable {
         record.note(actual: byteCount)
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
         debt.add(bytes, bytesPerSecond: bytesPerSecond)
-        let isFlow = motion.isFlow(kind, macroblocks, now)
-        let isJump = kind == .idr || kind == .change && macroblocks >= Preference.largeShare && !isFlow
-        lastSecond.add(lineTime(bytes), isJump: isJump, now)
+        lastSecond.add(lineTime(bytes), now)
         guard macroblocks > 0 else { return }
-        expectations.learn(kind, isFlow: isFlow, macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+        let wasFlow = isFlowDecided ?? motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
+        isFlowDecided = nil
+        let isFirst = motion.pace(kind, macroblocks, now) == .burst
+        let isFlow = expectations.learn(
+            kind, isFlow: wasFlow, isFirst: isFirst, wasHeld: heldSince != nil, macroblocks: macroblocks,
+            quantizer: quantizer, bytes: bytes, now: now)
+        flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
+        if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }
         if kind == .refinement { return }
         heldSince = nil
-        motion.coded(kind, macroblocks, quantizer: quantizer, now)
+        // One that had to come at last is hardly a measure for those that follow.
+        let measure = record.isEmergency ? min(quantizer, Preference.coarsestMeasure) : quantizer
+        motion.coded(kind, macroblocks, quantizer: measure, now)
     }
 
     /// For refinement to the finest quantizer: how many macroblocks one picture may code now; 0 with the time to ask again
@@ -151,8 +178,10 @@ public struct RateController: Sendable {
     }
 
     /// A picture has been held back for as long as anybody waits.
-    private mutating func afterPatience(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Decision? {
-        let expectation = expectations.of(kind, isFlow: motion.isFlow(kind, macroblocks, now), macroblocks)
+    private mutating func afterPatience(
+        _ kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
+    ) -> Decision? {
+        let expectation = expectations.of(kind, isFlow: isFlow, macroblocks)
         let expected = lineTime(expectation.usual(macroblocks, Quantizer.coarsest))
         guard lastSecond.free(for: expected, now) <= now,
             debt.interval(bytesPerSecond: bytesPerSecond) + expected <= Self.longestDebt
@@ -170,8 +199,10 @@ public struct RateController: Sendable {
         let new = Self.bytesPerSecond(bitRate)
         guard new != bytesPerSecond else { return }
         debt.pay(until: latest, bytesPerSecond: bytesPerSecond)
+        flowDebt.pay(until: latest, bytesPerSecond: bytesPerSecond)
         bytesPerSecond = new
         debt.limit(bytesPerSecond: new)
+        flowDebt.limit(bytesPerSecond: new)
         // What fitted the old rate says nothing: the quantizer may jump once.
         motion.forgetQuantizers()
     }

@@ -63,6 +63,15 @@ struct SizeExpectation: Sendable {
         peak = max(seen, usual + (peak - usual) / (1 + passed / Self.peakLasts))
     }
 
+    /// What was expected was wrong altogether: from now on it is as that picture of `macroblocks` was.
+    mutating func correct(macroblocks: Int, quantizer: Int, bytes: Double, now: MonotonicTime) {
+        self.quantizer = quantizer
+        usual = min(max(0.01, (bytes - Self.overhead) / Double(max(macroblocks, 1))), Self.largest)
+        peak = usual
+        deviation = 0.5
+        lastLearned = now
+    }
+
     /// It is as good as unknown now, but that it costs a `part` of `other` on average.
     mutating func expect(after other: SizeExpectation, part: Double) {
         quantizer = other.quantizer
