@@ -30,7 +30,7 @@ struct BandChoiceTests {
     @Test("a trial that costs far more is given up at once, and is seldom")
     func hopeless() {
         var choice = BandChoice()
-        #expect(bands(of: 1000, whole: 5, bands: 15, &choice) < 40)
+        #expect(bands(of: 1000, whole: 6.5, bands: 19, &choice) < 40)
         #expect(!choice.prefersBands)
     }
 
@@ -39,7 +39,7 @@ struct BandChoiceTests {
         var choice = BandChoice()
         _ = bands(of: 100, whole: 9, bands: 9, &choice)
         #expect(choice.prefersBands)
-        _ = bands(of: 1500, whole: 5, bands: 15, &choice)
+        _ = bands(of: 1500, whole: 6.5, bands: 19, &choice)
         #expect(!choice.prefersBands)
     }
 
@@ -62,9 +62,9 @@ struct BandChoiceTests {
         func changes(_ pictures: Int, _ byteCount: Int) -> Int {
             (0..<pictures).count { _ in range.coded(macroblocks: 8000, byteCount: byteCount) }
         }
-        #expect(changes(50, 60_000) == 1)
+        #expect(changes(100, 60_000) == 1)
         #expect(range.samples == SearchRange.near)
-        #expect(changes(50, 8_000) == 1)
+        #expect(changes(100, 8_000) == 1)
         #expect(range.samples == SearchRange.far)
         #expect(changes(1, 300_000) == 0)
         #expect(range.samples == SearchRange.far)

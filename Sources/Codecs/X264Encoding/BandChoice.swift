@@ -17,7 +17,7 @@ struct BandChoice {
     private var hasTried = false
 
     /// Bytes for each coded macroblock, from which on most of them are anything but predicted from their surroundings.
-    private static let dear = 4.0
+    private static let dear = 6.0
     /// Bands may cost so much more.
     private static let tolerance = 1.03
     /// Pictures of a block and of a trial; the first ones are predicted from what this way left behind long ago, and don't count.
