@@ -93,6 +93,17 @@ struct PictureScheduleTests {
         #expect(schedule.settled(at: until) == .zero)
     }
 
+    @Test("beside something that moves, what has come to rest is made finer five times a second")
+    func refinementBesideMotion() {
+        var schedule = scheduleAtRest()
+        let now = start + .seconds(1)
+        schedule.noticedChange(at: now)
+        schedule.took(at: now)
+        schedule.refined(at: now + .milliseconds(10))
+        #expect(!schedule.isRefinementDue(now, now + .milliseconds(200)))
+        #expect(schedule.isRefinementDue(now, now + .milliseconds(210)))
+    }
+
     @Test("nothing is due before what held a change back is over, whatever is wanted meanwhile, but for the keep-alive")
     func heldAfterReset() {
         var schedule = scheduleAtRest()

@@ -22,6 +22,9 @@ struct PictureSchedule {
     /// first picture after a rest. Below the 4 ms that are promised, as the timer and the scheduler need some of that.
     static let settling = Interval(nanoseconds: 2_500_000)
 
+    /// So long after a change something counts as moving.
+    private static let motionLasts = Interval.milliseconds(200)
+
     init(period: Interval, keepAlive: Interval) {
         self.period = period
         self.keepAlive = keepAlive
@@ -91,7 +94,8 @@ struct PictureSchedule {
 
     /// A part of the picture was made finer.
     mutating func refined(at now: MonotonicTime) {
-        refinementEarliest = now + period
+        // While something else moves there is always a bit that has just come to rest: collected, it costs fewer pictures.
+        refinementEarliest = now + (now - lastChange < Self.motionLasts ? Self.motionLasts : period)
         keepAliveDue = now + keepAlive
     }
 
