@@ -56,9 +56,10 @@ extension CaptureAgent {
     private func takeInsteadOfScreen(_ now: MonotonicTime) throws(CaptureError) {
         let pipeline = try currentPipeline()
         if wantsIDR {
-            try send(pipeline.takeSlate(sharing, rate: &rate, statistics: &statistics), now)
+            showsPointer = false
+            try send(pipeline.takeSlate(sharing, at: now, rate: &rate, statistics: &statistics))
         } else {
-            try send(pipeline.takeStill(rate: &rate, statistics: &statistics), now)
+            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
         }
         wantsPicture = false
         schedule.took(at: now)
@@ -73,10 +74,10 @@ extension CaptureAgent {
     }
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {
-        let outcome = try currentPipeline().refine(rate: &rate, statistics: &statistics)
+        let outcome = try currentPipeline().refine(at: now, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
-            try send(picture, now)
+            try send(picture)
             schedule.refined(at: now)
         case .nothing: schedule.holdRefinement(until: now + schedule.period)
         case .later(let time): schedule.holdRefinement(until: time)
@@ -86,7 +87,7 @@ extension CaptureAgent {
     private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
         if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.hasPicture {
             // What has changed waits for the rate, but the stream must not be silent.
-            try send(pipeline.takeStill(rate: &rate, statistics: &statistics), now)
+            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
             schedule.sentStill(at: now)
             return
         }
@@ -94,12 +95,13 @@ extension CaptureAgent {
         let settling = schedule.settled(at: now)
         if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
         let outcome = try currentPipeline().takePicture(
-            isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
+            at: now, isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
             if picture.encoded.isIDR { wantsIDR = false }
             wantsPicture = false
-            try send(picture, now, settling: settling)
+            showsPointer = pointer.mode == .drawn
+            try send(picture, settling: settling)
             if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
         case .nothing:
             // A screen that is changing its size is asked again a little later; and so is one of which only a part is taken:
@@ -114,7 +116,7 @@ extension CaptureAgent {
     }
 
     private func send(
-        _ picture: PicturePipeline.Picture, _ now: MonotonicTime, settling: Interval = .zero
+        _ picture: PicturePipeline.Picture, settling: Interval = .zero
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isIDR {
@@ -124,7 +126,7 @@ extension CaptureAgent {
         if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
         let notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
-            isPointerDrawn: pointer.mode == .drawn && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
+            isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
             settling: settling)
         try link.send(
             picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,

@@ -31,6 +31,8 @@ public final class CaptureAgent {
     var isHeld = false
     var sharing = SharingState.live
     var wantsIDR = false
+    // Whether the pointer is drawn in what viewers have of the screen: another mode shows with the next picture of it.
+    var showsPointer = true
     // A picture is wanted even where nothing has changed.
     var wantsPicture = false
     var isHeldBack = false

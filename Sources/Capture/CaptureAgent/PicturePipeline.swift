@@ -74,11 +74,12 @@ final class PicturePipeline {
     /// When a part of the picture may be made finer; nil where all of it is fine.
     var refinementDue: MonotonicTime? { isSlate ? nil : quality.refinementDue(to: Self.finestQuantizer) }
 
-    /// Takes what changed and encodes it. `isForced` wants a picture also where nothing has.
+    /// Takes what changed and encodes it. `isForced` wants a picture also where nothing has. `captureTime` is when it fell
+    /// due, which the schedule counts on from: now.
     func takePicture(
-        isForced: Bool, isIDR: Bool, rate: inout RateController, statistics: inout CaptureStatistics
+        at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
+        statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Outcome {
-        let captureTime = MonotonicTime.now()
         do throws(X11CaptureError) {
             let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
             if !area.isEmpty { owe(reader.affected(by: area)) }
@@ -110,8 +111,9 @@ final class PicturePipeline {
     }
 
     /// Makes a part of the picture finer, as much as the rate has room for.
-    func refine(rate: inout RateController, statistics: inout CaptureStatistics) throws(CaptureError) -> Outcome {
-        let now = MonotonicTime.now()
+    func refine(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
+        throws(CaptureError) -> Outcome
+    {
         let (macroblocks, until) = rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
         let target = refinementQuantizer(rate.bitRate)
@@ -143,15 +145,17 @@ final class PicturePipeline {
     private static let refinedMacroblockBits = 240
 
     /// A picture in which nothing changes: for players that need one, and so that the stream isn't silent for too long.
-    func takeStill(rate: inout RateController, statistics: inout CaptureStatistics) throws(CaptureError) -> Picture {
+    func takeStill(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
+        throws(CaptureError) -> Picture
+    {
         quality.activate([])
         let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        return try encode(.change, Self.finestQuantizer, isIDR: false, damage: none, .now(), &rate, &statistics)
+        return try encode(.change, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics)
     }
 
     /// Puts words in place of the screen: an IDR picture, so that nobody who comes later is given what was there before.
     func takeSlate(
-        _ state: SharingState, rate: inout RateController, statistics: inout CaptureStatistics
+        _ state: SharingState, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         isSlate = true
         owed.removeAll(keepingCapacity: true)
@@ -159,7 +163,7 @@ final class PicturePipeline {
         canvas.drawGrey { luma, stride in Slate.draw(state, luma: luma, stride: stride, size: size) }
         quality.activateAll()
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        return try encode(.idr, Self.slateQuantizer, isIDR: true, damage: whole, .now(), &rate, &statistics)
+        return try encode(.idr, Self.slateQuantizer, isIDR: true, damage: whole, now, &rate, &statistics)
     }
 
     /// Large letters on plain grey: fine, and still a few kilobytes.

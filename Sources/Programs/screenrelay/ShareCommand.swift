@@ -15,8 +15,8 @@ enum ShareCommand {
             Example("screenrelay share", "Shares $DISPLAY to browsers of this machine."),
             Example("screenrelay share --lan --room demo", "Shares it to whoever in the network has the link."),
             Example(
-                "screenrelay share --window Firefox --hide 'Password Manager'",
-                "Shares one window alone, and never the other."),
+                "screenrelay share --hide 'Password Manager'",
+                "Shares the screen without one window, whose place stays blank."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
