@@ -122,6 +122,26 @@ struct QualityMapTests {
         #expect(map.active[3 * 120 + 7] == 1)
     }
 
+    @Test("what moved is as fine as what it was, at worst, what stayed keeps its own, and what was coded has the new")
+    func moved() {
+        var map = Self.coded(14)
+        map.activate([PixelRectangle(x: 0, y: 160, width: 1920, height: 16)])
+        map.coded(quantizer: 40, isChange: true, now: Self.at(10))
+        map.activate([PixelRectangle(x: 0, y: 0, width: 160, height: 320)])
+        var states = [UInt8](repeating: 2, count: Self.grid.count)
+        states[3 * 120] = 1
+        states[10 * 120 + 1] = 0
+        map.moved(states: states, x: 0, y: 8, quantizer: 30, now: Self.at(20))
+        // Rows 9 and 10 come, in part, from the coarse row 10; one of the ten of row 10 stayed, and all outside did.
+        #expect(map.coarserCount(than: 39) == 10 + 9 + 1 + 110)
+        #expect(map.coarserCount(than: 29) == 10 + 9 + 1 + 110 + 1)
+        #expect(map.coarserCount(than: 14) == 10 + 9 + 1 + 110 + 1)
+        // From far outside, and for another grid: borne.
+        map.moved(states: states, x: 100_000, y: -100_000, quantizer: 99, now: Self.at(30))
+        map.moved(states: [1], x: 0, y: 0, quantizer: 20, now: Self.at(30))
+        #expect(map.refinementDue(to: 14) != nil)
+    }
+
     @Test("absurd quantizers, counts and times are borne")
     func absurd() {
         var map = Self.coded(Int.max)

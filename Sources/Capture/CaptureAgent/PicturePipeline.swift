@@ -14,6 +14,9 @@ final class PicturePipeline {
     private let canvas: PictureCanvas
     private let reader: ScreenReader
     private var quality: QualityMap
+    private var search: MotionSearch
+    // Whether the canvas is what viewers have been sent: not after the screen refused to hand out pixels half-way.
+    private var isCanvasSent = false
     private let start = MonotonicTime.now()
     /// Changed parts of the picture that viewers don't have yet, and that the server won't tell of again.
     private var owed: [PixelRectangle] = []
@@ -43,6 +46,7 @@ final class PicturePipeline {
             throw .encoder(error)
         }
         quality = QualityMap(grid: MacroblockGrid(size: encoder.configuration.encodedSize))
+        search = MotionSearch(columns: encoder.columns, rows: encoder.rows)
     }
 
     /// The size of the pictures.
@@ -95,6 +99,10 @@ final class PicturePipeline {
         case .encode(let wanted): quantizer = wanted
         }
         var converting = Interval.zero
+        let searches =
+            !isIDR && isCanvasSent && !isSlate && chroma == .yuv420 && search.begins(activeCount: quality.activeCount)
+        if searches { canvas.keepPicture(before: owed) } else { canvas.changed(owed) }
+        isCanvasSent = false
         do throws(X11CaptureError) {
             if try !reader.read(owed, converting: &converting) { return .nothing }
         } catch {
@@ -104,10 +112,17 @@ final class PicturePipeline {
         statistics.add(MonotonicTime.now() - captureTime - converting, to: \.grabNanoseconds)
         isCanvasEmpty = false
         isSlate = false
+        isCanvasSent = true
         let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
         owed.removeAll(keepingCapacity: true)
+        var motion: PictureMotion?
+        if searches, let previous = canvas.previous {
+            motion = search.find(
+                in: canvas.planes, from: previous, area: damage, active: quality.active,
+                activeCount: quality.activeCount)
+        }
         return .picture(
-            try encode(kind, quantizer, isIDR: isIDR, damage: damage, captureTime, &rate, &statistics))
+            try encode(kind, quantizer, isIDR: isIDR, damage: damage, motion: motion, captureTime, &rate, &statistics))
     }
 
     /// Makes a part of the picture finer, as much as the rate has room for.
@@ -158,6 +173,7 @@ final class PicturePipeline {
         _ state: SharingState, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         isSlate = true
+        isCanvasSent = false
         owed.removeAll(keepingCapacity: true)
         let size = size
         canvas.drawGrey { luma, stride in Slate.draw(state, luma: luma, stride: stride, size: size) }
@@ -174,10 +190,13 @@ final class PicturePipeline {
     }
 
     private func encode(
-        _ kind: PictureKind, _ wanted: Int, isIDR: Bool, damage: PixelRectangle, _ captureTime: MonotonicTime,
-        _ rate: inout RateController, _ statistics: inout CaptureStatistics
+        _ kind: PictureKind, _ wanted: Int, isIDR: Bool, damage: PixelRectangle, motion: PictureMotion? = nil,
+        _ captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
+        if let motion, encoder.moves(motion) {
+            return try move(motion, wanted, damage: damage, captureTime, begin, &rate, &statistics)
+        }
         let time = MediaTime(ticks: MediaTime.ticks(in: captureTime - start))
         var quantizer = wanted
         do throws(X264Error) {
@@ -201,9 +220,25 @@ final class PicturePipeline {
             if encoded.isIDR { quality.activateAll() }
             hasPicture = true
             quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
-            statistics.add(now - begin, to: \.encodeNanoseconds)
-            statistics.pictures &+= 1
-            if encoded.isIDR { statistics.idrPictures &+= 1 }
+            statistics.add(encoded, now - begin)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+
+    /// The picture before, moved.
+    private func move(
+        _ motion: PictureMotion, _ quantizer: Int, damage: PixelRectangle, _ captureTime: MonotonicTime,
+        _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Picture {
+        do throws(X264Error) {
+            let encoded = try encoder.encode(canvas.planes, motion, quantizer: quantizer)
+            let now = MonotonicTime.now()
+            rate.coded(
+                .change, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+            quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
+            statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {
             throw .encoder(error)
@@ -220,6 +255,12 @@ extension PicturePipeline {
 }
 
 extension CaptureStatistics {
+    fileprivate mutating func add(_ picture: EncodedPicture, _ time: Interval) {
+        add(time, to: \.encodeNanoseconds)
+        pictures &+= 1
+        if picture.isIDR { idrPictures &+= 1 }
+    }
+
     mutating func add(_ time: Interval, to field: WritableKeyPath<CaptureStatistics, UInt64>) {
         self[keyPath: field] &+= UInt64(max(0, time.nanoseconds))
     }

@@ -17,6 +17,8 @@ public struct QualityMap: Sendable {
 
     /// The quantizer that each has now; 0 before the first picture: nothing is to be refined then.
     private var quantizers: [UInt8]
+    /// The same before a picture was moved; scratch of `moved`.
+    private var before: [UInt8] = []
     /// When each changed last, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
     private var changes: [UInt32]
     /// When something was coded last: no change is later.
@@ -108,6 +110,41 @@ public struct QualityMap: Sendable {
             }
         }
         counts[quantizer] += activeCount
+    }
+
+    /// The picture before was moved: each active macroblock stayed (`states` has 0 for it), was coded at `quantizer` (1), or
+    /// is what stood `x`, `y` samples from it (2), as fine as that was.
+    public mutating func moved(states: [UInt8], x: Int, y: Int, quantizer: Int, now: MonotonicTime) {
+        guard states.count == grid.count else { return }
+        let quantizer = UInt8(min(max(quantizer, 0), Quantizer.coarsest))
+        latest = max(latest, now)
+        let time = Self.milliseconds(latest)
+        if before.count != quantizers.count { before = quantizers }
+        for index in 0..<quantizers.count { before[index] = quantizers[index] }
+        for row in activeRows {
+            for column in activeColumns {
+                let index = row * grid.columns + column
+                guard active[index] != 0, states[index] != 0 else { continue }
+                let new = states[index] == 2 ? coarsest(aroundX: column * 16 + x, y: row * 16 + y) : quantizer
+                counts[Int(quantizers[index])] -= 1
+                quantizers[index] = new
+                counts[Int(new)] += 1
+                changes[index] = time
+            }
+        }
+    }
+
+    /// What the sixteen by sixteen samples at `x`, `y` had before, at worst.
+    private func coarsest(aroundX x: Int, y: Int) -> UInt8 {
+        func range(_ first: Int, _ count: Int) -> ClosedRange<Int> {
+            let lower = min(max(0, first >> 4), count - 1)
+            return lower...max(lower, min(count - 1, (first + 15) >> 4))
+        }
+        var worst: UInt8 = 0
+        for row in range(y, grid.rows) {
+            for column in range(x, grid.columns) { worst = max(worst, before[row * grid.columns + column]) }
+        }
+        return worst
     }
 
     /// Whether a macroblock that is not active is coarser than `quantizer`.

@@ -7,10 +7,11 @@ public import MediaTypes
 /// The library takes about 190 ns for each macroblock of a picture even where it is told that nothing has changed: 1.3 ms at
 /// 1920x1080. So a picture is put together of slices. Where little changes, only bands of a few macroblock rows are given to
 /// the library, by an encoder as high as one band, and the rest is covered by slices of our own that say "as before". Where
-/// much changes, one encoder of the whole picture makes one slice of it. A picture in which nothing changes needs no encoder.
+/// much changes, one encoder of the whole picture makes one slice of it. A picture in which nothing changes needs no encoder,
+/// and neither does one that is the picture before, moved: `MovedPictureCoder` makes those.
 ///
 /// All share one reference picture, which lies in the whole picture's encoder: a band's surroundings are copied from there
-/// into the band encoder's reference before, and its reconstruction is copied back after.
+/// into the band encoder's reference before, and its reconstruction is copied back after; what moves, moves in there.
 ///
 /// Not thread-safe: one thread at a time.
 public final class ScreenEncoder {
@@ -26,6 +27,7 @@ public final class ScreenEncoder {
     fileprivate let whole: X264Encoder
     private let band: BandEncoder?
     private let editing: SliceEditing?
+    private let moving: MovedPictureCoder?
     private var frameNumber: UInt32 = 0
     // What the library would give its next slice of the whole picture, and what it believes to be its last.
     private var wholeFrameNumber: UInt32 = 0
@@ -57,23 +59,23 @@ public final class ScreenEncoder {
         rows = (configuration.encodedSize.height + 15) / 16
         skipped = .allocate(capacity: columns * rows)
         skipped.initialize(repeating: 0, count: columns * rows)
-        editing = Self.editing(whole)
+        let sets = try? (
+            SequenceParameterSet(nalUnit: whole.sequenceParameterSet[...]),
+            PictureParameterSet(nalUnit: whole.pictureParameterSet[...])
+        )
+        editing = sets.flatMap { SliceEditing($0.0, $0.1) }
         // Sub-sample motion needs planes that the library makes for itself; `ultrafast` alone does without.
         let hasBands = configuration.preset == .ultrafast && rows >= 2 * BandEncoder.rows && editing != nil
         band = hasBands ? try BandEncoder(configuration, like: whole, onWarning: onWarning) : nil
+        let isUltrafast = configuration.preset == .ultrafast
+        let (columns, rows) = (columns, rows)
+        moving = isUltrafast ? sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) } : nil
         bytes.reserveCapacity(1 << 16)
         ranges.reserveCapacity(64)
     }
 
     deinit {
         skipped.deallocate()
-    }
-
-    private static func editing(_ encoder: X264Encoder) -> SliceEditing? {
-        guard let sequence = try? SequenceParameterSet(nalUnit: encoder.sequenceParameterSet[...]),
-            let picture = try? PictureParameterSet(nalUnit: encoder.pictureParameterSet[...])
-        else { return nil }
-        return SliceEditing(sequence, picture)
     }
 
     /// Which macroblocks are coded.
@@ -112,6 +114,28 @@ public final class ScreenEncoder {
 
     /// Whether the bands that were just placed leave enough of the picture out.
     private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
+
+    /// Whether a picture with this motion can be made by moving; where not, it is made as if nothing were known of it.
+    public func moves(_ motion: borrowing PictureMotion) -> Bool {
+        guard let moving, hasIDR, motion.states.count == columns * rows else { return false }
+        return moving.reaches(motion)
+    }
+
+    /// Encodes a P picture of what `motion` says of each macroblock. As `encode` in all else.
+    public func encode(
+        _ planes: SourcePlanes, _ motion: borrowing PictureMotion, quantizer: Int
+    ) throws(X264Error) -> EncodedPicture {
+        guard moves(motion), let moving, let editing, let reference = whole.reconstruction else {
+            throw .notEncoded(reason: "a picture that can't be made by moving")
+        }
+        frameNumber = editing.frameNumber(after: frameNumber)
+        bytes.removeAll(keepingCapacity: true)
+        ranges.removeAll(keepingCapacity: true)
+        moving.encode(
+            planes, reference: reference, motion: motion, quantizer: quantizer, frameNumber: frameNumber, to: &bytes)
+        ranges.append(0..<bytes.count)
+        return try collect(quantizer: quantizer)
+    }
 
     /// Encodes one picture; the planes must cover whole macroblocks (`columns` and `rows` of them) and are only read during
     /// the call. The first picture is an IDR picture, and so is one that `isIDR` asks for; those are coded as a whole.

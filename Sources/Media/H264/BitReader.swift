@@ -68,6 +68,13 @@ public struct BitReader: Sendable {
         return Int32(truncatingIfNeeded: code & 1 == 1 ? (code + 1) / 2 : -(code / 2))
     }
 
+    /// se(v) of a syntax element that has a least and a largest value.
+    public mutating func signedExpGolomb(_ element: String, within limits: ClosedRange<Int>) throws(H264Error) -> Int {
+        let value = Int(try signedExpGolomb())
+        guard limits.contains(value) else { throw .outOfRange(element: element, value: Int64(value)) }
+        return value
+    }
+
     /// more_rbsp_data(): whether anything stands before the trailing one bit.
     public var hasMoreData: Bool {
         guard let lastIndex = bytes.lastIndex(where: { $0 != 0 }) else { return false }

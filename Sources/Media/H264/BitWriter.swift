@@ -37,6 +37,30 @@ struct BitWriter {
         bits(code, count: length)
     }
 
+    /// se(v) (section 9.1.1); values beyond 2^30 either way are written as that.
+    mutating func signedExpGolomb(_ value: Int32) {
+        let value = max(-(1 << 30), min(1 << 30, value))
+        unsignedExpGolomb(value > 0 ? UInt32(2 * value - 1) : UInt32(-2 * value))
+    }
+
+    /// The header of a P slice of a reference picture with the deblocking filter off (section 7.3.3), in a stream of the kind
+    /// that `SliceEditing` is for; `quantizer` nil is the stream's initial one.
+    mutating func predictedSliceHeader(
+        _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, firstMacroblock: Int, frameNumber: UInt32,
+        quantizer: Int? = nil
+    ) {
+        unsignedExpGolomb(UInt32(clamping: firstMacroblock))
+        // slice_type 5: P, as all slices of this picture.
+        unsignedExpGolomb(5)
+        unsignedExpGolomb(UInt32(picture.id))
+        bits(frameNumber, count: sequence.frameNumberBits)
+        // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
+        bits(0, count: 3)
+        // slice_qp_delta, then disable_deblocking_filter_idc 1.
+        signedExpGolomb(Int32(clamping: (quantizer ?? picture.initialQuantizer) - picture.initialQuantizer))
+        unsignedExpGolomb(1)
+    }
+
     /// rbsp_trailing_bits(): a one, and zeros to the end of the byte.
     mutating func trailingBits() {
         bits(1, count: 1)

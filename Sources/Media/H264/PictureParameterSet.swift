@@ -14,6 +14,14 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let hasDeblockingControl: Bool
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
+    /// num_ref_idx_l0_default_active_minus1 + 1: how many reference pictures a P slice has that doesn't say so itself.
+    public let defaultReferences: Int
+    /// weighted_pred_flag: P slices may scale what they refer to.
+    public let usesWeightedPrediction: Bool
+    /// 26 + pic_init_qp_minus26: the quantizer that a slice's slice_qp_delta is added to.
+    public let initialQuantizer: Int
+    /// chroma_qp_index_offset, -12...12.
+    public let chromaQuantizerOffset: Int
 
     /// Reads a PPS NAL unit, given without start code.
     public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
@@ -29,10 +37,16 @@ public struct PictureParameterSet: Hashable, Sendable {
         hasBottomFieldPictureOrder = try reader.flag()
         sliceGroups = 1 + (try reader.unsignedExpGolomb("num_slice_groups_minus1", atMost: 7))
         if sliceGroups > 1 { try Self.skipSliceGroups(count: sliceGroups, &reader) }
-        _ = try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31)
+        defaultReferences = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31))
         _ = try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31)
-        try reader.skip(3)
-        for _ in 0..<3 { _ = try reader.signedExpGolomb() }
+        usesWeightedPrediction = try reader.flag()
+        // weighted_bipred_idc
+        try reader.skip(2)
+        // Above 8 bits a sample the least is lower than -26, but no less than -62 (section 7.4.2.2).
+        initialQuantizer = 26 + (try reader.signedExpGolomb("pic_init_qp_minus26", within: -62...25))
+        // pic_init_qs_minus26
+        _ = try reader.signedExpGolomb()
+        chromaQuantizerOffset = try reader.signedExpGolomb("chroma_qp_index_offset", within: -12...12)
         hasDeblockingControl = try reader.flag()
         try reader.skip(1)
         hasRedundantPictures = try reader.flag()

@@ -19,13 +19,16 @@ public final class SliceEditing {
 
     /// Edits slices of the stream that these parameter sets begin; nil for a stream of another kind.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) {
-        guard sequence.isFrameOnly, !sequence.hasSeparateColourPlanes, sequence.pictureOrderCountType == 2,
-            sequence.maximumReferenceFrames == 1, !picture.usesCABAC, picture.sliceGroups == 1,
-            !picture.hasRedundantPictures, picture.hasDeblockingControl
-        else { return nil }
+        guard Self.edits(sequence, picture) else { return nil }
         self.sequence = sequence
         self.picture = picture
         source.reserveCapacity(1 << 14)
+    }
+
+    static func edits(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) -> Bool {
+        sequence.isFrameOnly && !sequence.hasSeparateColourPlanes && sequence.pictureOrderCountType == 2
+            && sequence.maximumReferenceFrames == 1 && !picture.usesCABAC && picture.sliceGroups == 1
+            && !picture.hasRedundantPictures && picture.hasDeblockingControl
     }
 
     /// `frame_num` of the picture that follows one of this number.
@@ -38,16 +41,7 @@ public final class SliceEditing {
         firstMacroblock: Int, count: Int, frameNumber: UInt32, to target: inout [UInt8]
     ) {
         writer.removeAll()
-        writer.unsignedExpGolomb(UInt32(clamping: firstMacroblock))
-        // slice_type 5: P, as all slices of this picture.
-        writer.unsignedExpGolomb(5)
-        writer.unsignedExpGolomb(UInt32(picture.id))
-        writer.bits(frameNumber, count: sequence.frameNumberBits)
-        // num_ref_idx_active_override_flag, ref_pic_list_modification_flag_l0, adaptive_ref_pic_marking_mode_flag.
-        writer.bits(0, count: 3)
-        // slice_qp_delta 0, then disable_deblocking_filter_idc 1.
-        writer.unsignedExpGolomb(0)
-        writer.unsignedExpGolomb(1)
+        writer.predictedSliceHeader(sequence, picture, firstMacroblock: firstMacroblock, frameNumber: frameNumber)
         // mb_skip_run
         writer.unsignedExpGolomb(UInt32(clamping: count))
         writer.trailingBits()
@@ -115,5 +109,5 @@ public final class SliceEditing {
     }
 
     /// A slice of a reference picture that is no IDR picture: nal_ref_idc 2, nal_unit_type 1.
-    private static let header: UInt8 = 0x41
+    static let header: UInt8 = 0x41
 }

@@ -1,0 +1,98 @@
+import Glibc
+import MediaTypes
+import X264Encoding
+
+/// Y, Cb and Cr of a picture, in whole macroblocks.
+final class CanvasPlanes {
+    let width: Int
+    let chromaWidth: Int
+    private let size: PictureSize
+    private let chroma: ChromaFormat
+    private let height: Int
+    private let chromaHeight: Int
+    private let bytes: UnsafeMutablePointer<UInt8>
+
+    /// A black picture, in limited range.
+    init(_ size: PictureSize, chroma: ChromaFormat) {
+        self.size = size
+        self.chroma = chroma
+        width = (size.width + 15) & ~15
+        height = (size.height + 15) & ~15
+        chromaWidth = chroma == .yuv420 ? width / 2 : width
+        chromaHeight = chroma == .yuv420 ? height / 2 : height
+        bytes = .allocate(capacity: width * height + 2 * chromaWidth * chromaHeight)
+        bytes.initialize(repeating: 16, count: width * height)
+        fillChroma(128)
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+
+    var luma: UnsafeMutablePointer<UInt8> { bytes }
+    var blueDifference: UnsafeMutablePointer<UInt8> { bytes + width * height }
+    var redDifference: UnsafeMutablePointer<UInt8> { blueDifference + chromaWidth * chromaHeight }
+
+    /// To be read.
+    var source: SourcePlanes {
+        SourcePlanes(
+            luma: bytes, blueDifference: blueDifference, redDifference: redDifference, lumaStride: width,
+            chromaStride: chromaWidth)
+    }
+
+    func fillChroma(_ value: UInt8) {
+        memset(blueDifference, Int32(value), 2 * chromaWidth * chromaHeight)
+    }
+
+    /// Takes over `part`, with what is repeated beyond the picture's edges next to it.
+    func copy(_ part: PixelRectangle, from other: CanvasPlanes) {
+        let right = part.x + part.width >= size.width ? width : part.x + part.width
+        let bottom = part.y + part.height >= size.height ? height : part.y + part.height
+        func copy(
+            _ to: UnsafeMutablePointer<UInt8>, _ from: UnsafeMutablePointer<UInt8>, _ stride: Int, _ divisor: Int
+        ) {
+            let start = part.x / divisor
+            let end = (right + divisor - 1) / divisor
+            for row in part.y / divisor..<(bottom + divisor - 1) / divisor {
+                memcpy(to + row * stride + start, from + row * stride + start, end - start)
+            }
+        }
+        let divisor = chroma == .yuv420 ? 2 : 1
+        copy(luma, other.luma, width, 1)
+        copy(blueDifference, other.blueDifference, chromaWidth, divisor)
+        copy(redDifference, other.redDifference, chromaWidth, divisor)
+    }
+
+    /// Repeats the last column and row where `area`, which was converted, touches the picture's edge.
+    func repeatEdges(_ area: PixelRectangle) {
+        // The chroma planes of 4:2:0 are rounded up by the conversion.
+        let chromaColumns = chroma == .yuv420 ? (size.width + 1) / 2 : size.width
+        let chromaRows = chroma == .yuv420 ? (size.height + 1) / 2 : size.height
+        if area.x + area.width >= size.width, width > size.width {
+            let rows = area.y..<area.y + area.height
+            Self.repeatColumn(bytes, stride: width, from: size.width, rows)
+            let step = chroma == .yuv420 ? 2 : 1
+            let parts = area.y / step..<min(chromaRows, (area.y + area.height + step - 1) / step)
+            Self.repeatColumn(blueDifference, stride: chromaWidth, from: chromaColumns, parts)
+            Self.repeatColumn(redDifference, stride: chromaWidth, from: chromaColumns, parts)
+        }
+        if area.y + area.height >= size.height, height > size.height {
+            Self.repeatRow(bytes, stride: width, from: size.height, to: height)
+            Self.repeatRow(blueDifference, stride: chromaWidth, from: chromaRows, to: chromaHeight)
+            Self.repeatRow(redDifference, stride: chromaWidth, from: chromaRows, to: chromaHeight)
+        }
+    }
+
+    private static func repeatColumn(
+        _ plane: UnsafeMutablePointer<UInt8>, stride: Int, from column: Int, _ rows: Range<Int>
+    ) {
+        for row in rows {
+            let start = plane + row * stride + column
+            memset(start, Int32(start[-1]), stride - column)
+        }
+    }
+
+    private static func repeatRow(_ plane: UnsafeMutablePointer<UInt8>, stride: Int, from row: Int, to end: Int) {
+        for target in row..<end { memcpy(plane + target * stride, plane + (row - 1) * stride, stride) }
+    }
+}

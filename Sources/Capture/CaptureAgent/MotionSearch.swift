@@ -1,0 +1,261 @@
+import Glibc
+import MediaTypes
+import X264Encoding
+
+/// Finds out whether what changed on a screen is, for the most part, what stood elsewhere on it before: a text that scrolls,
+/// a window that is dragged.
+///
+/// A few places with something on them are looked for around where they are now, sample by sample, and the offset that most of
+/// them agree on is tried on every macroblock. Nothing is taken for moved that is not equal in luma, and, where chroma moves
+/// by whole samples, in chroma.
+struct MotionSearch {
+    private let width: Int
+    private let height: Int
+    private let columns: Int
+    private let rows: Int
+    /// What was found last: most likely it goes on.
+    private var last: (x: Int, y: Int)?
+    /// So many pictures pass without a search, since the last ones found nothing.
+    private var pause = 0
+    private var failures = 0
+
+    /// Fewer macroblocks are coded as quickly as searched.
+    static let fewestMacroblocks = 48
+
+    private static let probes = 12
+    private static let probeWidth = 16
+    private static let probeHeight = 8
+    /// How far is searched up and down, to the sides, and in both at once.
+    private static let farDown = 400
+    private static let farAcross = 160
+    private static let near = 48
+    private static let longestPause = 6
+
+    /// For pictures of 4:2:0 of so many macroblocks.
+    init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+        width = columns * 16
+        height = rows * 16
+    }
+
+    /// Whether a picture in which so many macroblocks changed is to be searched, for which the picture before is needed: not
+    /// small ones, and where nothing was found in the last ones, only one now and then.
+    mutating func begins(activeCount: Int) -> Bool {
+        if activeCount < Self.fewestMacroblocks { return false }
+        if pause > 0 {
+            pause -= 1
+            return false
+        }
+        return true
+    }
+
+    /// What of `current` is `previous`, moved; nil where that isn't most of what is `active`.
+    ///
+    /// - Parameters:
+    ///   - area: what changed, which is where motion is looked for.
+    ///   - active: 1 for each macroblock that may have changed.
+    mutating func find(
+        in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8],
+        activeCount: Int
+    ) -> PictureMotion? {
+        let places = places(in: current, previous, area)
+        guard places.count >= 3, let offset = offset(of: places, current, previous, area) else {
+            giveUp()
+            return nil
+        }
+        let motion = survey(current, previous, offset, active)
+        // What is left to code must be worth less than the search for it would have cost the encoder.
+        guard motion.movedCount * 2 >= activeCount, motion.codedCount * 2 <= activeCount else {
+            giveUp()
+            return nil
+        }
+        last = offset
+        failures = 0
+        return motion
+    }
+
+    private mutating func giveUp() {
+        last = nil
+        failures += 1
+        pause = failures > 2 ? min(failures - 2, Self.longestPause) : 0
+    }
+
+    // MARK: Places
+
+    private struct Place {
+        let x: Int
+        let y: Int
+    }
+
+    /// Places all over `area` that have something on them, and that have changed.
+    private func places(in current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle) -> [Place] {
+        var found: [Place] = []
+        found.reserveCapacity(Self.probes)
+        let right = min(area.x + area.width, width) - Self.probeWidth
+        let bottom = min(area.y + area.height, height) - Self.probeHeight
+        guard right > area.x, bottom > area.y else { return [] }
+        // Odd steps, so that a regular pattern isn't met at the same phase each time.
+        let (across, down) = (max(17, (right - area.x) / 23), max(7, (bottom - area.y) / 29))
+        var y = area.y + down / 2
+        var shift = 0
+        while y <= bottom {
+            var x = area.x + shift
+            while x <= right {
+                if isDistinct(current, x, y), !isEqual(current, x, y, previous, x, y) {
+                    found.append(Place(x: x, y: y))
+                    if found.count == Self.probes { return found }
+                    // One of each row is enough to spread them.
+                    break
+                }
+                x += across
+            }
+            y += down
+            shift = (shift + 5 * across) % max(1, right - area.x)
+        }
+        return found
+    }
+
+    /// Whether neighbouring samples differ often enough for the place to be found again.
+    private func isDistinct(_ picture: SourcePlanes, _ x: Int, _ y: Int) -> Bool {
+        let row = picture.luma + y * picture.lumaStride + x
+        var edges = 0
+        for index in 1..<Self.probeWidth where abs(Int(row[index]) - Int(row[index - 1])) > 8 { edges += 1 }
+        return edges >= 4
+    }
+
+    @inline(__always)
+    private func isEqual(
+        _ a: SourcePlanes, _ x: Int, _ y: Int, _ b: SourcePlanes, _ otherX: Int, _ otherY: Int
+    ) -> Bool {
+        Self.isEqual(
+            a.luma + y * a.lumaStride + x, a.lumaStride, b.luma + otherY * b.lumaStride + otherX, b.lumaStride,
+            rows: Self.probeHeight)
+    }
+
+    /// Whether rows of sixteen samples are equal. In words of eight bytes: comparing vectors of bytes is taken apart by the
+    /// compiler, byte by byte.
+    @inline(__always)
+    private static func isEqual(
+        _ a: UnsafePointer<UInt8>, _ stride: Int, _ b: UnsafePointer<UInt8>, _ otherStride: Int, rows: Int
+    ) -> Bool {
+        var (first, second) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+        var difference = SIMD2<UInt64>()
+        for _ in 0..<rows {
+            difference |=
+                first.loadUnaligned(as: SIMD2<UInt64>.self) ^ second.loadUnaligned(as: SIMD2<UInt64>.self)
+            first += stride
+            second += otherStride
+        }
+        return difference.x | difference.y == 0
+    }
+
+    @inline(__always)
+    private static func isHalfEqual(
+        _ a: UnsafePointer<UInt8>, _ stride: Int, _ b: UnsafePointer<UInt8>, _ otherStride: Int
+    ) -> Bool {
+        var (first, second) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+        var difference: UInt64 = 0
+        for _ in 0..<8 {
+            difference |= first.loadUnaligned(as: UInt64.self) ^ second.loadUnaligned(as: UInt64.self)
+            first += stride
+            second += otherStride
+        }
+        return difference == 0
+    }
+
+    // MARK: Offset
+
+    private func offset(
+        of places: [Place], _ current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle
+    ) -> (x: Int, y: Int)? {
+        func votes(_ offset: (x: Int, y: Int)) -> Int {
+            var count = 0
+            for place in places {
+                let (x, y) = (place.x + offset.x, place.y + offset.y)
+                guard x >= 0, y >= 0, x + Self.probeWidth <= width, y + Self.probeHeight <= height else { continue }
+                if isEqual(current, place.x, place.y, previous, x, y) { count += 1 }
+            }
+            return count
+        }
+        // A third is enough to look closer: some places have just come into sight.
+        let enough = max(2, places.count / 3)
+        if let last, votes(last) >= enough { return last }
+        for place in places.prefix(8) {
+            if let found = search(place, current, previous), votes(found) >= enough { return found }
+        }
+        return nil
+    }
+
+    /// Where `place` stood before: straight above or below, to the sides, or near by.
+    private func search(_ place: Place, _ current: SourcePlanes, _ previous: SourcePlanes) -> (x: Int, y: Int)? {
+        let stride = current.lumaStride
+        let wanted = UnsafeRawPointer(current.luma + place.y * stride + place.x).loadUnaligned(as: UInt64.self)
+        @inline(__always)
+        func matches(_ x: Int, _ y: Int) -> Bool {
+            UnsafeRawPointer(previous.luma + y * previous.lumaStride + x).loadUnaligned(as: UInt64.self) == wanted
+                && isEqual(current, place.x, place.y, previous, x, y)
+        }
+        for distance in 1...Self.farDown {
+            let (above, below) = (place.y - distance, place.y + distance)
+            if below + Self.probeHeight <= height, matches(place.x, below) { return (0, distance) }
+            if above >= 0, matches(place.x, above) { return (0, -distance) }
+        }
+        for distance in 1...Self.farAcross {
+            let (left, right) = (place.x - distance, place.x + distance)
+            if right + Self.probeWidth <= width, matches(right, place.y) { return (distance, 0) }
+            if left >= 0, matches(left, place.y) { return (-distance, 0) }
+        }
+        let top = max(0, place.y - Self.near)
+        let bottom = min(height - Self.probeHeight, place.y + Self.near)
+        let left = max(0, place.x - Self.near)
+        let right = min(width - Self.probeWidth, place.x + Self.near)
+        for y in top...bottom {
+            for x in left...right where matches(x, y) && (x, y) != (place.x, place.y) {
+                return (x - place.x, y - place.y)
+            }
+        }
+        return nil
+    }
+
+    // MARK: Macroblocks
+
+    private func survey(
+        _ current: SourcePlanes, _ previous: SourcePlanes, _ offset: (x: Int, y: Int), _ active: borrowing [UInt8]
+    ) -> PictureMotion {
+        var motion = PictureMotion(x: offset.x, y: offset.y, macroblocks: columns * rows)
+        for row in 0..<rows {
+            for column in 0..<columns where active[row * columns + column] != 0 {
+                let index = row * columns + column
+                let (x, y) = (column * 16 + offset.x, row * 16 + offset.y)
+                let isInside = x >= 0 && y >= 0 && x + 16 <= width && y + 16 <= height
+                if isInside, isSame(current, column * 16, row * 16, previous, x, y) {
+                    motion.states[index] = PictureMotion.State.moved.rawValue
+                    motion.movedCount += 1
+                } else if !isSame(current, column * 16, row * 16, previous, column * 16, row * 16) {
+                    motion.states[index] = PictureMotion.State.coded.rawValue
+                    motion.codedCount += 1
+                }
+            }
+        }
+        return motion
+    }
+
+    /// Whether a macroblock of `a` has the samples of `b` at `otherX`, `otherY`.
+    private func isSame(
+        _ a: SourcePlanes, _ x: Int, _ y: Int, _ b: SourcePlanes, _ otherX: Int, _ otherY: Int
+    ) -> Bool {
+        let first = a.luma + y * a.lumaStride + x
+        let second = b.luma + otherY * b.lumaStride + otherX
+        // Most that differ do so in the first rows.
+        guard Self.isEqual(first, a.lumaStride, second, b.lumaStride, rows: 4),
+            Self.isEqual(first + 4 * a.lumaStride, a.lumaStride, second + 4 * b.lumaStride, b.lumaStride, rows: 12)
+        else { return false }
+        // Half samples of chroma are the encoder's to look at.
+        if (otherX - x) & 1 != 0 || (otherY - y) & 1 != 0 { return true }
+        let here = y / 2 * a.chromaStride + x / 2
+        let there = otherY / 2 * b.chromaStride + otherX / 2
+        return Self.isHalfEqual(a.blueDifference + here, a.chromaStride, b.blueDifference + there, b.chromaStride)
+            && Self.isHalfEqual(a.redDifference + here, a.chromaStride, b.redDifference + there, b.chromaStride)
+    }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import H264
+import MediaTypes
+
+/// Codes pictures most of which is the picture before, moved as one: a text that scrolls, a window that is dragged.
+///
+/// What has moved is copied by one motion vector, which costs a few bits a row and no work on samples but the copy: nothing is
+/// searched, transformed or quantized, and text stays as sharp as it was. What has come into sight, and what stands across the
+/// edge between what moves and what doesn't, is coded by `MacroblockCoder`. One slice makes the picture.
+///
+/// For 4:2:0. Not thread-safe.
+final class MovedPictureCoder {
+    private var writer: PredictedSliceWriter
+    private let columns: Int
+    private let rows: Int
+    private let kept: KeptRows
+    private let coder: MacroblockCoder
+
+    /// What moves may come from at most so far away, either way.
+    private let farthestAcross = 500
+    private let farthestDown: Int
+
+    /// nil for streams of another kind.
+    init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int, rows: Int) {
+        guard let writer = PredictedSliceWriter(sequence, picture, columns: columns) else { return nil }
+        self.writer = writer
+        self.columns = columns
+        self.rows = rows
+        kept = KeptRows(width: columns * 16)
+        coder = MacroblockCoder(width: columns * 16, height: rows * 16)
+        // MaxVmvR of the level (table A-1), whole samples.
+        farthestDown =
+            switch sequence.profileLevelID.levelIDC {
+            case ...10: 63
+            case ...20: 127
+            case ...30: 255
+            default: 500
+            }
+    }
+
+    /// Whether motion is within what can be coded.
+    func reaches(_ motion: borrowing PictureMotion) -> Bool {
+        abs(motion.x) <= farthestAcross && abs(motion.y) <= farthestDown && (motion.x != 0 || motion.y != 0)
+    }
+
+    /// Appends the picture's slice to `target`, and makes `reference`, which is the picture before, the picture itself.
+    ///
+    /// `planes` are the picture as it should look, `motion` says what becomes of each macroblock of it. Where a macroblock is
+    /// said to have moved, the place that it came from must lie inside the picture.
+    func encode(
+        _ planes: SourcePlanes, reference: ReconstructedPicture, motion: borrowing PictureMotion, quantizer: Int,
+        frameNumber: UInt32, to target: inout [UInt8]
+    ) {
+        encode(planes, reference, motion, quantizer, frameNumber, &writer)
+        writer.end(to: &target)
+        reference.extendMargins(width: columns * 16, height: rows * 16)
+    }
+
+    private func encode(
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ motion: borrowing PictureMotion,
+        _ quantizer: Int, _ frameNumber: UInt32, _ writer: inout PredictedSliceWriter
+    ) {
+        writer.begin(frameNumber: frameNumber, quantizer: quantizer)
+        coder.begin(
+            planes, reference, kept, x: motion.x, y: motion.y, quantizer: quantizer,
+            chromaOffset: writer.chromaQuantizerOffset)
+        // What comes straight from below can't have been written over yet; what is coded may come from above as well.
+        let needsRows = motion.x != 0 || motion.y < 0
+        kept.begin(reach: max(MacroblockCoder.searchedRows, -motion.y) + 32)
+        var keptUntil = 0
+        let vector = SIMD2(Int16(clamping: motion.x * 4), Int16(clamping: motion.y * 4))
+        let isEven = motion.x & 1 == 0 && motion.y & 1 == 0
+        for row in 0..<rows {
+            let below = min(rows - 1, row + (MacroblockCoder.searchedRows + 15) / 16)
+            if isCoded(below, motion) { keptUntil = below }
+            if row == 0, (0...below).contains(where: { isCoded($0, motion) }) { keptUntil = below }
+            if needsRows || row <= keptUntil { kept.keep(row * 16, of: reference) }
+            var column = 0
+            while column < columns {
+                let state = motion.states[row * columns + column]
+                var end = column + 1
+                while end < columns, motion.states[row * columns + end] == state { end += 1 }
+                switch PictureMotion.State(rawValue: state) {
+                case .moved where isEven:
+                    copy(column..<end, row, motion.x, motion.y, reference)
+                    for _ in column..<end { writer.copy(vector) }
+                case .moved:
+                    for column in column..<end { coder.codeMoved(column, row, vector, &writer) }
+                case .coded:
+                    for column in column..<end { coder.code(column, row, &writer) }
+                case .still, nil:
+                    for _ in column..<end { writer.copy(SIMD2()) }
+                }
+                column = end
+            }
+        }
+    }
+
+    private func isCoded(_ row: Int, _ motion: borrowing PictureMotion) -> Bool {
+        motion.states[row * columns..<(row + 1) * columns].contains(PictureMotion.State.coded.rawValue)
+    }
+
+    /// Copies macroblocks of a row to where they have moved; only for whole samples of chroma.
+    private func copy(_ columns: Range<Int>, _ row: Int, _ x: Int, _ y: Int, _ reference: ReconstructedPicture) {
+        let (luma, chroma) = (reference.plane(0), reference.plane(1))
+        let start = columns.lowerBound * 16
+        let count = columns.count * 16
+        for line in row * 16..<row * 16 + 16 {
+            memcpy(luma.base + line * luma.stride + start, kept.luma(line + y, of: reference) + start + x, count)
+        }
+        for line in row * 8..<row * 8 + 8 {
+            memcpy(
+                chroma.base + line * chroma.stride + start, kept.chroma(line + y / 2, of: reference) + start + x, count)
+        }
+    }
+}
+
+extension ReconstructedPicture {
+    /// Repeats the outermost samples of a 4:2:0 picture into its margins.
+    func extendMargins(width: Int, height: Int) {
+        let margin = Self.margin
+        let (luma, chroma) = (plane(0), plane(1))
+        for row in 0..<height {
+            let line = luma.base + row * luma.stride
+            memset(line - margin, Int32(line[0]), margin)
+            memset(line + width, Int32(line[width - 1]), margin)
+        }
+        for row in 0..<height / 2 {
+            let line = chroma.base + row * chroma.stride
+            for index in 0..<margin / 2 {
+                line[2 * index - margin] = line[0]
+                line[2 * index - margin + 1] = line[1]
+                line[width + 2 * index] = line[width - 2]
+                line[width + 2 * index + 1] = line[width - 1]
+            }
+        }
+        for (plane, rows, depth) in [(luma, height, margin), (chroma, height / 2, margin / 2)] {
+            let top = plane.base - margin
+            let bottom = top + (rows - 1) * plane.stride
+            for row in 1...depth {
+                memcpy(top - row * plane.stride, top, width + 2 * margin)
+                memcpy(bottom + row * plane.stride, bottom, width + 2 * margin)
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+/// Writes P slices macroblock by macroblock in CAVLC (ITU-T H.264 section 7.3.5), of a few kinds of macroblock: copied from the
+/// picture before with one motion vector, or with one for each half, with or without a residual, or Intra_16x16.
+///
+/// Enough for a picture most of which has moved as a whole. It knows nothing of samples: what is copied, predicted and added
+/// is its caller's business. For 4:2:0 streams that `SliceEditing` can edit, with one reference picture and no weights.
+/// It keeps memory from slice to slice.
+public struct PredictedSliceWriter {
+    /// How a macroblock is predicted from its neighbours in the same picture (tables 8-4 and 8-5): Intra16x16PredMode, and
+    /// intra_chroma_pred_mode 0.
+    public enum IntraMode: Int, Sendable {
+        case vertical = 0
+        case horizontal = 1
+        case dc = 2
+    }
+
+    /// chroma_qp_index_offset of the stream.
+    public let chromaQuantizerOffset: Int
+
+    private let sequence: SequenceParameterSet
+    private let picture: PictureParameterSet
+    private let columns: Int
+    private var writer = BitWriter(reserving: 1 << 16)
+    private var skipRun: UInt32 = 0
+    private var column = 0
+    private var isFirstRow = true
+    // Of the row above, replaced from left to right by those of this row.
+    private var above: [MotionNeighbour]
+    // The upper and the lower half of the macroblock on the left.
+    private var left = MotionNeighbour.unavailable
+    private var leftBelow = MotionNeighbour.unavailable
+    private var aboveLeft = MotionNeighbour.unavailable
+    // Numbers of coefficients: of the lowest blocks of each macroblock above, and of the rightmost on the left: four of luma, and
+    // two each of Cb and Cr.
+    private var lumaAbove: [SIMD4<UInt8>]
+    private var chromaAbove: [SIMD4<UInt8>]
+    private var lumaLeft = SIMD4<UInt8>()
+    private var chromaLeft = SIMD4<UInt8>()
+
+    /// Writes slices of pictures with so many columns of macroblocks; nil for streams of another kind.
+    public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int) {
+        guard SliceEditing.edits(sequence, picture), picture.defaultReferences == 1, !picture.usesWeightedPrediction,
+            sequence.chromaFormatIDC == 1, columns > 0
+        else { return nil }
+        self.sequence = sequence
+        self.picture = picture
+        self.columns = columns
+        chromaQuantizerOffset = picture.chromaQuantizerOffset
+        above = Array(repeating: .unavailable, count: columns)
+        lumaAbove = Array(repeating: SIMD4(), count: columns)
+        chromaAbove = Array(repeating: SIMD4(), count: columns)
+    }
+
+    /// Begins the slice of a whole picture; all its macroblocks follow, from left to right and from the top down.
+    public mutating func begin(frameNumber: UInt32, quantizer: Int) {
+        writer.removeAll()
+        writer.predictedSliceHeader(
+            sequence, picture, firstMacroblock: 0, frameNumber: frameNumber, quantizer: max(0, min(51, quantizer)))
+        skipRun = 0
+        column = 0
+        isFirstRow = true
+        left = .unavailable
+        leftBelow = .unavailable
+        aboveLeft = .unavailable
+        for index in 0..<columns { above[index] = .unavailable }
+    }
+
+    private var corner: MotionNeighbour {
+        if isFirstRow { return .unavailable }
+        return column + 1 < columns ? above[column + 1] : aboveLeft
+    }
+
+    /// A macroblock that is what the picture before shows at `vector`, in quarter samples, and nothing more.
+    public mutating func copy(_ vector: SIMD2<Int16>) {
+        let above = above[column]
+        let corner = corner
+        if MotionNeighbour.skipped(left, above, corner) == vector {
+            skipRun += 1
+        } else {
+            beginInter(vector, MotionNeighbour.predict(left, above, corner))
+            // coded_block_pattern 0, of an inter macroblock.
+            writer.unsignedExpGolomb(0)
+        }
+        advance(.inter(vector), .inter(vector), SIMD4(), SIMD4(), SIMD4(), SIMD4())
+    }
+
+    /// The same, with something added to it.
+    public mutating func inter(_ vector: SIMD2<Int16>, _ residual: borrowing MacroblockResidual) {
+        let pattern = residual.lumaPattern | residual.chromaPattern << 4
+        if pattern == 0 { return copy(vector) }
+        beginInter(vector, MotionNeighbour.predict(left, above[column], corner))
+        writer.unsignedExpGolomb(UInt32(Self.interPatterns[pattern]))
+        // mb_qp_delta
+        writer.signedExpGolomb(0)
+        write(residual, isIntra: false, .inter(vector), .inter(vector))
+    }
+
+    /// The same with a vector for the upper half and another one for the lower.
+    public mutating func inter(
+        _ upper: SIMD2<Int16>, _ lower: SIMD2<Int16>, _ residual: borrowing MacroblockResidual
+    ) {
+        if upper == lower { return inter(upper, residual) }
+        endSkipRun()
+        // mb_type P_L0_L0_16x8. The upper half goes by what is above, the lower one by what is on its left (section 8.4.1.3).
+        writer.unsignedExpGolomb(1)
+        let above = above[column]
+        vectorDifference(upper, above.isInter ? above.vector : MotionNeighbour.predict(left, above, corner))
+        vectorDifference(
+            lower, leftBelow.isInter ? leftBelow.vector : MotionNeighbour.predict(leftBelow, .inter(upper), left))
+        let pattern = residual.lumaPattern | residual.chromaPattern << 4
+        writer.unsignedExpGolomb(UInt32(Self.interPatterns[pattern]))
+        if pattern != 0 { writer.signedExpGolomb(0) }
+        write(residual, isIntra: false, .inter(upper), .inter(lower))
+    }
+
+    /// An Intra_16x16 macroblock; `mode` must not need neighbours that there are not.
+    public mutating func intra(_ mode: IntraMode, _ residual: borrowing MacroblockResidual) {
+        endSkipRun()
+        // mb_type: behind the five of P slices, and behind I_NxN (table 7-11).
+        let type = 5 + 1 + mode.rawValue + 4 * residual.chromaPattern + (residual.lumaPattern == 0 ? 0 : 12)
+        writer.unsignedExpGolomb(UInt32(type))
+        // intra_chroma_pred_mode DC, mb_qp_delta 0.
+        writer.unsignedExpGolomb(0)
+        writer.signedExpGolomb(0)
+        write(residual, isIntra: true, .intra, .intra)
+    }
+
+    /// Ends the slice, and appends its NAL unit.
+    public mutating func end(to target: inout [UInt8]) {
+        // Stands before every macroblock that is not skipped, but behind the last one only where there is something to skip.
+        if skipRun > 0 { endSkipRun() }
+        writer.trailingBits()
+        writer.append(header: SliceEditing.header, to: &target)
+    }
+
+    private mutating func endSkipRun() {
+        writer.unsignedExpGolomb(skipRun)
+        skipRun = 0
+    }
+
+    private mutating func beginInter(_ vector: SIMD2<Int16>, _ predicted: SIMD2<Int16>) {
+        endSkipRun()
+        // mb_type P_L0_16x16; with one reference picture there is no ref_idx.
+        writer.unsignedExpGolomb(0)
+        vectorDifference(vector, predicted)
+    }
+
+    /// mvd_l0
+    private mutating func vectorDifference(_ vector: SIMD2<Int16>, _ predicted: SIMD2<Int16>) {
+        writer.signedExpGolomb(Int32(vector.x) - Int32(predicted.x))
+        writer.signedExpGolomb(Int32(vector.y) - Int32(predicted.y))
+    }
+
+    private mutating func write(
+        _ residual: borrowing MacroblockResidual, isIntra: Bool, _ upper: MotionNeighbour, _ lower: MotionNeighbour
+    ) {
+        var counts = [UInt8](repeating: 0, count: 16)
+        let hasLeft = left.kind != .unavailable
+        let hasAbove = !isFirstRow
+        let lumaAbove = lumaAbove[column]
+        let chromaAbove = chromaAbove[column]
+        func neighbours(_ column: Int, _ row: Int) -> Int {
+            let leftCount = column > 0 ? Int(counts[row * 4 + column - 1]) : Int(lumaLeft[row])
+            let aboveCount = row > 0 ? Int(counts[row * 4 + column - 4]) : Int(lumaAbove[column])
+            return Self.mean(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
+        }
+        if isIntra { writer.residualBlock(residual.lumaDC, .whole, neighbours: neighbours(0, 0)) }
+        for index in 0..<16 where residual.lumaPattern >> (index / 4) & 1 == 1 {
+            let (column, row) = MacroblockResidual.position(ofLuma: index)
+            let count = writer.residualBlock(
+                residual.luma[index], isIntra ? .withoutDC : .whole, neighbours: neighbours(column, row))
+            counts[row * 4 + column] = UInt8(truncatingIfNeeded: count)
+        }
+        // Cb's four blocks row by row, then Cr's.
+        var chroma = SIMD8<UInt8>()
+        if residual.chromaPattern > 0 {
+            for component in 0..<2 {
+                let dc = residual.chromaDC[component]
+                let levels = SIMD16<Int16>(lowHalf: SIMD8(lowHalf: dc, highHalf: SIMD4()), highHalf: SIMD8())
+                writer.residualBlock(levels, .chromaDC, neighbours: -1)
+            }
+        }
+        if residual.chromaPattern == 2 {
+            for index in 0..<8 {
+                let (component, column, row) = (index >> 2, index & 1, index >> 1 & 1)
+                let leftCount = column > 0 ? Int(chroma[index - 1]) : Int(chromaLeft[2 * component + row])
+                let aboveCount = row > 0 ? Int(chroma[index - 2]) : Int(chromaAbove[2 * component + column])
+                let near = Self.mean(leftCount, column > 0 || hasLeft, aboveCount, row > 0 || hasAbove)
+                let count = writer.residualBlock(residual.chroma[index], .withoutDC, neighbours: near)
+                chroma[index] = UInt8(truncatingIfNeeded: count)
+            }
+        }
+        advance(
+            upper, lower, SIMD4(counts[12], counts[13], counts[14], counts[15]),
+            SIMD4(counts[3], counts[7], counts[11], counts[15]),
+            SIMD4(chroma[2], chroma[3], chroma[6], chroma[7]), SIMD4(chroma[1], chroma[3], chroma[5], chroma[7]))
+    }
+
+    /// nC of section 9.2.1.
+    private static func mean(_ left: Int, _ hasLeft: Bool, _ above: Int, _ hasAbove: Bool) -> Int {
+        hasLeft && hasAbove ? (left + above + 1) >> 1 : hasLeft ? left : hasAbove ? above : 0
+    }
+
+    private mutating func advance(
+        _ upper: MotionNeighbour, _ lower: MotionNeighbour, _ lumaBelow: SIMD4<UInt8>, _ lumaRight: SIMD4<UInt8>,
+        _ chromaBelow: SIMD4<UInt8>,
+        _ chromaRight: SIMD4<UInt8>
+    ) {
+        aboveLeft = above[column]
+        above[column] = lower
+        left = upper
+        leftBelow = lower
+        lumaAbove[column] = lumaBelow
+        chromaAbove[column] = chromaBelow
+        lumaLeft = lumaRight
+        chromaLeft = chromaRight
+        column += 1
+        if column == columns {
+            column = 0
+            isFirstRow = false
+            left = .unavailable
+            leftBelow = .unavailable
+            aboveLeft = .unavailable
+        }
+    }
+
+    /// codeNum of coded_block_pattern for inter macroblocks (table 9-4), by the pattern.
+    private static let interPatterns: [UInt8] = {
+        let order = [
+            0, 16, 1, 2, 4, 8, 32, 3, 5, 10, 12, 15, 47, 7, 11, 13, 14, 6, 9, 31, 35, 37, 42, 44, 33, 34, 36, 40, 39,
+            43,
+            45, 46, 17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41,
+        ]
+        var codes = [UInt8](repeating: 0, count: 48)
+        for (code, pattern) in order.enumerated() { codes[pattern] = UInt8(code) }
+        return codes
+    }()
+}

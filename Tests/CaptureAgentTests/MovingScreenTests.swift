@@ -1,0 +1,65 @@
+import CaptureAgent
+import CaptureLink
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+@Suite("A screen on which much moves", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct MovingScreenTests {
+    @Test(
+        "looks as it should, picture by picture, and what moves as a whole takes few bytes",
+        arguments: [SceneKind.scroll, .flick, .drag])
+    func moving(_ kind: SceneKind) throws {
+        let size = PictureSize(width: 640, height: 480)
+        let screen = try VirtualScreen(size)
+        let window = try SceneWindow(display: screen.name, kind: kind)
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.quantizer = 22
+            $0.framesPerSecond = 120
+        }
+        try host.wait(for: "the first picture") { host.picture != nil }
+        var worst = 0.0
+        var sizes: [Int] = []
+        for tick in 1...10 {
+            let count = host.count
+            try window.show(tick: tick)
+            let wanted = Self.luma(ScenePicture(window.scene, tick: tick))
+            // The counter, which each picture has, comes with the rest of the paint or right after it.
+            try host.wait(for: "tick \(tick)") {
+                host.count > count && host.picture.map { Self.difference($0, wanted) < 30 } == true
+            }
+            worst = max(worst, host.picture.map { Self.difference($0, wanted) } ?? .infinity)
+            sizes += host.units[count...].map(\.accessUnit.bytes.count)
+        }
+        capture.stop()
+        #expect(worst < 30, "a mean squared error")
+        // As a whole, half a page of text takes ten times as much.
+        let first = try #require(host.units.first).accessUnit.bytes.count
+        let mean = sizes.reduce(0, +) / 10
+        #expect(mean * 8 < first, "\(mean) bytes a picture, \(first) the first")
+        let folder = try TemporaryFolder()
+        let decoded = try FFmpeg.decode(folder.write("moving.264", host.stream), input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+    }
+
+    /// In BT.601 with limited range, as in the stream.
+    private static func luma(_ picture: ScenePicture) -> [UInt8] {
+        (0..<picture.width * picture.height).map { index in
+            let (red, green, blue) = (
+                Int(picture.bytes[index * 3]), Int(picture.bytes[index * 3 + 1]), Int(picture.bytes[index * 3 + 2])
+            )
+            return UInt8((66 * red + 129 * green + 25 * blue + 128) >> 8 + 16)
+        }
+    }
+
+    /// The mean squared error of luma.
+    private static func difference(_ picture: I420Picture, _ wanted: [UInt8]) -> Double {
+        var sum = 0
+        for (seen, wanted) in zip(picture.bytes, wanted) {
+            let difference = Int(seen) - Int(wanted)
+            sum += difference * difference
+        }
+        return Double(sum) / Double(wanted.count)
+    }
+}
