@@ -170,7 +170,10 @@ let package = Package(
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "RecordingTests",
-            ["Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "MediaTypes", "TestSupport"]),
+            [
+                "Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "Threading", "MediaTypes",
+                "TestSupport",
+            ]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),

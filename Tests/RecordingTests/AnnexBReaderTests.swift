@@ -97,7 +97,9 @@ struct AnnexBReaderTests {
         for _ in 0..<3_000 {
             let bytes: [UInt8] =
                 [0, 0, 1]
-                + (0..<Int.random(in: 0...40, using: &random)).map { _ in [0, 0, 0, 1, 1, 0x41][Int.random(in: 0..<6, using: &random)] }
+                + (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                    [0, 0, 0, 1, 1, 0x41][Int.random(in: 0..<6, using: &random)]
+                }
             let reading = Reading(bytes, .annexB, piece: Int.random(in: 1...8, using: &random))
             #expect(reading.stream.fault == nil)
             #expect(try relayed(reading.items) == bytes)

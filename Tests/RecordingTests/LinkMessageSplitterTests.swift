@@ -36,9 +36,11 @@ struct LinkMessageSplitterTests {
         #expect(reading.stream.linkForm == decoder.form)
     }
 
-    @Test("what the host would refuse is a fault at the same place", arguments: [
-        "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code",
-    ])
+    @Test(
+        "what the host would refuse is a fault at the same place",
+        arguments: [
+            "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code",
+        ])
     func refused(name: String) throws {
         let bytes = try vector(name)
         var decoder = MessageDecoder()
@@ -76,7 +78,8 @@ struct LinkMessageSplitterTests {
         let encoder = MessageEncoder(form: form, epoch: form == .extended ? 9 : 0)
         var bytes: [UInt8] = []
         for index in 0..<20 {
-            let payload: [UInt8] = [0, 0, 0, 1, 0x41] + (0..<50 + index).map { _ in .random(in: 1...255, using: &random) }
+            let payload: [UInt8] =
+                [0, 0, 0, 1, 0x41] + (0..<50 + index).map { _ in .random(in: 1...255, using: &random) }
             bytes += try encoder.nalUnitHeader(
                 payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: 1_000), endsAccessUnit: true)
             bytes += payload

@@ -75,7 +75,9 @@ struct RecordingReaderTests {
         }
     }
 
-    @Test("a fault is named with its place, and what is behind it can be read", arguments: RecordingVectors.faulty.indices)
+    @Test(
+        "a fault is named with its place, and what is behind it can be read", arguments: RecordingVectors.faulty.indices
+    )
     func faulty(index: Int) throws {
         let vector = RecordingVectors.faulty[index]
         let bytes = try RecordingVectors.bytes(vector.name)
