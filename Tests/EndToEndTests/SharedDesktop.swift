@@ -35,6 +35,8 @@ final class SharedDesktop {
     /// Where the host's socket is, where capture runs apart.
     let folder: TemporaryFolder
 
+    private var hostArguments: [String] = []
+
     /// Which program starts first where they are apart.
     enum Order: CaseIterable {
         case hostFirst, captureFirst
@@ -58,7 +60,8 @@ final class SharedDesktop {
     }
 
     /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
-    init(apart order: Order, scene sceneOptions: [String] = []) throws {
+    /// `hostOptions`: more of the host's.
+    init(apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = []) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(Self.size)
         scene = try Self.startScene(on: screen, sceneOptions)
@@ -66,7 +69,8 @@ final class SharedDesktop {
         let early = order == .captureFirst ? try Self.startCapture(screen, address) : nil
         // Capture has looked for its host in vain before that is there.
         if let early { try early.waitForLog("waiting for it") }
-        host = try RunningProgram("screenrelay", ["host", "--link", address] + Self.hostOptions)
+        self.hostArguments = ["host", "--link", address] + Self.hostOptions + hostOptions
+        host = try RunningProgram("screenrelay", hostArguments)
         link = try host.printedLink()
         capture = try early ?? Self.startCapture(screen, address)
     }
@@ -76,6 +80,12 @@ final class SharedDesktop {
     /// Starts capture again, where it runs apart.
     func restartCapture() throws {
         capture = try Self.startCapture(screen, "unix:" + folder.file("s.sock"))
+    }
+
+    /// Starts the host again, where it runs apart.
+    func restartHost() throws {
+        host = try RunningProgram("screenrelay", hostArguments)
+        link = try host.printedLink()
     }
 
     /// The process that captures now: our own child, or the one that `share` said last that it has started.
