@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import MediaTypes
 import Processes
+import TestScene
 import TestSupport
 import Testing
 

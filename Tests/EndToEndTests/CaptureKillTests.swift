@@ -38,14 +38,10 @@ extension EndToEnd {
                 try viewer.beginFollowing()
                 kill(capture, SIGKILL)
                 killed.append(capture)
-                try eventually("another capture") {
-                    try Survival.children(of: host).contains { $0 != capture } ? () : nil
-                }
-                try eventually("a counter that goes on", within: .seconds(20)) {
-                    let followed = try viewer.followed()
-                    // The first changes may be what was on its way.
-                    return followed.changes >= 10 ? () : nil
-                }
+                try eventually("another capture", holds: { try Survival.children(of: host).contains { $0 != capture } })
+                // The first changes may be what was on its way.
+                try eventually(
+                    "a counter that goes on", within: .seconds(20), holds: { try viewer.followed().changes >= 10 })
                 gaps.append(try viewer.followed().longest)
                 if number % 10 == 0 { print("\(number) kills, the last gap \(gaps.last ?? 0) ms") }
             }
@@ -61,10 +57,12 @@ extension EndToEnd {
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
 
             #expect(try Survival.children(of: host).count == 1)
-            try eventually("as many descriptors as before") {
-                try Survival.descriptors(of: host).count <= held.host.count
-                    && Survival.descriptors(of: desktop.screen.processID).count <= held.screen.count ? () : nil
-            }
+            try eventually(
+                "as many descriptors as before",
+                holds: {
+                    try Survival.descriptors(of: host).count <= held.host.count
+                        && Survival.descriptors(of: desktop.screen.processID).count <= held.screen.count
+                })
             let last = try #require(try Survival.children(of: host).first)
             desktop.stop()
             #expect(!isRunning(last) && killed.allSatisfy { !isRunning($0) })

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Glibc
 import MediaTypes
 import TestSupport

@@ -9,10 +9,11 @@ public import Threading
 /// A thread of its own, asleep while the capture runs but for a look at its memory twice a second.
 public final class CaptureSupervisor: Sendable {
     /// A capture that ran for so long is started again at once. One that dies sooner is too, once; after that it waits, and each
-    /// time twice as long.
-    private static let goodRun = Interval.seconds(2)
+    /// time twice as long: up to half a second for one that had pictures to show, who watches should barely notice, and up to two
+    /// for one that never came so far.
+    private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
-    private static let longestPause = Interval.seconds(2)
+    private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(2))
     /// What a capture ends with whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
     /// The descriptor that the capture finds its end of the link under.
@@ -58,7 +59,7 @@ public final class CaptureSupervisor: Sendable {
                         return
                     }
                     // It could be started before: what is short now (processes, descriptors) may come back.
-                    pause = Self.longer(pause)
+                    pause = Self.longer(pause, hasArrived: false)
                     Self.wait(pause, on: wake, isStopped)
                     continue
                 }
@@ -74,11 +75,14 @@ public final class CaptureSupervisor: Sendable {
                     return
                 }
                 hasRun = true
-                if monotonicNow() - began >= Self.goodRun, capture.hasArrived { pause = .zero }
+                if capture.hasArrived {
+                    let wasGood = monotonicNow() - began >= Self.goodRun
+                    pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
+                }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
                 log.warning("capture ended (\(status)); it is started again \(when)")
                 Self.wait(pause, on: wake, isStopped)
-                pause = Self.longer(pause)
+                pause = Self.longer(pause, hasArrived: capture.hasArrived)
             }
         }
         guard let started else { throw .system("no thread left for capture's supervisor") }
@@ -97,8 +101,9 @@ public final class CaptureSupervisor: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    private static func longer(_ pause: Interval) -> Interval {
-        pause == .zero ? firstPause : min(pause * 2, longestPause)
+    private static func longer(_ pause: Interval, hasArrived: Bool) -> Interval {
+        let longest = hasArrived ? longestPause.afterArrival : longestPause.else
+        return pause == .zero ? firstPause : min(pause * 2, longest)
     }
 
     /// Lets time go by; late news of a capture that has ended cut nothing short.
