@@ -102,17 +102,40 @@ extension EndToEnd {
             }
         }
 
-        @Test("hangs: share ends it and starts another one", .timeLimit(.minutes(1)))
+        @Test(
+            "shows it also to who comes when the pictures since the last IDR are too many to keep: coded by the host itself",
+            .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(1)))
+        func manyPictures() throws {
+            let desktop = try SharedDesktop(apart: .hostFirst)
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            // More than 300 pictures.
+            let decoded = { Int(try viewer.statistic("framesDecoded") ?? 0) }
+            try eventually("310 pictures", within: .seconds(25), holds: { try decoded() > 310 })
+            desktop.capture?.child.terminate(SIGKILL)
+            try viewer.page.waitUntil("screenRelay.source === 'gone'")
+            let last = try viewer.waitForCounter(past: -1)
+            let newcomer = try ViewerPage(desktop.link, in: browser)
+            try newcomer.waitUntilPlaying(within: .seconds(5))
+            #expect(try newcomer.waitForCounter(past: -1) >= last)
+            #expect(desktop.host.occurrences(of: "the host's own encoder carries on") == 1)
+            try desktop.restartCapture()
+            for page in [viewer, newcomer] {
+                try page.waitForCounter(past: last + 20)
+                #expect(try page.reconnects() == 0)
+            }
+        }
+
+        @Test("hangs: share ends it and starts another one", .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(1)))
         func hangs() throws {
             let desktop = try SharedDesktop()
             defer { desktop.stop() }
-            let browser = try EndToEnd.hasBrowser ? Browser.launch() : nil
-            // Somebody has to want pictures: one who doesn't watch may get none for as long as it takes.
-            let viewer = try browser.map { try ViewerPage(desktop.link, in: $0) }
-            try viewer?.waitUntilPlaying()
+            // Nobody would miss the pictures of one that nobody watches.
+            let viewer = try ViewerPage(desktop.link, in: try Browser.launch())
+            try viewer.waitUntilPlaying()
             let first = try desktop.captureProcessID()
             kill(first, SIGSTOP)
-            guard let viewer else { return }
             try desktop.host.waitForLog(
                 "capture is ended: it has given no sign of life for 10 s", within: .seconds(20))
             try desktop.host.waitForLog("capture ended (ended by signal 9)")

@@ -71,11 +71,16 @@ extension EndToEnd {
             #expect(try sharedSegments(of: [capture.child.processID, second.child.processID]).isEmpty)
         }
 
-        @Test("killed, share leaves nothing: its capture ends by itself")
-        func shareKilled() throws {
+        @Test(
+            "killed, share leaves nothing: its capture ends by itself, even where that hangs", arguments: [false, true])
+        func shareKilled(isHanging: Bool) throws {
             let desktop = try SharedDesktop()
             defer { desktop.stop() }
             let capture = try desktop.captureProcessID()
+            if isHanging {
+                try desktop.expectCurrentPicture("before")
+                kill(capture, SIGSTOP)
+            }
             desktop.host.child.terminate(SIGKILL)
             try eventually("capture's own end", within: .seconds(2), holds: { !isRunning(capture) })
             #expect(try sharedSegments(of: [capture, desktop.host.child.processID]).isEmpty)

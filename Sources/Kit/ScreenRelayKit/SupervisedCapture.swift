@@ -111,6 +111,8 @@ final class SupervisedCapture {
                 return nil
             }
             if let status = child.poll() {
+                // What it had told before its end.
+                for event in news.take() where event == .arrived { hasArrived = true }
                 if let group, group.kills > killsBefore {
                     log.warning("the kernel has ended capture at its ceiling of memory (\(group.path)/memory.max)")
                 }
