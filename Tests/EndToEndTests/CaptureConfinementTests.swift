@@ -22,7 +22,8 @@ extension EndToEnd {
             // The standard streams, its link, its signals, and the X server's sockets and memory.
             try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
             for descriptor in try Survival.descriptors(of: capture) {
-                let isOurs = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd"].contains { descriptor.hasPrefix($0) }
+                let kinds = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd"]
+                let isOurs = kinds.contains { descriptor.hasPrefix($0) }
                 #expect(isOurs, "\(descriptor)")
             }
             // A backstop that is there, and far above what is needed.

@@ -96,14 +96,15 @@ extension EndToEnd {
             try desktop.restartCapture()
             for page in [viewer, newcomer] {
                 try page.waitForCounter(past: last + 20)
-                try page.page.waitUntil("screenRelay.source === 'live' && !document.body.innerText.includes('answered')")
+                try page.page.waitUntil(
+                    "screenRelay.source === 'live' && !document.body.innerText.includes('answered')")
                 #expect(try page.reconnects() == 0)
                 #expect(try page.page.evaluate("window.connections.length").int == 1)
             }
         }
 
         @Test(
-            "shows it also to who comes when the pictures since the last IDR are too many to keep: coded by the host itself",
+            "shows it also to who comes when the pictures since the last IDR are too many to keep: the host codes it",
             .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(1)))
         func manyPictures() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)

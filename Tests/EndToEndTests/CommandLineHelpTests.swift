@@ -47,8 +47,10 @@ extension EndToEnd {
                 #expect(share.contains(option), "\(option)")
             }
             let host = try CommandLineRun(["screenrelay", "help", "host"]).output
-            for option in ["--link", "--room", "--listen", "--lan", "--open", "--udp-port", "--advertise", "--token-file", "--new-token"]
-            {
+            for option in [
+                "--link", "--room", "--listen", "--lan", "--open", "--udp-port", "--advertise", "--token-file",
+                "--new-token",
+            ] {
                 #expect(host.contains(option), "\(option)")
             }
             let capture = try CommandLineRun(["screenrelay", "capture", "--help"]).output

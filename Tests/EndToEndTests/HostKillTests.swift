@@ -44,13 +44,15 @@ extension EndToEnd {
                 try desktop.restartHost()
                 #expect(desktop.link == link)
                 for (viewer, counter) in zip(viewers, counters) {
-                    try eventually("a page that is back", within: .seconds(20), holds: {
-                        let isLive = try viewer.page.evaluate(
-                            "screenRelay.phase === 'playing' && screenRelay.source === 'live'"
-                        ).bool
-                        guard isLive == true, let value = try viewer.counter() else { return false }
-                        return value > counter
-                    })
+                    try eventually(
+                        "a page that is back", within: .seconds(20),
+                        holds: {
+                            let isLive = try viewer.page.evaluate(
+                                "screenRelay.phase === 'playing' && screenRelay.source === 'live'"
+                            ).bool
+                            guard isLive == true, let value = try viewer.counter() else { return false }
+                            return value > counter
+                        })
                 }
                 times.append(Double((now() - begin).nanoseconds) / 1e6)
             }

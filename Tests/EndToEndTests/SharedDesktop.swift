@@ -119,11 +119,15 @@ final class SharedDesktop {
 final class RunningProgram {
     let child: ChildProcess
 
+    /// Without a home no token is kept: tests leave none behind in the user's.
+    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil]
+
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
     init(_ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil) throws {
         let words = prefix + [try #require(builtProgram(name))] + arguments
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.workingFolder = folder
+        launch.environment = Self.environment
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 8 << 20)
         child = try ChildProcess(launch)

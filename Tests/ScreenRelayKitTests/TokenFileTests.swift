@@ -38,7 +38,8 @@ struct TokenFileTests {
     }
 
     @Test(
-        "is refused where it is none", arguments: ["", "\n", "short", "abcdefghijklmnop,", "two lines\nof sixteen-and-more"])
+        "is refused where it is none",
+        arguments: ["", "\n", "short", "abcdefghijklmnop,", "two lines\nof sixteen-and-more"])
     func none(text: String) throws {
         let path = try folder.write("token", Array(text.utf8))
         #expect(throws: TokenFileError.notAToken(path: path)) { try TokenFile(path: path).token() }

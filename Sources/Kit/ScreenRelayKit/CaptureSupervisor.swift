@@ -9,11 +9,11 @@ public import Threading
 /// A thread of its own, asleep while the capture runs but for a look at its memory twice a second.
 public final class CaptureSupervisor: Sendable {
     /// A capture that ran for so long is started again at once. One that dies sooner is too, once; after that it waits, and each
-    /// time twice as long: up to half a second for one that had pictures to show, who watches should barely notice, and up to two
-    /// for one that never came so far.
+    /// time twice as long: up to half a second for one that had pictures to show, because who watches should barely notice, and up
+    /// to five for one that never came so far.
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
-    private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(2))
+    private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(5))
     /// What a capture ends with whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
     /// The descriptor that the capture finds its end of the link under.

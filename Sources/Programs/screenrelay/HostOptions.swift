@@ -23,8 +23,10 @@ enum HostOptions {
         Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
         Option(
             long: "token-file", value: .required("FILE"),
-            help: "keep the link's token in this file, of this user alone; without it, in $XDG_STATE_HOME/screenrelay or "
-                + "~/.local/state/screenrelay, for each room and address, so that links stay good when this starts again"),
+            help:
+                "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
+                + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
+                + "address"),
         Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
         Option(
             long: "advertise", value: .required("ADDRESS"),

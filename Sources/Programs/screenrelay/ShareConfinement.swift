@@ -8,8 +8,9 @@ struct ShareConfinement {
     static let options = [
         Option(
             long: "capture-memory", value: .required("SIZE|none"),
-            help: "end capture, and start it again, where it takes more memory, as in 200M; without it, more than twice what it "
-                + "was measured to need at most for a screen of this size"),
+            help:
+                "end capture, and start it again, where it takes more memory, as in 200M; without it, more than twice "
+                + "what it was measured to need at most for a screen of this size"),
         Option(
             long: "capture-user", value: .required("NAME"),
             help: "run capture as this user, with a copy of the display's credentials; for root"),
