@@ -12,8 +12,12 @@ final class MemoryGroup {
     /// Makes a group; nil where that isn't possible.
     static func make() -> MemoryGroup? {
         guard let own = ownGroup() else { return nil }
-        let parent = own.lastIndex(of: "/").map { String(own[..<$0]) } ?? ""
-        return MemoryGroup(in: mount + own, name: "\(getpid())") ?? MemoryGroup(in: mount + parent, name: "\(getpid())")
+        let name = "\(getpid())"
+        if let group = MemoryGroup(in: mount + own, name: name) { return group }
+        // Beside our own group a user may only where that part of the tree was handed over to him. Root may anywhere, also out
+        // of a service's own limits: not ours to decide.
+        guard geteuid() != 0, let slash = own.lastIndex(of: "/") else { return nil }
+        return MemoryGroup(in: mount + own[..<slash], name: name)
     }
 
     /// Makes a group in the folder of another.

@@ -22,7 +22,6 @@ enum ShareCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
-        let configuration = try HostOptions.configuration(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
@@ -30,6 +29,8 @@ enum ShareCommand {
         }
         let log = HostOptions.log(options, level: verbosity.level)
         let confinement = try ShareConfinement(options, capture)
+        // Last of the options: this may draw a token, which is kept.
+        let configuration = try HostOptions.configuration(options)
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
