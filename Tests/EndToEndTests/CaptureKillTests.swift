@@ -25,6 +25,7 @@ extension EndToEnd {
             try viewer.followCounter()
             try eventually("a counter that moves", holds: { try viewer.followed().changes > 10 })
             let host = desktop.host.child.processID
+            let stream = try #require(try viewer.statistic("ssrc"))
             let held = (
                 host: try Survival.descriptors(of: host), screen: try Survival.descriptors(of: desktop.screen.processID)
             )
@@ -53,6 +54,7 @@ extension EndToEnd {
 
             #expect(try viewer.page.evaluate("window.mark").string == "the same page")
             #expect(try viewer.page.evaluate("window.connections.length").int == 1)
+            #expect(try viewer.statistic("ssrc") == stream)
             #expect(try viewer.reconnects() == 0)
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
 
@@ -126,6 +128,30 @@ extension EndToEnd {
                 try page.waitForCounter(past: last + 20)
                 #expect(try page.reconnects() == 0)
             }
+        }
+
+        @Test(
+            "was stopped together with share: it isn't taken for one that hangs", .enabled(if: EndToEnd.hasBrowser),
+            .timeLimit(.minutes(1)))
+        func stoppedTogether() throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let viewer = try ViewerPage(desktop.link, in: try Browser.launch())
+            try viewer.waitUntilPlaying()
+            let capture = try desktop.captureProcessID()
+            let counter = try viewer.waitForCounter(past: -1)
+            kill(capture, SIGSTOP)
+            // Nothing of it is left to be read.
+            try viewer.page.settle(for: .milliseconds(200))
+            desktop.host.freeze()
+            try viewer.page.settle(for: .seconds(12))
+            desktop.host.thaw()
+            // The page has given the old connection up, and wants pictures again before capture can have sent any.
+            try viewer.page.settle(for: .seconds(2))
+            kill(capture, SIGCONT)
+            try viewer.waitForCounter(past: counter + 300, within: .seconds(30))
+            #expect(desktop.host.captureProcessIDs == [capture])
+            #expect(desktop.host.occurrences(of: "capture is ended") == 0)
         }
 
         @Test("hangs: share ends it and starts another one", .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(1)))

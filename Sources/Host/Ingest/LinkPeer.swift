@@ -28,6 +28,8 @@ final class LinkPeer {
     private let watcher: LinkWatcher?
     private let silencePatience: Interval
     private var hasToldSilence = false
+    /// How late we may look at a silence that counts.
+    private static let lateness = Interval.seconds(1)
     /// Asked where another source is attached already: whether that one had to go, because it is silent.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     private var loggedFaults: UInt64 = 0
@@ -135,8 +137,13 @@ final class LinkPeer {
             send(message)
         }
         if let watcher, let silenceDeadline, silenceDeadline <= now {
-            hasToldSilence = true
-            watcher.onEvent(.silent(silencePatience))
+            if now - silenceDeadline > Self.lateness {
+                // We have been stopped ourselves (Ctrl-Z, a machine that slept), and capture perhaps with us.
+                lastHeard = now
+            } else {
+                hasToldSilence = true
+                watcher.onEvent(.silent(silencePatience))
+            }
         }
     }
 
