@@ -30,6 +30,17 @@ struct ValueFormatTests {
     }
 
     @Test(
+        "a size is digits, perhaps a fraction, perhaps a unit of a thousand",
+        arguments: [
+            ("200M", 200_000_000), ("1.5G", 1_500_000_000), ("50000k", 50_000_000), ("1T", 1_000_000_000_000),
+            ("1000000", 1_000_000), ("999k", nil), ("1.1T", nil), ("", nil), ("M", nil), ("-5M", nil), ("200MB", nil),
+            ("none", nil),
+        ] as [(String, UInt64?)])
+    func sizes(text: String, bytes: UInt64?) {
+        #expect(read(text, .byteCount)?.bytes == bytes)
+    }
+
+    @Test(
         "what is no bit rate is refused",
         arguments: [
             "", "4X", "M", "-4M", "+4M", "4 M", "4.M", ".5M", "4.5.6M", "1e6", "nan", "0x10", "٤M", "0", "5",

@@ -41,18 +41,23 @@ extension EndToEnd {
             for option in [
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
                 "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
-                "--chroma", "--pause-when-locked", "--list", "(default: 420)",
+                "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory", "--capture-user",
+                "--token-file", "--new-token",
             ] {
                 #expect(share.contains(option), "\(option)")
             }
             let host = try CommandLineRun(["screenrelay", "help", "host"]).output
-            for option in ["--link", "--room", "--listen", "--lan", "--open", "--udp-port", "--advertise"] {
+            for option in [
+                "--link", "--room", "--listen", "--lan", "--open", "--udp-port", "--advertise", "--token-file",
+                "--new-token",
+            ] {
                 #expect(host.contains(option), "\(option)")
             }
             let capture = try CommandLineRun(["screenrelay", "capture", "--help"]).output
             for option in [
                 "--link", "--display", "--fps", "--bitrate", "--legacy", "--monitor", "--window", "--region", "--hide",
                 "--scale", "--chroma", "--pause-when-locked", "--list", "--constant-qp", "--no-refinement",
+                "--supervised", "--user",
             ] {
                 #expect(capture.contains(option), "\(option)")
             }

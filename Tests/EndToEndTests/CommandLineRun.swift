@@ -11,6 +11,7 @@ struct CommandLineRun {
     /// Runs `words`, the first of which is one of our programs, without DISPLAY unless `display` names one.
     init(_ words: [String], display: String? = nil, folder: String? = nil) throws {
         var launch = Launch(try #require(builtProgram(words[0])), Array(words.dropFirst()))
+        launch.environment = RunningProgram.environment
         launch.environment["DISPLAY"] = .some(display)
         launch.workingFolder = folder
         launch.standardOutput = .text(limit: 1 << 20)

@@ -35,6 +35,8 @@ final class SharedDesktop {
     /// Where the host's socket is, where capture runs apart.
     let folder: TemporaryFolder
 
+    private var hostArguments: [String] = []
+
     /// Which program starts first where they are apart.
     enum Order: CaseIterable {
         case hostFirst, captureFirst
@@ -58,7 +60,8 @@ final class SharedDesktop {
     }
 
     /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
-    init(apart order: Order, scene sceneOptions: [String] = []) throws {
+    /// `hostOptions`: more of the host's.
+    init(apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = []) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(Self.size)
         scene = try Self.startScene(on: screen, sceneOptions)
@@ -66,7 +69,8 @@ final class SharedDesktop {
         let early = order == .captureFirst ? try Self.startCapture(screen, address) : nil
         // Capture has looked for its host in vain before that is there.
         if let early { try early.waitForLog("waiting for it") }
-        host = try RunningProgram("screenrelay", ["host", "--link", address] + Self.hostOptions)
+        self.hostArguments = ["host", "--link", address] + Self.hostOptions + hostOptions
+        host = try RunningProgram("screenrelay", hostArguments)
         link = try host.printedLink()
         capture = try early ?? Self.startCapture(screen, address)
     }
@@ -76,6 +80,12 @@ final class SharedDesktop {
     /// Starts capture again, where it runs apart.
     func restartCapture() throws {
         capture = try Self.startCapture(screen, "unix:" + folder.file("s.sock"))
+    }
+
+    /// Starts the host again, where it runs apart.
+    func restartHost() throws {
+        host = try RunningProgram("screenrelay", hostArguments)
+        link = try host.printedLink()
     }
 
     /// The process that captures now: our own child, or the one that `share` said last that it has started.
@@ -109,11 +119,15 @@ final class SharedDesktop {
 final class RunningProgram {
     let child: ChildProcess
 
+    /// Without a home no token is kept: tests leave none behind in the user's.
+    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil]
+
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
     init(_ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil) throws {
         let words = prefix + [try #require(builtProgram(name))] + arguments
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.workingFolder = folder
+        launch.environment = Self.environment
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 8 << 20)
         child = try ChildProcess(launch)

@@ -156,6 +156,40 @@ struct LinkServerTests {
         #expect(host.ingest.state == .live)
     }
 
+    @Test("who has started a capture is told that it came, its size, and once that it hangs; and says why it ends")
+    func watched() throws {
+        let host = try Host(silencePatience: .milliseconds(200))
+        let pair = try LinkSocketPair()
+        let events = Mutex<[LinkWatcher.Event]>([])
+        let watcher = LinkWatcher { event in events.withLock { $0.append(event) } }
+        host.server.adopt(descriptor: fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3), watcher: watcher)
+        let encoder = MessageEncoder(epoch: 1)
+        func send(_ message: LinkMessage) {
+            let bytes = encoder.encode(message)
+            #expect(write(pair.childDescriptor, bytes, bytes.count) == bytes.count)
+        }
+        send(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true)))
+        send(.size(PictureSize(width: 64, height: 48)))
+        let size = LinkWatcher.Event.size(PictureSize(width: 64, height: 48))
+        try eventually("the arrival", holds: { events.withLock { $0 } == [.arrived, size] })
+        // Nobody wants anything of it: it may be silent.
+        let arrived = now()
+        try eventually("the patience's end", holds: { now() - arrived > .milliseconds(300) })
+        #expect(events.withLock { $0.count } == 2)
+        host.hub.changeViewers(by: 1)
+        try eventually("a word of its silence", holds: { events.withLock { $0.last } == .silent(.milliseconds(200)) })
+        let told = now()
+        try eventually("the patience's end", holds: { now() - told > .milliseconds(300) })
+        #expect(events.withLock { $0.count } == 3)
+        watcher.explainEnd("it was ended")
+        pair.closeChild()
+        try host.waitForLog("link: capture is gone: it was ended")
+        guard case .gone(_, "it was ended") = host.ingest.state else {
+            Issue.record("\(host.ingest.state)")
+            return
+        }
+    }
+
     @Test("a replay's pictures are placed by arrival and claim no capture time")
     func replay() throws {
         let host = try Host()

@@ -139,6 +139,18 @@ struct ChildProcessTests {
         #expect(try ChildProcess.run(launch, within: .seconds(5)).output == "new gone kept\n")
     }
 
+    @Test("or only what was named of it")
+    func namedEnvironment() throws {
+        setenv("SCREENRELAY_TEST_KEPT", "kept", 1)
+        setenv("SCREENRELAY_TEST_OTHER", "other", 1)
+        var launch = Launch("env")
+        launch.inheritedVariables = ["SCREENRELAY_TEST_KEPT", "SCREENRELAY_TEST_ABSENT"]
+        launch.environment = ["SCREENRELAY_TEST_NEW": "new"]
+        launch.standardOutput = .text(limit: 1000)
+        let output = try ChildProcess.run(launch, within: .seconds(5)).output
+        #expect(output == "SCREENRELAY_TEST_KEPT=kept\nSCREENRELAY_TEST_NEW=new\n")
+    }
+
     @Test("signals that we ignore or block have their default action in the child")
     func signalsReset() throws {
         signal(SIGUSR1, SIG_IGN)

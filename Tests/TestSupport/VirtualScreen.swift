@@ -61,6 +61,9 @@ public final class VirtualScreen: Sendable {
 
     deinit { close() }
 
+    /// The server's process.
+    public var processID: Int32 { server.processID }
+
     /// What the server has written to its standard error.
     public var log: String { server.errorOutput?.text ?? "" }
 

@@ -64,17 +64,19 @@ final class LinkLoop {
         switch command {
         case .stop:
             isStopped = true
-        case .adopt(let descriptor):
+        case .adopt(let descriptor, let watcher):
             do {
-                try take(LinkConnection.connect(to: .descriptor(descriptor)))
+                try take(LinkConnection.connect(to: .descriptor(descriptor)), watcher: watcher)
             } catch {
                 log.error("link: \(error)")
             }
         }
     }
 
-    private func take(_ connection: LinkConnection) {
-        let peer = LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log)
+    private func take(_ connection: LinkConnection, watcher: LinkWatcher? = nil) {
+        let peer = LinkPeer(
+            connection, ingest: ingest, hostName: name, wake: inbox.wake, watcher: watcher,
+            silencePatience: silencePatience, log: log)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
     }

@@ -24,6 +24,12 @@ final class LinkPeer {
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
+    /// Whoever has started the capture; told of its silence once.
+    private let watcher: LinkWatcher?
+    private let silencePatience: Interval
+    private var hasToldSilence = false
+    /// How late we may look at a silence that counts.
+    private static let lateness = Interval.seconds(1)
     /// Asked where another source is attached already: whether that one had to go, because it is silent.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     private var loggedFaults: UInt64 = 0
@@ -40,7 +46,12 @@ final class LinkPeer {
     /// Whether the connection has ended.
     private(set) var isOver = false
 
-    init(_ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, log: EventLog) {
+    init(
+        _ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, watcher: LinkWatcher?,
+        silencePatience: Interval, log: EventLog
+    ) {
+        self.watcher = watcher
+        self.silencePatience = silencePatience
         self.connection = connection
         self.ingest = ingest
         self.log = log
@@ -56,7 +67,14 @@ final class LinkPeer {
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
         let faultLine = assembler.counters.faults == loggedFaults ? nil : faultLineDue
-        return [assembler.nextDeadline, faultLine].compactMap { $0 }.min()
+        return [assembler.nextDeadline, faultLine, silenceDeadline].compactMap { $0 }.min()
+    }
+
+    /// When a capture that is watched will have been silent for too long; nil where it may be, or that was told.
+    private var silenceDeadline: MonotonicTime? {
+        guard watcher != nil, !hasToldSilence, isAttached, source.canMakeIDR, let runsSince else { return nil }
+        // A moment later, where it is longer than the patience.
+        return max(lastHeard, runsSince) + silencePatience + .milliseconds(1)
     }
 
     /// Reads what has come and hands on what it completes.
@@ -75,6 +93,7 @@ final class LinkPeer {
                 finish()
             case .bytes(let count):
                 lastHeard = now
+                hasToldSilence = false
                 decoder.push(buffer[..<count])
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
@@ -116,6 +135,15 @@ final class LinkPeer {
             if message == .resume, runsSince == nil { runsSince = now }
             if message == .pause { runsSince = nil }
             send(message)
+        }
+        if let watcher, let silenceDeadline, silenceDeadline <= now {
+            if now - silenceDeadline > Self.lateness {
+                // We have been stopped ourselves (Ctrl-Z, a machine that slept), and capture perhaps with us.
+                lastHeard = now
+            } else {
+                hasToldSilence = true
+                watcher.onEvent(.silent(silencePatience))
+            }
         }
     }
 
@@ -184,6 +212,7 @@ final class LinkPeer {
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
             log.info("link: pictures of \(size)")
+            watcher?.onEvent(.size(size))
         case .statistics(let done):
             log.debug(
                 "link: capture has made \(done.pictures) pictures, \(done.idrPictures) of them IDR, in \(done.bytes) bytes; "
@@ -198,6 +227,7 @@ final class LinkPeer {
                 end(.refused, "another capture is connected to this host")
                 return false
             }
+            watcher?.onEvent(.arrived)
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
@@ -238,6 +268,7 @@ final class LinkPeer {
         logFaults(monotonicNow(), isLast: true)
         guard isAttached else { return }
         isAttached = false
+        let reason = watcher?.endReason ?? reason
         log.info("link: capture is gone: \(reason)")
         ingest.detach(source, reason: reason)
     }

@@ -15,7 +15,7 @@ public final class LinkServer: Sendable {
 
     /// What other threads want of the link's thread.
     enum Command: Sendable {
-        case adopt(descriptor: Int32)
+        case adopt(descriptor: Int32, watcher: LinkWatcher?)
         case stop
     }
 
@@ -24,7 +24,8 @@ public final class LinkServer: Sendable {
     /// - Parameters:
     ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
     ///   - name: this host, as it introduces itself to a capture.
-    ///   - silencePatience: how long a capture that should run may send nothing before another may take its place.
+    ///   - silencePatience: how long a capture that should run may send nothing before another may take its place, and before
+    ///     who watches it is told.
     public init(
         at address: LinkAddress?, ingest: TrackIngest, name: String, silencePatience: Interval = .seconds(10),
         log: EventLog
@@ -62,8 +63,10 @@ public final class LinkServer: Sendable {
     public var hasHadCapture: Bool { ingest.state != .waiting }
 
     /// Takes a connected socket over, as one end of the pair whose other end a capture process was handed.
-    public func adopt(descriptor: Int32) {
-        inbox.post(.adopt(descriptor: descriptor))
+    ///
+    /// - Parameter watcher: is told what becomes of it.
+    public func adopt(descriptor: Int32, watcher: LinkWatcher? = nil) {
+        inbox.post(.adopt(descriptor: descriptor, watcher: watcher))
     }
 
     /// Ends the thread, its connections and the socket file. Idempotent.

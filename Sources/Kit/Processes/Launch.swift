@@ -7,7 +7,9 @@ public struct Launch: Sendable {
     public var program: String
     /// What follows the program's name.
     public var arguments: [String]
-    /// Changes to our own environment: a value to set, or nil to take the variable away.
+    /// The names of our own variables that the child gets; nil: all of them.
+    public var inheritedVariables: Set<String>?
+    /// Changes to those: a value to set, or nil to take the variable away.
     public var environment: [String: String?] = [:]
     /// Where the child starts; nil is where we are.
     public var workingFolder: String?

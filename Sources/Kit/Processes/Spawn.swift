@@ -23,7 +23,7 @@ struct Spawn {
         if let number = launch.descriptors.keys.first(where: { $0 < 3 }) { throw .reservedDescriptor(number) }
         guard let path = ProgramLookup.path(of: launch.program) else { throw .notFound(program: launch.program) }
         let argumentList = [launch.program] + launch.arguments
-        let environmentList = environment(changedBy: launch.environment)
+        let environmentList = environment(of: launch)
         for text in argumentList + environmentList + [launch.workingFolder ?? ""] where text.utf8.contains(0) {
             throw .nulCharacter(text)
         }
@@ -173,12 +173,14 @@ struct Spawn {
         return String(cString: folder) + "/" + path
     }
 
-    private static func environment(changedBy changes: [String: String?]) -> [String] {
+    private static func environment(of launch: Launch) -> [String] {
+        let changes = launch.environment
         var result: [String] = []
         var variable = shim_environment()
         while let text = variable?.pointee {
             let entry = String(cString: text)
-            if changes[String(entry.prefix { $0 != "=" })] == nil { result.append(entry) }
+            let name = String(entry.prefix { $0 != "=" })
+            if changes[name] == nil, launch.inheritedVariables?.contains(name) ?? true { result.append(entry) }
             variable = variable?.successor()
         }
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {

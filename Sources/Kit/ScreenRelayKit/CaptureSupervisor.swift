@@ -1,20 +1,19 @@
-import CLinux
-import Glibc
 public import Ingest
-import LinkTransport
 import MediaTypes
 import Processes
 import Synchronization
 public import Threading
 
-/// Keeps a capture process running: starts it with one end of a socket pair, and again when it dies.
+/// Keeps a capture process running: starts it with one end of a socket pair, and again when it dies or hangs.
 ///
-/// A thread of its own, asleep while the capture runs.
+/// A thread of its own, asleep while the capture runs but for a look at its memory twice a second.
 public final class CaptureSupervisor: Sendable {
-    /// The wait before the second start, doubled up to `longestPause`; a capture that ran for `goodRun` begins anew.
+    /// A capture that ran for so long is started again at once. One that dies sooner is too, once; after that it waits, and each
+    /// time twice as long: up to half a second for one that had pictures to show, because who watches should barely notice, and up
+    /// to five for one that never came so far.
+    private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
-    private static let longestPause = Interval.seconds(5)
-    private static let goodRun = Interval.seconds(10)
+    private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(5))
     /// What a capture ends with whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
     /// The descriptor that the capture finds its end of the link under.
@@ -27,36 +26,44 @@ public final class CaptureSupervisor: Sendable {
     /// Starts `program` with `arguments` and `--link fd:3`.
     ///
     /// - Parameters:
+    ///   - confinement: what the capture is given, and how much memory it may take.
     ///   - link: gets our end of each socket pair.
     ///   - onFailure: called once, on the supervisor's thread, where there is no use in another try: the first capture ended
     ///     before it had reached the link, with an exit code that would only come again (a wrong display, an option that is
     ///     wrong), or the window that is captured is gone. The code is handed on.
     public init(
-        program: String, arguments: [String], link: LinkServer, log: EventLog,
-        onFailure: @escaping @Sendable (Int32) -> Void
+        program: String, arguments: [String], confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
+        log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void
     ) throws(HostError) {
         guard let wake = WakeUp() else { throw .system("no descriptor left for capture's supervisor") }
         self.wake = wake
         thread = Mutex(nil)
+        let launch = Launch(program, arguments + ["--link", "fd:\(Self.linkDescriptor)"])
         let started = NamedThread("supervisor") { [weak self] in
-            var pause = Self.firstPause
+            let isStopped = { self?.isStopped.withLock { $0 } ?? true }
+            // One for all of them: it goes with this thread.
+            let group = confinement.memory == .unlimited ? nil : MemoryGroup.make()
+            var pause = Interval.zero
             var hasRun = false
-            while let isStopped = self?.isStopped.withLock({ $0 }), !isStopped {
+            while !isStopped() {
                 let began = monotonicNow()
-                guard let child = Self.start(program, arguments, link: link, log: log) else {
+                let capture: SupervisedCapture
+                do {
+                    capture = try SupervisedCapture(
+                        launch, linkDescriptor: Self.linkDescriptor, confinement: confinement, group: group, link: link,
+                        wake: wake, log: log)
+                } catch {
+                    log.error("capture can't be started: \(error)")
                     guard hasRun else {
                         onFailure(71)
                         return
                     }
                     // It could be started before: what is short now (processes, descriptors) may come back.
-                    wake.wait(until: monotonicNow() + pause)
-                    pause = min(pause * 2, Self.longestPause)
+                    pause = Self.longer(pause, hasArrived: false)
+                    Self.wait(pause, on: wake, isStopped)
                     continue
                 }
-                let status = Self.waitForEnd(of: child, wake: wake) { self?.isStopped.withLock { $0 } ?? true }
-                guard let status else { return }
-                let ran = monotonicNow() - began
-                if ran >= Self.goodRun { pause = Self.firstPause }
+                guard let status = capture.waitForEnd(isStopped: isStopped) else { return }
                 // A screen that was there may come back; one that never was is most likely the wrong one.
                 if !hasRun, !link.hasHadCapture, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
@@ -68,9 +75,14 @@ public final class CaptureSupervisor: Sendable {
                     return
                 }
                 hasRun = true
-                log.warning("capture ended (\(status)); it is started again in \(pause.milliseconds) ms")
-                wake.wait(until: monotonicNow() + pause)
-                pause = min(pause * 2, Self.longestPause)
+                if capture.hasArrived {
+                    let wasGood = monotonicNow() - began >= Self.goodRun
+                    pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
+                }
+                let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
+                log.warning("capture ended (\(status)); it is started again \(when)")
+                Self.wait(pause, on: wake, isStopped)
+                pause = Self.longer(pause, hasArrived: capture.hasArrived)
             }
         }
         guard let started else { throw .system("no thread left for capture's supervisor") }
@@ -89,49 +101,14 @@ public final class CaptureSupervisor: Sendable {
         thread.withLock { $0 }?.join()
     }
 
-    private static func start(
-        _ program: String, _ arguments: [String], link: LinkServer, log: EventLog
-    ) -> ChildProcess? {
-        do {
-            let pair = try LinkSocketPair()
-            defer { pair.closeChild() }
-            var launch = Launch(program, arguments + ["--link", "fd:\(linkDescriptor)"])
-            launch.descriptors = [linkDescriptor: pair.childDescriptor]
-            let child = try ChildProcess(launch)
-            // Our end lives on in the link's thread under a number of its own.
-            let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
-            if ours >= 0 { link.adopt(descriptor: ours) }
-            log.info("capture is process \(child.processID)")
-            return child
-        } catch {
-            log.error("capture can't be started: \(error)")
-            return nil
-        }
+    private static func longer(_ pause: Interval, hasArrived: Bool) -> Interval {
+        let longest = hasArrived ? longestPause.afterArrival : longestPause.else
+        return pause == .zero ? firstPause : min(pause * 2, longest)
     }
 
-    /// How the child ended; nil where the supervisor was stopped and has ended it.
-    private static func waitForEnd(
-        of child: ChildProcess, wake: WakeUp, isStopped: () -> Bool
-    ) -> ProcessStatus? {
-        let process = shim_pidfd_open(child.processID)
-        defer { if process >= 0 { close(process) } }
-        while true {
-            if isStopped() {
-                child.stop(within: .seconds(1))
-                return nil
-            }
-            if let status = child.poll() { return status }
-            var entries = [
-                pollfd(fd: process, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            // A kernel without pidfd_open is asked now and then instead.
-            let deadline = process >= 0 ? MonotonicTime.distantFuture : monotonicNow() + .milliseconds(200)
-            entries.withUnsafeMutableBufferPointer { entries in
-                guard let base = entries.baseAddress else { return }
-                waitForEvents(base, count: entries.count, until: deadline)
-            }
-            wake.consume()
-        }
+    /// Lets time go by; late news of a capture that has ended cut nothing short.
+    private static func wait(_ pause: Interval, on wake: WakeUp, _ isStopped: () -> Bool) {
+        let end = monotonicNow() + pause
+        while !isStopped(), monotonicNow() < end { wake.wait(until: end) }
     }
 }

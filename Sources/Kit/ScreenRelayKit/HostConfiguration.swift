@@ -6,6 +6,7 @@ public struct HostConfiguration: Sendable {
     /// The room that the track is published in: letters, digits, `-`, `_`, `.`.
     public var room = "screen"
     /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
+    /// ``TokenFile`` keeps one.
     public var token: String? = HostConfiguration.randomToken()
     /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
     public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]

@@ -35,6 +35,35 @@ extension ValueFormat where Value == Interval {
     }
 }
 
+/// A number of bytes.
+public struct ByteCount: Sendable, Equatable {
+    /// How many.
+    public var bytes: UInt64
+
+    /// So many.
+    public init(_ bytes: UInt64) {
+        self.bytes = bytes
+    }
+}
+
+extension ValueFormat where Value == ByteCount {
+    /// Bytes: `200M`, `1.5G`, `50000k` or `200000000`, in powers of ten; from 1M to 1T.
+    public static var byteCount: ValueFormat<ByteCount> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let units = [
+                ("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000), ("", 1),
+            ]
+            guard let bytes = scaledDecimal(text, units: units) else {
+                throw ValueProblem("not a size; write it like 200M, 1.5G or 200000000")
+            }
+            guard (1_000_000...1_000_000_000_000).contains(bytes) else {
+                throw ValueProblem("size out of range; it may be from 1M to 1T")
+            }
+            return ByteCount(UInt64(bytes))
+        }
+    }
+}
+
 /// Reads digits, perhaps a point and up to nine digits more, and one of the units; exact, nil where it isn't that.
 private func scaledDecimal(_ text: String, units: [(suffix: String, factor: Int)]) -> Int? {
     guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }

@@ -22,7 +22,7 @@ enum CaptureCommand {
                 long: "legacy",
                 help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says"),
             CaptureVerbosity.option(default: .info),
-        ],
+        ] + Confinement.options,
         examples: [
             Example("screenrelay-capture --display :0", "Shares display :0 with the host of this user."),
             Example(

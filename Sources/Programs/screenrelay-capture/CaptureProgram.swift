@@ -17,6 +17,7 @@ enum CaptureProgram {
         shim_disable_huge_pages()
         exit(
             CaptureCommand.command.run(CaptureCommand.program) { options in
+                try Confinement.enter(options)
                 if options.wantsList { return Listing.show(display: try CaptureOptions(options).display) }
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
                 let configuration = try CaptureCommand.configuration(options)

@@ -22,6 +22,13 @@ enum HostOptions {
             help: "let other machines in: listen on all addresses instead of loopback alone"),
         Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
         Option(
+            long: "token-file", value: .required("FILE"),
+            help:
+                "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
+                + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
+                + "address"),
+        Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
+        Option(
             long: "advertise", value: .required("ADDRESS"),
             help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
                 + "may be repeated"),
@@ -33,14 +40,39 @@ enum HostOptions {
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
         configuration.room = try options.required("room", as: .roomName)
-        if options.has("open") { configuration.token = nil }
         configuration.isOpenToNetwork = options.has("lan")
         configuration.listen = try listenAddresses(options)
         configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.token = try token(options, configuration)
         return configuration
+    }
+
+    /// The token of the links that are out already, or a new one; nil for an open room.
+    private static func token(
+        _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) throws(UsageError) -> String? {
+        let named = try options.value("token-file", as: .text)
+        if options.has("open") {
+            let idle = named != nil ? "--token-file" : options.has("new-token") ? "--new-token" : nil
+            if let idle { throw UsageError("\(idle) and --open can't go together: an open room has no token") }
+            return nil
+        }
+        let isNew = options.has("new-token")
+        do throws(TokenFileError) {
+            if let named { return try TokenFile(path: named).token(isNew: isNew) }
+            let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
+            return try file?.token(isNew: isNew, makesFolders: true) ?? configuration.token
+        } catch {
+            guard let named else {
+                // Nobody asked for this file: the link is good for this once, as it is without a home.
+                StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
+                return configuration.token
+            }
+            throw UsageError("--token-file \(named): \(error)", exitCode: error.exitCode)
+        }
     }
 
     /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
@@ -101,6 +133,18 @@ enum HostOptions {
             case .info: log.info(line)
             case .debug: log.debug(line)
             }
+        }
+    }
+}
+
+extension TokenFileError {
+    /// The exit code for a file that was named and can't be used.
+    fileprivate var exitCode: ExitCode {
+        switch self {
+        case .notPrivate, .notReadable(_, EACCES), .notWritable(_, EACCES), .notWritable(_, EPERM): .permission
+        case .notAFile, .notWritable(_, ENOENT), .notReadable(_, ENOTDIR): .usage
+        case .notAToken: .badData
+        case .notReadable, .notWritable: .system
         }
     }
 }

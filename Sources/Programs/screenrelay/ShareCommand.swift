@@ -10,7 +10,9 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display to a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + HostOptions.options + [CaptureVerbosity.option(default: .warning)],
+        options: CaptureOptions.options + ShareConfinement.options + HostOptions.options + [
+            CaptureVerbosity.option(default: .warning)
+        ],
         examples: [
             Example("screenrelay share", "Shares $DISPLAY to browsers of this machine."),
             Example("screenrelay share --lan --room demo", "Shares it to whoever in the network has the link."),
@@ -20,14 +22,16 @@ enum ShareCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
-        let configuration = try HostOptions.configuration(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
             return CaptureCommand.run(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let log = HostOptions.log(options, level: verbosity.level)
-        let arguments = capture.arguments + ["--log", verbosity.rawValue]
+        let confinement = try ShareConfinement(options, capture)
+        // Last of the options: this may draw a token, which is kept.
+        let configuration = try HostOptions.configuration(options)
+        let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
         }
@@ -46,9 +50,9 @@ enum ShareCommand {
             defer { control?.stop() }
             let link = try host.openLink(at: nil)
             defer { link.stop() }
-            let supervisor = try CaptureSupervisor(program: program, arguments: arguments, link: link, log: log) {
-                end.end(with: $0)
-            }
+            let supervisor = try CaptureSupervisor(
+                program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
+            ) { end.end(with: $0) }
             defer { supervisor.stop() }
             // A link to nothing is no help: a display that can't be captured ends us before it is printed.
             if let code = end.waitUntilReady(within: captureStart) { return code }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <malloc.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -18,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -251,3 +253,20 @@ static inline char **shim_environment(void) { return environ; }
 
 /// From now on no memory of this process is in huge pages (prctl(2), PR_SET_THP_DISABLE).
 static inline void shim_disable_huge_pages(void) { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+
+int prlimit(int process, int resource, const struct rlimit *limit, struct rlimit *old);
+
+/// Bounds the address space of a process of ours; 0, or -1 and errno.
+static inline int shim_limit_address_space(int process, uint64_t bytes) {
+    struct rlimit limit = { bytes, bytes };
+    return prlimit(process, RLIMIT_AS, &limit, NULL);
+}
+
+/// From now on neither this process nor what it executes can gain privileges (prctl(2), PR_SET_NO_NEW_PRIVS); 0, or -1 and errno.
+static inline int shim_refuse_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+/// Becomes this user for good, in no group but `group`; 0, or -1 and errno. For root, before there is a second thread.
+static inline int shim_become_user(uint32_t user, uint32_t group) {
+    if (setgroups(0, NULL) != 0 || setgid(group) != 0) return -1;
+    return setuid(user);
+}

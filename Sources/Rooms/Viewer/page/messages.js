@@ -38,7 +38,7 @@ export const messages = {
 
   hostAway: () => wait("The host does not answer.", "ScreenRelay may have ended there, or the network is down."),
 
-  hostLeft: () => wait("Sharing has ended.", "If it starts again, ask for the new link."),
+  hostLeft: () => wait("Sharing has ended.", "If it starts again, it shows here."),
 
   lostConnection: () => wait("The connection was lost."),
 
@@ -70,7 +70,7 @@ export const messages = {
   // Notices over a picture that is no longer new.
   sourceGone: (message, seconds) => {
     if (seconds === null) return message || "The shared screen is not there yet.";
-    return `The shared screen has not answered for ${seconds} s`;
+    return `The shared screen has not answered for ${seconds} s${message ? `: ${message}` : ""}`;
   },
 
   sourceWaiting: () => "No screen is shared here yet. It appears as soon as capture starts.",

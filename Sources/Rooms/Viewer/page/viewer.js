@@ -11,7 +11,9 @@ const LOOK_EVERY = 500;
 const ANSWER_PATIENCE = 10_000;
 const PATH_PATIENCE = 15_000;
 const PICTURE_PATIENCE = 10_000;
-const FIRST_WAIT = 500;
+// A host that is started again is back within seconds, and finds its viewers waiting: so many short waits come first.
+const SHORT_WAIT = 500;
+const SHORT_WAITS = 12;
 const LONGEST_WAIT = 10_000;
 
 const browser = readBrowser();
@@ -176,9 +178,10 @@ class Viewer {
     this.#draw();
   }
 
-  /** Tries again after a while that grows with each attempt that showed nothing. */
+  /** Tries again: at once, for some seconds often, and then after a while that grows with each attempt that showed nothing. */
   #retry(reason) {
-    const wait = this.#attempts === 0 ? 0 : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#attempts);
+    const long = Math.max(0, this.#attempts - SHORT_WAITS);
+    const wait = this.#attempts === 0 ? 0 : Math.min(LONGEST_WAIT, SHORT_WAIT * 2 ** long);
     const spread = wait * (0.85 + 0.3 * Math.random());
     this.#attempts += 1;
     this.reconnects += 1;

@@ -1,0 +1,196 @@
+import CLinux
+import Glibc
+import Ingest
+import LinkTransport
+import MediaTypes
+import Processes
+import Synchronization
+import Threading
+
+/// One run of a capture process: watched for its end, for hanging, and for the memory that it takes.
+///
+/// Belongs to the supervisor's thread.
+final class SupervisedCapture {
+    /// How long it may take from its start to its first message.
+    private static let startPatience = Interval.seconds(10)
+    /// How long one that hangs has to end by SIGABRT, which leaves a trace for its developer, before SIGKILL.
+    private static let abortPatience = Interval.seconds(1)
+    /// How often its memory is looked at.
+    private static let lookPeriod = Interval.milliseconds(500)
+    /// x264 reserves four to five times what it keeps, and crashes where that is refused: a backstop far above.
+    private static let addressSpace = (least: UInt64(4) << 30, forOneByte: UInt64(16))
+
+    let child: ChildProcess
+    /// Whether it has become the track's source.
+    private(set) var hasArrived = false
+
+    private let memory: CaptureMemory
+    private let group: MemoryGroup?
+    private let killsBefore: Int
+    private let watcher: LinkWatcher
+    private let news: News
+    private let wake: WakeUp
+    private let log: EventLog
+    private var largest: PictureSize?
+    private var lastLook: MonotonicTime
+    /// Looks without a first message, each counted as no longer than it should have been: a host that was stopped itself must
+    /// not hold that against its capture.
+    private var waited = Interval.zero
+    /// When SIGKILL follows; nil while nothing is wrong.
+    private var killsAt: MonotonicTime?
+
+    /// What the link's thread tells.
+    private final class News: Sendable {
+        private let events = Mutex<[LinkWatcher.Event]>([])
+
+        func add(_ event: LinkWatcher.Event) {
+            events.withLock { events in
+                // A capture that floods us with sizes: the last ones count.
+                if events.count >= 64 { events.removeFirst() }
+                events.append(event)
+            }
+        }
+
+        func take() -> [LinkWatcher.Event] {
+            events.withLock { events in
+                defer { events = [] }
+                return events
+            }
+        }
+    }
+
+    /// Starts `launch`, whose link is `linkDescriptor`.
+    init(
+        _ launch: Launch, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?, link: LinkServer,
+        wake: WakeUp, log: EventLog
+    ) throws {
+        let news = News()
+        watcher = LinkWatcher { event in
+            news.add(event)
+            wake.signal()
+        }
+        let pair = try LinkSocketPair()
+        defer { pair.closeChild() }
+        var launch = launch
+        launch.descriptors[linkDescriptor] = pair.childDescriptor
+        let credentials = confinement.apply(to: &launch)
+        defer { if credentials >= 0 { close(credentials) } }
+        child = try ChildProcess(launch)
+        self.news = news
+        self.wake = wake
+        self.log = log
+        self.group = group
+        memory = confinement.memory
+        killsBefore = group?.kills ?? 0
+        lastLook = monotonicNow()
+        // Our end lives on in the link's thread under a number of its own.
+        let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
+        if ours >= 0 { link.adopt(descriptor: ours, watcher: watcher) }
+        log.info("capture is process \(child.processID)")
+        if let ceiling = memory.highestCeiling { bound(to: ceiling) }
+    }
+
+    private func bound(to ceiling: UInt64) {
+        if let group {
+            group.setCeiling(ceiling)
+            if !group.take(child.processID) { log.debug("capture can't be moved into \(group.path)") }
+        }
+        let (space, overflow) = ceiling.multipliedReportingOverflow(by: Self.addressSpace.forOneByte)
+        if !overflow {
+            _ = shim_limit_address_space(child.processID, max(space, Self.addressSpace.least))
+        }
+    }
+
+    /// Waits for the end; nil where `isStopped` said so, and it has been ended.
+    func waitForEnd(isStopped: () -> Bool) -> ProcessStatus? {
+        let process = shim_pidfd_open(child.processID)
+        defer { if process >= 0 { close(process) } }
+        while true {
+            if isStopped() {
+                child.stop(within: .seconds(1))
+                return nil
+            }
+            if let status = child.poll() {
+                // What it had told before its end.
+                for event in news.take() where event == .arrived { hasArrived = true }
+                if let group, group.kills > killsBefore {
+                    log.warning("the kernel has ended capture at its ceiling of memory (\(group.path)/memory.max)")
+                }
+                return status
+            }
+            look()
+            var entries = [
+                pollfd(fd: process, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            entries.withUnsafeMutableBufferPointer { entries in
+                guard let base = entries.baseAddress else { return }
+                waitForEvents(base, count: entries.count, until: nextLook(hasDescriptor: process >= 0))
+            }
+            wake.consume()
+        }
+    }
+
+    private func nextLook(hasDescriptor: Bool) -> MonotonicTime {
+        // A kernel without pidfd_open is asked more often.
+        if !hasDescriptor { return monotonicNow() + .milliseconds(50) }
+        if let killsAt { return killsAt }
+        let isWatched = !hasArrived || memory != .unlimited
+        return isWatched ? lastLook + Self.lookPeriod : .distantFuture
+    }
+
+    private func look() {
+        let now = monotonicNow()
+        for event in news.take() { take(event, now) }
+        if let killsAt {
+            if now >= killsAt {
+                child.terminate(SIGKILL)
+                // Should even that not help at once, there is no use in looking all the time.
+                self.killsAt = now + Self.abortPatience
+            }
+            return
+        }
+        if now - lastLook < Self.lookPeriod { return }
+        waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
+        lastLook = now
+        if !hasArrived, waited > Self.startPatience {
+            end(because: "it did not begin within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
+        }
+        guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory, taken > ceiling else { return }
+        end(because: "it took \(taken / 1_000_000) MB of memory, and may take \(ceiling / 1_000_000) MB", SIGKILL, now)
+    }
+
+    private func take(_ event: LinkWatcher.Event, _ now: MonotonicTime) {
+        switch event {
+        case .arrived: hasArrived = true
+        case .size(let size):
+            // What it took for a larger picture counts on in its peak.
+            if size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
+            if let ceiling = memory.ceiling(for: largest) { group?.setCeiling(ceiling) }
+        case .silent(let time):
+            end(because: "it has given no sign of life for \(time.milliseconds / 1000) s", SIGABRT, now)
+        }
+    }
+
+    private func end(because reason: String, _ signal: Int32, _ now: MonotonicTime) {
+        guard killsAt == nil else { return }
+        log.warning("capture is ended: \(reason)")
+        watcher.explainEnd("capture was ended: \(reason)")
+        child.terminate(signal)
+        killsAt = now + Self.abortPatience
+    }
+
+    /// The most that was ever resident (VmHWM of proc(5)), in bytes.
+    private var peakMemory: UInt64? {
+        let file = open("/proc/\(child.processID)/status", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(file, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let text = String(decoding: buffer.prefix(count), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let number = line?.split { $0 == " " || $0 == "\t" }.dropFirst().first
+        return number.flatMap { UInt64($0) }.map { $0 * 1024 }
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import SecureTransport
+
+/// A room's token in a file that only its user can read: links stay good when a host starts again.
+public struct TokenFile: Sendable {
+    /// Where it is.
+    public let path: String
+
+    private static let lengths = 16...128
+    private static let limit = 256
+
+    /// A file that the user has named; its folder must be there.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// The file for a room that is reached at these addresses, in `$XDG_STATE_HOME/screenrelay`, or else in
+    /// `~/.local/state/screenrelay`; nil where there is no home, or an address has any port: a link to that is good once.
+    public init?(room: String, listen: [String], environment: (String) -> String? = Self.variable) {
+        guard !room.isEmpty, !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
+        let state: String
+        if let named = environment("XDG_STATE_HOME"), named.hasPrefix("/") {
+            state = named
+        } else if let home = environment("HOME"), home.hasPrefix("/") {
+            state = home + "/.local/state"
+        } else {
+            return nil
+        }
+        // Of what a name or an address may have in it, only what is no part of a path.
+        let address = String(listen.joined(separator: "+").map { $0 == "/" ? "_" : $0 })
+        path = "\(state)/screenrelay/\(room)@\(address).token"
+    }
+
+    /// The variable of the process's environment.
+    public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// The token in the file; a new one, which is written to it, where there is no file or `isNew`.
+    ///
+    /// - Parameter makesFolders: whether the file's folder is made where it isn't there, for this user alone.
+    public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {
+        if !isNew, let token = try read() { return token }
+        let token = HostConfiguration.randomToken()
+        if makesFolders { makeFolders() }
+        try write(token)
+        return token
+    }
+
+    /// nil where there is no file.
+    private func read() throws(TokenFileError) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if file < 0 {
+            if errno == ENOENT { return nil }
+            throw .notReadable(path: path, errno: errno)
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .notReadable(path: path, errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
+            throw .notPrivate(path: path)
+        }
+        var buffer = [UInt8](repeating: 0, count: Self.limit)
+        let count = Glibc.read(file, &buffer, buffer.count)
+        guard count >= 0 else { throw .notReadable(path: path, errno: errno) }
+        var bytes = buffer.prefix(count)
+        while let last = bytes.last, last == 10 || last == 13 { bytes.removeLast() }
+        let isToken = Self.lengths.contains(bytes.count) && bytes.allSatisfy(Self.isAllowed)
+        guard isToken else { throw .notAToken(path: path) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    /// Under another name first: whoever reads meanwhile, or after a crash, finds a whole token.
+    private func write(_ token: String) throws(TokenFileError) {
+        let early = "\(path).\(getpid())"
+        unlink(early)
+        let file = open(early, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .notWritable(path: path, errno: errno) }
+        let line = token + "\n"
+        let written = line.withCString { Glibc.write(file, $0, strlen($0)) }
+        let code = written == line.utf8.count ? 0 : written < 0 ? errno : ENOSPC
+        close(file)
+        guard code == 0, rename(early, path) == 0 else {
+            let reason = code == 0 ? errno : code
+            unlink(early)
+            throw .notWritable(path: path, errno: reason)
+        }
+    }
+
+    /// Where that fails, writing says why.
+    private func makeFolders() {
+        var index = path.startIndex
+        while let slash = path[path.index(after: index)...].firstIndex(of: "/") {
+            mkdir(String(path[..<slash]), 0o700)
+            index = slash
+        }
+    }
+}
+
+/// Why a token can't be taken from a file, or kept in it.
+public enum TokenFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// It can't be opened or read.
+    case notReadable(path: String, errno: Int32)
+    /// It can't be written.
+    case notWritable(path: String, errno: Int32)
+    /// It is a folder, a device or the like.
+    case notAFile(path: String)
+    /// Others can read it, or it belongs to somebody else.
+    case notPrivate(path: String)
+    /// What is in it is no token.
+    case notAToken(path: String)
+
+    public var description: String {
+        switch self {
+        case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
+        case .notWritable(let path, let code): "\(path) can't be written: \(String(cString: strerror(code)))"
+        case .notAFile(let path): "\(path) is no file"
+        case .notPrivate(let path):
+            "\(path) is not this user's alone: others could learn the token; run chmod 600 on it, or remove it"
+        case .notAToken(let path):
+            "\(path) has no token in it: one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
+        }
+    }
+}

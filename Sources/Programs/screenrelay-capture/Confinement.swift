@@ -1,0 +1,39 @@
+import CLinux
+import CommandLine
+import Glibc
+
+/// What capture gives up by itself, before it opens anything, when somebody else started it (`--user`, `--supervised`).
+enum Confinement {
+    static let options = [
+        Option(
+            long: "supervised",
+            help: "end with the process that started this one, and gain no privileges, as 'screenrelay share' has it"),
+        Option(
+            long: "user", value: .required("NAME"),
+            help: "become this user first, in no group but its own; for root"),
+    ]
+
+    /// Does what the options ask for.
+    static func enter(_ options: ParsedOptions) throws(UsageError) {
+        if let name = try options.value("user", as: .text) { try become(name) }
+        guard options.has("supervised") else { return }
+        if shim_refuse_privileges() != 0 {
+            throw UsageError("--supervised: prctl failed: \(String(cString: strerror(errno)))", exitCode: .system)
+        }
+        // Nothing is left behind by a capture that is killed, and one that hangs in the X library would heed no other signal.
+        // Asked for last: a change of the user takes it back.
+        _ = shim_set_parent_death_signal(SIGKILL)
+    }
+
+    private static func become(_ name: String) throws(UsageError) {
+        guard geteuid() == 0 else {
+            throw UsageError("--user \(name): only root can become another user; leave it out", exitCode: .permission)
+        }
+        guard let entry = getpwnam(name) else {
+            throw UsageError("--user \(name): there is no such user")
+        }
+        guard shim_become_user(entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
+            throw UsageError("--user \(name): \(String(cString: strerror(errno)))", exitCode: .permission)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import CommandLine
+import Glibc
+import MediaTypes
+import ScreenRelayKit
+
+/// What `share` gives its capture process: the options for it, and what they make of one.
+struct ShareConfinement {
+    static let options = [
+        Option(
+            long: "capture-memory", value: .required("SIZE|none"),
+            help:
+                "end capture, and start it again, where it takes more memory, as in 200M; without it, more than twice "
+                + "what it was measured to need at most for a screen of this size"),
+        Option(
+            long: "capture-user", value: .required("NAME"),
+            help: "run capture as this user, with a copy of the display's credentials; for root"),
+    ]
+
+    /// For the supervisor.
+    private(set) var confinement: CaptureConfinement
+    /// For the capture's command line.
+    private(set) var arguments = ["--supervised"]
+
+    init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
+        confinement = CaptureConfinement(memory: try Self.memory(options, capture))
+        guard let name = try options.value("capture-user", as: .text) else { return }
+        guard geteuid() == 0 else {
+            throw UsageError(
+                "--capture-user \(name): only root can run capture as another user; leave it out",
+                exitCode: .permission)
+        }
+        guard getpwnam(name) != nil else { throw UsageError("--capture-user \(name): there is no such user") }
+        confinement.copiesCredentials = true
+        arguments += ["--user", name]
+    }
+
+    private static func memory(
+        _ options: ParsedOptions, _ capture: CaptureOptions
+    ) throws(UsageError) -> CaptureMemory {
+        if options.value("capture-memory") == "none" { return .unlimited }
+        if let size = try options.value("capture-memory", as: .byteCount) { return .bytes(size.bytes) }
+        var expectation = CaptureMemoryExpectation()
+        expectation.hasFullChroma = capture.chroma != .yuv420
+        switch capture.scale {
+        case .percent(let percent):
+            let share = Double(max(1, percent)) / 100
+            expectation.pixelsReadForOneSent = 1 / (share * share)
+        // What is read for it isn't known here: as much as on a large screen.
+        case .within: expectation.leastPixels = 3840 * 2160
+        case nil: break
+        }
+        return .bySize(expectation)
+    }
+}

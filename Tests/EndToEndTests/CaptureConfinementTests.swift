@@ -1,0 +1,89 @@
+import CLinux
+import Glibc
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("What share gives its capture", .enabled(if: EndToEnd.isPossible))
+    struct CaptureConfinementTests {
+        @Test("is what X needs, a socket, and no way to more")
+        func little() throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let capture = try desktop.captureProcessID()
+            try eventually("a capture that has begun", holds: { try status(of: capture)["NoNewPrivs"] == "1" })
+            let allowed = ["DISPLAY", "XAUTHORITY", "HOME", "LANG", "LANGUAGE", "LC_"]
+            for variable in try variables(of: capture) {
+                #expect(allowed.contains { variable.hasPrefix($0) }, "\(variable)")
+            }
+            // The standard streams, its link, its signals, and the X server's sockets and memory.
+            try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
+            for descriptor in try Survival.descriptors(of: capture) {
+                let kinds = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd"]
+                let isOurs = kinds.contains { descriptor.hasPrefix($0) }
+                #expect(isOurs, "\(descriptor)")
+            }
+            // A backstop that is there, and far above what is needed.
+            let limits = String(decoding: try fileBytes("/proc/\(capture)/limits"), as: UTF8.self)
+            let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max address space") })
+            let most = line.split(separator: " ").compactMap { UInt64($0) }.first ?? 0
+            #expect(most >= 4 << 30, "\(line)")
+        }
+
+        @Test("is memory up to a ceiling: past it capture is ended with a reason, and started again")
+        func ceiling() throws {
+            let desktop = try SharedDesktop(
+                options: ["--capture-memory", "12M"], size: PictureSize(width: 1920, height: 1080))
+            defer { desktop.stop() }
+            try desktop.host.waitForLog("capture is ended: it took ")
+            try desktop.host.waitForLog("MB of memory, and may take 12 MB")
+            try desktop.host.waitForLog("capture is process", count: 2)
+            try desktop.host.waitForLog("link: capture is gone: capture was ended: it took ")
+            #expect(desktop.host.child.poll() == nil)
+        }
+
+        @Test("is enough: at its own ceiling, capture goes on where most is needed")
+        func enough() throws {
+            let desktop = try SharedDesktop(
+                scene: ["--scene", "full"], options: ["--chroma", "444"], size: PictureSize(width: 1920, height: 1080))
+            defer { desktop.stop() }
+            for _ in 0..<3 { #expect(try LinkSnapshot(of: desktop.link).picture.width == 1920) }
+            #expect(desktop.host.captureProcessIDs.count == 1)
+        }
+
+        @Test(
+            "is another user's rights where root asks for that, and the display's credentials as a copy",
+            .enabled(if: geteuid() == 0 && getpwnam("nobody") != nil))
+        func user() throws {
+            let desktop = try SharedDesktop(options: ["--capture-user", "nobody"])
+            defer { desktop.stop() }
+            #expect(try LinkSnapshot(of: desktop.link).picture.width == 640)
+            let capture = try desktop.captureProcessID()
+            let nobody = try #require(getpwnam("nobody")).pointee
+            let status = try status(of: capture)
+            let (user, group) = ("\(nobody.pw_uid)", "\(nobody.pw_gid)")
+            #expect(status["Uid"] == [user, user, user, user].joined(separator: "\t"))
+            #expect(status["Gid"] == [group, group, group, group].joined(separator: "\t"))
+            #expect(status["Groups"]?.filter { $0 != " " } == "")
+            #expect(status["NoNewPrivs"] == "1")
+            // It ends with its parent all the same.
+            desktop.host.child.terminate(SIGKILL)
+            try eventually("capture's own end", within: .seconds(2), holds: { !isRunning(capture) })
+        }
+
+        private func status(of process: Int32) throws -> [String: String] {
+            let text = String(decoding: try fileBytes("/proc/\(process)/status"), as: UTF8.self)
+            let pairs = text.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+            return Dictionary(
+                pairs.map { (String($0[0]), $0.count > 1 ? String($0[1].drop { $0 == "\t" }) : "") },
+                uniquingKeysWith: { first, _ in first })
+        }
+
+        private func variables(of process: Int32) throws -> [String] {
+            try fileBytes("/proc/\(process)/environ").split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
