@@ -42,21 +42,19 @@ struct FlowControlTests {
         let screen = try VirtualScreen(Self.size)
         let noise = try NoiseDrawing(on: screen, seed: 4)
         let (capture, host) = try RunningCapture.pair(display: screen.name, sendBuffer: Self.smallest) {
-            $0.readPatience = .milliseconds(600)
+            $0.readPatience = .seconds(1)
         }
         try host.sendHello()
         try host.wait(for: "a picture") { host.count >= 1 }
         // Slower than the pictures come, for longer than the patience.
-        for _ in 0..<12 {
+        for _ in 0..<18 {
             noise.draw()
             poll(nil, 0, 100)
             try host.read(bytes: 3000)
         }
         #expect(capture.end == nil)
-        let stopped = now()
         noise.draw()
         #expect(try eventually("the end") { try capture.end?.get() } == .hostGone)
-        #expect(now() - stopped > .milliseconds(500))
         #expect(capture.lines.contains { $0.contains("the host has read nothing for 1 s") })
     }
 

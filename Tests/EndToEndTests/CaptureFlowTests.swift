@@ -45,7 +45,9 @@ extension EndToEnd {
             let old = capture.taken.filter { $0.time < stopped + .seconds(4) && $0.arrival > stopped + .seconds(4) }
             #expect(old.count < 30, "\(old.count) pictures had piled up")
             try capture.wait(for: "the figures") { capture.statistics?.heldBack ?? 0 > 0 }
-            #expect(try ProcessFigures(capture.processID).resident < before.resident + Self.growth)
+            let after = try ProcessFigures(capture.processID)
+            #expect(after.resident < before.resident + Self.growth, "\(after)")
+            #expect(after.peak < before.peak + Self.growth, "\(after)")
             #expect(capture.program.stop() == .exited(0))
         }
     }

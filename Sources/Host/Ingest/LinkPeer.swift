@@ -187,7 +187,7 @@ final class LinkPeer {
             log.info("link: pictures of \(size)")
         case .statistics(let done):
             log.debug("link: capture has made \(done.summary)")
-            if isAttached { ingest.statisticsChanged(of: source, to: done) }
+            if isAttached { ingest.statisticsChanged(of: source, to: done, now: now) }
         default:
             break
         }

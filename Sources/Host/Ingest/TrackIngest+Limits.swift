@@ -1,6 +1,7 @@
 public import CaptureLink
 public import MediaTypes
 import Synchronization
+import Threading
 
 /// What a person allows a source at most; nil stands for what the source allows itself.
 public struct SourceLimits: Hashable, Sendable {
@@ -39,13 +40,23 @@ extension TrackIngest {
         return source != nil
     }
 
-    /// What the source has told last of its work; nil where it has told nothing, or is gone.
-    public var statistics: CaptureStatistics? { demand.withLock { $0.statistics } }
+    /// What the source has told last of its work; nil where it has told nothing, or is gone. What was recent then is left out
+    /// once it is older than 5 s: a source that runs tells it at least every 2.5 s.
+    public var statistics: CaptureStatistics? {
+        let now = monotonicNow()
+        return demand.withLock { demand in
+            var statistics = demand.statistics
+            if now - demand.statisticsArrival > .seconds(5) { statistics?.recent = nil }
+            return statistics
+        }
+    }
 
     /// `source` tells of its work.
-    func statisticsChanged(of source: any PictureSource, to statistics: CaptureStatistics) {
+    func statisticsChanged(of source: any PictureSource, to statistics: CaptureStatistics, now: MonotonicTime) {
         demand.withLock { demand in
-            if demand.source === source { demand.statistics = statistics }
+            guard demand.source === source else { return }
+            demand.statistics = statistics
+            demand.statisticsArrival = now
         }
     }
 }

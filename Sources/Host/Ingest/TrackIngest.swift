@@ -55,6 +55,7 @@ public final class TrackIngest: TrackSource {
         var toldFrameRate: FrameRate?
         /// What the source has said of its work.
         var statistics: CaptureStatistics?
+        var statisticsArrival = MonotonicTime.zero
         /// Where the pointer was said to be last.
         var pointer: PointerReport?
         /// How the pointer is to get to who watches.

@@ -31,33 +31,43 @@ struct StatusReport {
     var line: String {
         var line = "\(state.words); \(what) to the room \(room); \(viewers == 1 ? "1 viewer" : "\(viewers) viewers")"
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
-        guard let capture, let recent = capture.recent, recent.duration > 0 else { return line }
-        let seconds = Double(recent.duration) / 1e9
-        line += Self.captureMark + "\(decimal(Double(recent.pictures) / seconds, places: 1)) pictures"
-        line += " and \(rate(Int(Double(recent.bytes) * 8 / seconds))) a second"
-        if recent.pictures > 0 {
-            line += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
-            line += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
-        }
-        line += ", \(decimal(Double(recent.processorNanoseconds) / 1e7 / seconds, places: 1)) % of a processor"
+        guard let capture else { return line }
+        line += Self.captureMark + (capture.recent.map(words) ?? "\(capture.pictures) pictures so far")
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
-        if recent.damagedMillionths > 0 {
-            line += ", \(decimal(Double(recent.damagedMillionths) / 1e4, places: 1)) % of the picture changing"
-        }
         if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
         return line
+    }
+
+    private func words(for recent: RecentStatistics) -> String {
+        let seconds = max(Double(recent.duration) / 1e9, 1e-3)
+        var words = "\(decimal(Double(recent.pictures) / seconds, places: 1)) pictures"
+        words += " and \(rate(Double(recent.bytes) * 8 / seconds)) a second"
+        if recent.pictures > 0 {
+            words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
+            words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
+        }
+        words += ", \(decimal(Double(recent.processorNanoseconds) / 1e7 / seconds, places: 1)) % of a processor"
+        if recent.damagedMillionths > 0 {
+            words += ", \(decimal(Double(recent.damagedMillionths) / 1e4, places: 1)) % of the picture changing"
+        }
+        return words
     }
 
     /// One JSON object (RFC 8259) without line feeds.
     var json: String {
         var fields = [
-            ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(String(what.prefix(256)))),
+            ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(beginning(of: what))),
             ("room", quoted(room)), ("viewers", "\(viewers)"),
         ]
         if let rate = limits.frameRate { fields.append(("maxPicturesPerSecond", "\(rate.millihertz / 1000)")) }
         if let rate = limits.bitRate { fields.append(("maxBitsPerSecond", "\(rate.bitsPerSecond)")) }
         if let capture { fields.append(("capture", object(capture.fields))) }
         return object(fields)
+    }
+
+    /// So much of it that the answer stays within its limit, whatever a window is called.
+    private func beginning(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
     }
 
     private func milliseconds(_ nanoseconds: UInt64) -> String { decimal(Double(nanoseconds) / 1e6, places: 1) }
@@ -92,7 +102,7 @@ extension SourceLimits {
     /// As "10 pictures and 600 kbit a second".
     var words: String {
         let parts = [
-            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rate($0.bitsPerSecond) },
+            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rate(Double($0.bitsPerSecond)) },
         ]
         return parts.compactMap { $0 }.joined(separator: " and ") + " a second"
     }
@@ -124,8 +134,8 @@ extension Ingest.SourceState {
     }
 }
 
-private func rate(_ bits: Int) -> String {
-    bits < 1_000_000 ? "\(bits / 1000) kbit" : "\(decimal(Double(bits) / 1e6, places: 2)) Mbit"
+private func rate(_ bits: Double) -> String {
+    bits < 1e6 ? "\(decimal(bits / 1e3, places: 0)) kbit" : "\(decimal(bits / 1e6, places: 2)) Mbit"
 }
 
 /// A number that isn't negative, with so many digits behind the point.
@@ -134,6 +144,7 @@ private func decimal(_ value: Double, places: Int) -> String {
     for _ in 0..<places { scale *= 10 }
     guard value.isFinite, value >= 0, value < 1e12 else { return "0" }
     let scaled = Int((value * Double(scale)).rounded())
+    if places == 0 { return "\(scaled)" }
     let digits = String(scaled % scale)
     return "\(scaled / scale)." + String(repeating: "0", count: places - digits.count) + digits
 }
