@@ -1,3 +1,4 @@
+import BrowserDriver
 import CaptureLink
 import MediaTypes
 import Processes
@@ -49,6 +50,34 @@ extension EndToEnd {
             #expect(after.resident < before.resident + Self.growth, "\(after)")
             #expect(after.peak < before.peak + Self.growth, "\(after)")
             #expect(capture.program.stop() == .exited(0))
+        }
+
+        @Test(
+            "a host that is stopped in its tracks and goes on: whole pictures from the same capture, whose memory hasn't grown",
+            .timeLimit(.minutes(1)), .enabled(if: EndToEnd.hasBrowser))
+        func frozenHost() throws {
+            let desktop = try SharedDesktop(apart: .hostFirst)
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+            try viewer.expectMotion()
+            let process = try desktop.captureProcessID()
+            let before = try ProcessFigures(process)
+            desktop.host.freeze()
+            let frozen = now()
+            var most = before.resident
+            while now() - frozen < .seconds(4) {
+                _ = try? eventually("some time", within: .milliseconds(100)) { false }
+                most = max(most, try ProcessFigures(process).resident)
+            }
+            desktop.host.thaw()
+            print("\(before.resident) KiB resident before, \(most) while the host was stopped")
+            #expect(most < before.resident + Self.growth)
+            try viewer.expectMotion()
+            #expect(desktop.capture?.child.poll() == nil)
+            #expect(desktop.capture?.log.contains("link lost") == false)
+            // Nothing that could not be used came through the link.
+            #expect(!desktop.host.log.contains("could not be used") && !desktop.host.log.contains("link: byte"))
         }
     }
 }

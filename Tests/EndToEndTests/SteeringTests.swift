@@ -1,4 +1,5 @@
 import BrowserDriver
+import CaptureLink
 import Foundation
 import MediaTypes
 import Processes
@@ -63,6 +64,31 @@ extension EndToEnd {
             #expect(run.status == .exited(69) && run.errorLine?.contains("no capture is connected") == true)
             let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", process])
             #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
+        }
+
+        @Test(
+            "a sharper picture of a large screen comes in parts that the bit rate has room for",
+            .timeLimit(.minutes(1)))
+        func sharpening() throws {
+            let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
+            let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "idle"])
+            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            let capture = try LinkedCapture(screen)
+            try capture.wait(for: "a picture") { !capture.taken.isEmpty }
+            try capture.settle()
+            let (first, begin) = (capture.taken.count, now())
+            try capture.send(.sharpen)
+            try capture.wait(for: "the first part") { capture.taken.count > first }
+            try capture.settle(within: .seconds(30))
+            let parts = capture.taken[first...].filter { $0.notice.quantizer == 10 }
+            let bytes = parts.map(\.byteCount).reduce(0, +)
+            let time = try #require(parts.last).arrival - begin
+            print("sharpened in \(parts.count) parts of \(bytes) bytes in all, within \(time.milliseconds) ms")
+            #expect(parts.count > 3 && bytes > 20_000 && time < .seconds(15))
+            // 4 Mbit/s, and a part that is larger than was foretold.
+            #expect(Double(bytes * 8) < 4e6 * (time.seconds + 0.5))
+            #expect(capture.taken[first...].allSatisfy { !$0.isIDR })
+            #expect(capture.program.stop() == .exited(0))
         }
     }
 }
