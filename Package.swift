@@ -138,7 +138,8 @@ let package = Package(
         program(
             "Programs", "screenrelay",
             [
-                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
+                "STUN", "Threading",
                 "MediaTypes",
             ]),
         program(
@@ -201,7 +202,8 @@ let package = Package(
         tests(
             "ScreenRelayKitTests",
             [
-                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink", "LinkTransport",
+                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
+                "LinkTransport",
                 "X264Encoding", "MediaTypes", "TestSupport",
             ]),
         tests(
