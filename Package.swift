@@ -140,7 +140,8 @@ let package = Package(
         program(
             "Programs", "screenrelay",
             [
-                "CLinux", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
+                "STUN", "Threading",
                 "MediaTypes",
             ]),
         program(
@@ -209,7 +210,8 @@ let package = Package(
         tests(
             "ScreenRelayKitTests",
             [
-                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "LinkTransport",
+                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
+                "LinkTransport",
                 "X264Encoding", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -24,6 +24,9 @@ public final class CaptureAgent {
     var chroma: ChromaFormat
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
+    var recentWork: RecentWork
+    /// Until when what stands still is made finer than usual; nil where it isn't.
+    var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
     /// Nobody watches.
     var isPaused = false
@@ -59,8 +62,9 @@ public final class CaptureAgent {
         }
         link = HostLink(
             configuration.link, isLegacy: configuration.isLegacy,
-            changesChroma: configuration.chroma == .yuv444Or420, log: log)
+            changesChroma: configuration.chroma == .yuv444Or420, patience: configuration.readPatience, log: log)
         pointer = PointerReporter(screen)
+        recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         rate = RateController(
@@ -79,6 +83,7 @@ public final class CaptureAgent {
             while true {
                 if try screenChangedSize() { adoptSize() }
                 adoptSharing()
+                link.leaveStalledHost(.now())
                 if try link.connectIfDue(.now()) { greetHost() }
                 if link.hasEnded { return .hostGone }
                 try followPointer()
@@ -137,6 +142,7 @@ public final class CaptureAgent {
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
         _ = pointer.setMode(.drawn)
+        endSharpening()
         demandIDR()
     }
 
@@ -175,6 +181,7 @@ public final class CaptureAgent {
             // The flag on the next picture says to the host which one shows it.
             if pointer.setMode(mode) { wantsPicture = true }
         case .hold(let isHeld): self.isHeld = isHeld
+        case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
             log(.info, format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")

@@ -20,6 +20,7 @@ final class HostLink {
         case pointerMode(PointerMode)
         case hold(Bool)
         case chroma(ChromaFormat)
+        case sharpen
     }
 
     private enum State {
@@ -31,6 +32,7 @@ final class HostLink {
     private let address: LinkAddress
     private let isLegacy: Bool
     private let changesChroma: Bool
+    private let patience: Interval
     private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
     private var state = State.waiting(until: .zero)
@@ -40,6 +42,10 @@ final class HostLink {
     private var hasHello = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var writer = ByteWriter(capacity: HostLink.gathered)
+    /// Control messages that the host hasn't had room for: of each kind the latest.
+    private var waiting: [LinkMessage] = []
+    /// When the host last took something of what waits for it.
+    private var lastTaken = MonotonicTime.zero
     /// Whether the host has another capture now: we try again without a word.
     private var isTurnedAway = false
     private var hasToldWaiting = false
@@ -52,9 +58,12 @@ final class HostLink {
     /// So many bytes are copied together rather than written one by one.
     private static let gathered = 1 << 16
 
+    /// `patience`: how long a host may take nothing of what waits for it before it is left.
     init(
-        _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, log: @escaping (CaptureLogLevel, String) -> Void
+        _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, patience: Interval,
+        log: @escaping (CaptureLogLevel, String) -> Void
     ) {
+        self.patience = patience
         self.address = address
         self.isLegacy = isLegacy
         self.changesChroma = changesChroma
@@ -69,6 +78,8 @@ final class HostLink {
     /// Whether the next picture can be written: there is a host, and it has taken the last one.
     var isReady: Bool { connection.map { !$0.isClosed && !$0.hasPending } ?? false }
     var isConnected: Bool { connection != nil }
+    /// Whether the host understands more than NAL units.
+    var takesMessages: Bool { hasHello && !isLegacy }
     /// Whether there is no way to a host any more.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
     /// When `connectIfDue` has something to do.
@@ -145,6 +156,7 @@ final class HostLink {
         case .pointerMode(let mode): body(.pointerMode(mode))
         case .hold(let isHeld): body(.hold(isHeld))
         case .chroma(let format): body(.chroma(format))
+        case .sharpen: body(.sharpen)
         case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
@@ -165,10 +177,22 @@ final class HostLink {
     }
 
     /// Sends a control message, to a host that understands it.
+    ///
+    /// While the host hasn't taken what was written before, it waits, and the next one of its kind takes its place: a host
+    /// that doesn't read, but asks for things, makes nothing pile up here.
     func send(_ message: LinkMessage) {
-        guard hasHello, !isLegacy else { return }
+        guard takesMessages, let connection else { return }
+        if connection.hasPending {
+            waiting.removeAll { $0.kind == message.kind }
+            waiting.append(message)
+        } else {
+            write([message])
+        }
+    }
+
+    private func write(_ messages: [LinkMessage]) {
         writer.removeAll()
-        encoder.append(message, to: &writer)
+        for message in messages { encoder.append(message, to: &writer) }
         writeOut()
     }
 
@@ -180,7 +204,7 @@ final class HostLink {
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
         writer.removeAll()
-        if hasHello, !isLegacy { encoder.append(.picture(notice), to: &writer) }
+        if takesMessages { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
             if picture.encoded.isIDR {
                 for set in [sequenceParameterSet, pictureParameterSet] {
@@ -216,6 +240,7 @@ final class HostLink {
         defer { writer.removeAll() }
         guard let connection, writer.count + payload.count > 0 else { return }
         do throws(LinkTransportError) {
+            if !connection.hasPending { lastTaken = .now() }
             try connection.enqueue(header: writer.bytes, payload: payload)
             bytesSent &+= UInt64(writer.count + payload.count)
         } catch {
@@ -227,15 +252,37 @@ final class HostLink {
     func flush(_ now: MonotonicTime) {
         guard let connection else { return }
         do throws(LinkTransportError) {
+            let before = connection.pendingBytes
             try connection.flush()
+            if connection.pendingBytes < before { lastTaken = now }
         } catch {
             loseWriting(connection, now, error)
+            return
         }
+        // Before the next picture: it may be what they say.
+        guard !connection.hasPending, !waiting.isEmpty else { return }
+        write(waiting)
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// When a host that takes nothing more is left.
+    var stallDeadline: MonotonicTime {
+        guard let connection, connection.hasPending else { return .distantFuture }
+        return lastTaken + patience
+    }
+
+    /// Leaves a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    func leaveStalledHost(_ now: MonotonicTime) {
+        guard now >= stallDeadline else { return }
+        let reason = "the host has read nothing for \(Int64(patience.seconds.rounded())) s"
+        log(.warning, "\(reason); the link is given up")
+        lose(now, reason)
     }
 
     /// Tells the host why we end, gives it a moment to take that, and closes.
     func end(_ reason: EndReason, _ text: String) {
-        send(.end(EndNotice(reason: reason, text: text)))
+        waiting.removeAll()
+        if takesMessages { write([.end(EndNotice(reason: reason, text: text))]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -262,6 +309,7 @@ final class HostLink {
     private func lose(_ now: MonotonicTime, _ reason: String) {
         guard case .connected(let connection, let since) = state else { return }
         connection.close()
+        waiting.removeAll()
         log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
         guard case .unix = address else {
             state = .ended

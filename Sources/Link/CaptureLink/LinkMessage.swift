@@ -36,6 +36,8 @@ public enum LinkMessage: Hashable, Sendable {
     case hold(Bool)
     /// The chroma format that all who watch can decode.
     case chroma(ChromaFormat)
+    /// Make finer than usual what stands still.
+    case sharpen
 
     /// The kind that its header carries.
     public var kind: MessageKind {
@@ -57,6 +59,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .pointerMode: .pointerMode
         case .hold: .hold
         case .chroma: .chroma
+        case .sharpen: .sharpen
         }
     }
 }
@@ -169,8 +172,31 @@ public struct CaptureStatistics: Hashable, Sendable {
     public var encodeNanoseconds: UInt64 = 0
     /// Memory in use now (resident), in bytes.
     public var residentBytes: UInt64 = 0
+    /// What of it is new since the statistics before; nil from senders of an earlier version.
+    public var recent: RecentStatistics?
 
     /// Nothing done yet.
+    public init() {}
+}
+
+/// What capture has done and spent since the statistics that it sent before.
+public struct RecentStatistics: Hashable, Sendable {
+    /// Nanoseconds since then.
+    public var duration: UInt64 = 0
+    /// Pictures encoded.
+    public var pictures: UInt64 = 0
+    /// Bytes written to the link, headers included.
+    public var bytes: UInt64 = 0
+    /// Nanoseconds of processor time, of all threads.
+    public var processorNanoseconds: UInt64 = 0
+    /// The median of what encoding a picture took, in nanoseconds.
+    public var encodeMedianNanoseconds: UInt64 = 0
+    /// What encoding took at most for 95 of 100 pictures, in nanoseconds.
+    public var encodeP95Nanoseconds: UInt64 = 0
+    /// How much of the picture had changed, as the mean of the pictures that showed a change, in millionths.
+    public var damagedMillionths: UInt64 = 0
+
+    /// Nothing done.
     public init() {}
 }
 

@@ -131,6 +131,8 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case hold = 38
     /// The chroma format that all who watch can decode. Host to capture.
     case chroma = 39
+    /// Make finer than usual what stands still. Host to capture.
+    case sharpen = 41
 }
 
 /// Byte 2 of a message's header. Bits without a name are zero when sent and ignored when received.
