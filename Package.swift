@@ -82,6 +82,7 @@ let package = Package(
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
+        pure("Link", "Inspection", ["CaptureLink", "H264", "MediaTypes"]),
         shell("Link", "LinkTransport", ["CLinux"]),
 
         // Capture: from the screen to the link.
@@ -166,6 +167,7 @@ let package = Package(
             "CodecsTests",
             ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests("InspectionTests", ["Inspection", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
