@@ -83,8 +83,11 @@ let package = Package(
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
-        pure("Link", "Inspection", ["CaptureLink", "H264", "MediaTypes"]),
+        pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
+        pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["CLinux"]),
+        shell("Link", "RecordingFiles", ["CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         // Capture: from the screen to the link.
         shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
@@ -141,7 +144,7 @@ let package = Package(
             "Programs", "screenrelay",
             [
                 "CLinux", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
-                "MediaTypes",
+                "CaptureLink", "Recording", "RecordingFiles", "Inspection", "Exporting", "MediaFiles", "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -168,7 +171,17 @@ let package = Package(
             "CodecsTests",
             ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
-        tests("InspectionTests", ["Inspection", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests(
+            "InspectionTests", ["Inspection", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests(
+            "ExportingTests",
+            [
+                "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264", "MediaTypes",
+                "TestSupport",
+            ]),
+        tests(
+            "RecordingTests",
+            ["Recording", "RecordingFiles", "CaptureLink", "H264", "MediaTypes", "Processes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),

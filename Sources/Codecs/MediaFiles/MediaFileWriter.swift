@@ -94,7 +94,7 @@ public final class MediaFileWriter {
         parameters.pointee.width = Int32(clamping: track.size.width)
         parameters.pointee.height = Int32(clamping: track.size.height)
         if container == .mp4, track.changesParameterSets { parameters.pointee.codec_tag = tag("avc3") }
-        let sets = track.parameterSets.flatMap { [0, 0, 0, 1] + $0 }
+        let sets = track.parameterSets.reduce(into: [UInt8]()) { $0 += [0, 0, 0, 1] + $1 }
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
         guard sets.count <= 1 << 20, let memory = av_mallocz(sets.count + padding) else { throw .outOfMemory }
         sets.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }

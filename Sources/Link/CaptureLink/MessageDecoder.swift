@@ -33,9 +33,10 @@ public struct MessageDecoder: Sendable {
     private var ready: [ReceivedMessage] = []
     private var readyIndex = 0
 
-    /// A decoder at the first byte of a connection.
-    public init(limits: LinkLimits = LinkLimits()) {
+    /// A decoder at the first byte of a connection; of one whose form is known, at the first byte of any message.
+    public init(limits: LinkLimits = LinkLimits(), form: LinkForm? = nil) {
         self.limits = limits
+        self.form = form
     }
 
     /// Takes the next bytes of the connection. Errors come out of `next()`, behind the messages before them.

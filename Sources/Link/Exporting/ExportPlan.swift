@@ -1,10 +1,11 @@
+import H264
 public import MediaTypes
 
 /// What goes into which file: found out by looking at all pictures once, before anything is written.
 ///
 /// Its memory is bounded: at most ``partLimit`` parts, and a window of order counts.
 public struct ExportPlan: Sendable {
-    /// A run of pictures of one size: one file.
+    /// A run of pictures of one size and one format of colours: one file.
     public struct Part: Sendable {
         /// The index of its first picture among all of the recording, and how many it has.
         public internal(set) var first: Int
@@ -35,6 +36,7 @@ public struct ExportPlan: Sendable {
     private var reading = PictureReading()
     private var window = OrderWindow()
     private var isOver = false
+    private var format = TrackFormat()
 
     /// A plan for the pictures from the last IDR picture at or before `from` to the last one at or before `to`.
     public init(from: Interval? = nil, to: Interval? = nil) {
@@ -58,11 +60,12 @@ public struct ExportPlan: Sendable {
             leftOut = 0
         }
         let size = facts.sequence.size
-        if parts.last?.size != size {
-            guard parts.count < Self.partLimit else {
+        if leftOut > 0 || parts.isEmpty || !format.isSame(facts.sequence) {
+            guard leftOut == 0, parts.count < Self.partLimit else {
                 leftOut += 1
                 return
             }
+            format = TrackFormat(facts.sequence)
             parts.append(
                 Part(
                     first: index, size: size, parameterSets: facts.parameterSets, start: picture.time,
@@ -76,5 +79,24 @@ public struct ExportPlan: Sendable {
         parts[last].count = index - parts[last].first + 1
         parts[last].end = picture.time
         parts[last].reordering = max(parts[last].reordering, window.add(facts.place))
+    }
+}
+
+/// What a track of a file keeps from its first picture to its last: many players can't follow a change.
+private struct TrackFormat: Sendable {
+    private var size = PictureSize(width: 0, height: 0)
+    private var chromaFormat = 0
+    private var bitDepth = 0
+
+    init() {}
+
+    init(_ sequence: SequenceParameterSet) {
+        size = sequence.size
+        chromaFormat = sequence.chromaFormatIDC
+        bitDepth = sequence.lumaBitDepth
+    }
+
+    func isSame(_ sequence: SequenceParameterSet) -> Bool {
+        size == sequence.size && chromaFormat == sequence.chromaFormatIDC && bitDepth == sequence.lumaBitDepth
     }
 }

@@ -1,5 +1,5 @@
 import H264
-public import MediaTypes
+import MediaTypes
 
 /// What a file needs to know of an access unit beside its bytes.
 struct PictureFacts: Sendable {

@@ -1,4 +1,4 @@
-public import CaptureLink
+import CaptureLink
 import H264
 public import MediaTypes
 public import Recording
@@ -113,7 +113,7 @@ public struct TimedPictures: Sendable {
     private mutating func time(of unit: AssembledAccessUnit, arrival: Interval?) -> Interval {
         var time = arrival ?? Interval(nanoseconds: count * 1_000_000_000 / Int64(framesPerSecond))
         if let capture = unit.accessUnit.captureTime {
-            let taken = capture - .zero
+            let taken = capture - MonotonicTime.zero
             if clock?.epoch != unit.epoch {
                 // A dump has no times of arrival: a new clock goes on where the last one stopped.
                 clock = (unit.epoch, (arrival ?? lastTime ?? .zero) - taken)
@@ -121,7 +121,7 @@ public struct TimedPictures: Sendable {
             let shifted = taken + (clock?.shift ?? .zero)
             if let arrival {
                 let delay = arrival - shifted
-                if delay < Self.longestDelay, delay > .zero - Self.longestDelay { time = shifted }
+                if delay.nanoseconds.magnitude < Self.longestDelay.nanoseconds.magnitude { time = shifted }
             } else {
                 time = shifted
             }

@@ -10,6 +10,41 @@ public enum InspectedRow: Sendable {
     case picture(InspectedPicture)
     /// Something wrong; comes behind the message that it is about.
     case fault(InspectionFault)
+    /// Something in a file beside messages and NAL units.
+    case note(InspectedNote)
+}
+
+/// Something in a file beside messages and NAL units.
+public struct InspectedNote: Hashable, Sendable {
+    /// What, for programs; raw values stay as they are.
+    public enum Code: String, Sendable {
+        /// A connection of the link begins.
+        case connection
+        /// Bytes of an Annex B stream that belong to no NAL unit.
+        case otherBytes
+        /// The recorder ended in good order.
+        case end
+        /// A recording without that end: its recorder was killed, or still runs.
+        case noEnd
+    }
+
+    public var code: Code
+    /// Where it begins, in bytes from the file's first.
+    public var offset: UInt64
+    /// How many bytes it takes.
+    public var size: UInt64
+    /// When, since the recording began.
+    public var time: Interval?
+
+    /// For people; no full stop.
+    public var words: String {
+        switch code {
+        case .connection: "a connection begins"
+        case .otherBytes: "\(size) bytes that belong to no NAL unit"
+        case .end: "the recording ends in good order"
+        case .noEnd: "the recording has no end: its recorder was killed, or still runs"
+        }
+    }
 }
 
 /// A message, or a NAL unit of an Annex B stream. Holds none of its bytes.
@@ -30,6 +65,8 @@ public struct InspectedMessage: Sendable {
     public var endsAccessUnit: Bool
     /// Whether it comes out of an Annex B stream.
     public var isAnnexB = false
+    /// Whether it went from the host to capture.
+    public var isToCapture = false
     /// Of a NAL unit: what it holds; nil also where its forbidden bit is set.
     public var nalUnitType: NALUnitType?
     /// Of a NAL unit: nal_ref_idc.

@@ -6,6 +6,10 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
         case unreadable
         /// The file ends in the middle of something.
         case cutFile
+        /// Messages that the recorder could not keep.
+        case recordingGap
+        /// A control message whose payload can't be read.
+        case malformedMessage
         /// A NAL unit that can't be read, or of a type that no encoder sends.
         case invalidNALUnit
         /// A NAL unit with forbidden_zero_bit set.
@@ -32,6 +36,9 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
         case lateSlice
         /// The stream ends inside an access unit.
         case unfinishedAccessUnit
+
+        /// Whether bytes are missing that may have been a part of a picture.
+        var tearsPictures: Bool { self == .unreadable || self == .cutFile || self == .recordingGap }
     }
 
     public let code: Code
@@ -47,5 +54,8 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
         self.words = words
     }
 
-    public var description: String { "byte \(offset): \(words)" }
+    public var description: String {
+        // Some words have the place already.
+        words.contains("byte \(offset)") ? words : "byte \(offset): \(words)"
+    }
 }

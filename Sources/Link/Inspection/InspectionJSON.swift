@@ -12,7 +12,8 @@ public enum InspectionJSON {
             switch row {
             case .message(let message): object(message)
             case .picture(let picture): object(picture)
-            case .fault(let fault): object(fault, type: "fault")
+            case .fault(let fault): object(fault)
+            case .note(let note): object(note)
             }
         return object.text + "\n"
     }
@@ -68,6 +69,7 @@ public enum InspectionJSON {
             object.add("kindName", MessageKind(rawValue: message.kindCode).map { "\($0)" })
             if message.epoch != 0 { object.add("epoch", String(message.epoch, radix: 16)) }
             object.add("endsAccessUnit", message.endsAccessUnit)
+            if message.isToCapture { object.add("toCapture", true) }
         }
         object.add("nalType", message.nalUnitType?.rawValue)
         object.add("nalRefIdc", message.referenceIDC)
@@ -105,9 +107,18 @@ public enum InspectionJSON {
         return object
     }
 
-    private static func object(_ fault: InspectionFault, type: String) -> JSONObject {
+    private static func object(_ note: InspectedNote) -> JSONObject {
         var object = JSONObject()
-        object.add("type", type)
+        object.add("type", note.code.rawValue)
+        object.add("offset", note.offset)
+        object.add("size", note.size)
+        object.add("time", note.time?.seconds, digits: 9)
+        return object
+    }
+
+    private static func object(_ fault: InspectionFault) -> JSONObject {
+        var object = JSONObject()
+        object.add("type", "fault")
         object.add("offset", fault.offset)
         object.add("code", fault.code.rawValue)
         object.add("text", fault.words)

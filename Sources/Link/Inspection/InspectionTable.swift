@@ -56,6 +56,8 @@ public struct InspectionTable: Sendable {
         case (.message(let message), .messages): shown = lines(cells(message), message.words)
         case (.picture(let picture), .pictures): shown = lines(cells(picture), picture.damage?.words ?? "")
         case (.fault(let fault), _): shown = Self.wrapped("! \(fault)", first: "", rest: "  ")
+        case (.note(let note), .messages):
+            shown = lines(["\(note.offset)", note.time.map { DecimalText.seconds($0) } ?? ""], note.words)
         default: return ""
         }
         return shown.joined(separator: "\n") + "\n"
@@ -86,6 +88,7 @@ public struct InspectionTable: Sendable {
     /// Cells under each other; the text behind them goes on in its own column.
     private func lines(_ cells: [String], _ text: String) -> [String] {
         var line = ""
+        // Where only the first cells are given, the text stands behind them.
         for (column, cell) in zip(columns, cells) {
             let space = String(repeating: " ", count: max(0, column.width - cell.count))
             line += (column.isNumber ? space + cell : cell + space) + "  "

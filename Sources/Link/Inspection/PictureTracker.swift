@@ -101,6 +101,23 @@ struct PictureTracker: Sendable {
         }
     }
 
+    /// Another connection begins; it has parameter sets of its own.
+    mutating func connectionBegins(at offset: UInt64) {
+        newSequence = nil
+        if isLegacy, current.hasSlice { complete(at: offset) }
+        reset()
+        epoch = 0
+    }
+
+    /// Something is missing here: the picture that it was in can't be judged.
+    mutating func tear() {
+        newSequence = nil
+        current = PendingPicture()
+        lastSlice = nil
+        lastNotice = nil
+        frameNumbers = FrameNumbers()
+    }
+
     // MARK: NAL units
 
     private mutating func read(
@@ -225,6 +242,11 @@ struct PictureTracker: Sendable {
 
     private mutating func begin(_ newEpoch: UInt64, at offset: UInt64) {
         guard newEpoch != epoch else { return }
+        reset()
+        epoch = newEpoch
+    }
+
+    private mutating func reset() {
         if !current.isEmpty {
             fault(.cutOffAccessUnit, at: current.offset, "a new start of capture cut this access unit off")
         }
@@ -233,8 +255,8 @@ struct PictureTracker: Sendable {
         lastSlice = nil
         lastCaptureTime = nil
         lastNotice = nil
+        lastArrival = nil
         frameNumbers = FrameNumbers()
-        epoch = newEpoch
     }
 
     private mutating func endUnfinished(at offset: UInt64) {

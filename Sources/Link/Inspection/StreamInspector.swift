@@ -19,8 +19,12 @@ public struct StreamInspector: Sendable {
 
     /// Takes a message that begins at `offset`.
     ///
-    /// - Parameter arrival: when it arrived, where that was recorded.
-    public mutating func add(_ message: ReceivedMessage, at offset: UInt64, arrival: MonotonicTime? = nil) {
+    /// - Parameters:
+    ///   - arrival: when it arrived, where that was recorded.
+    ///   - isToCapture: whether it went from the host to capture.
+    public mutating func add(
+        _ message: ReceivedMessage, at offset: UInt64, arrival: MonotonicTime? = nil, isToCapture: Bool = false
+    ) {
         let header = message.header
         var row = InspectedMessage(
             offset: offset, size: header.length,
@@ -30,13 +34,18 @@ public struct StreamInspector: Sendable {
         if timeline.ranBack(arrival) {
             pictures.fault(.timeRunsBack, at: offset, "it arrived before the message in front of it")
         }
+        row.isToCapture = isToCapture
         row.words = MessageWords.words(of: message.body)
+        if isToCapture {
+            if row.words.isEmpty { row.words = "from the host" } else { row.words += ", from the host" }
+            return finish(row)
+        }
         switch message.body {
         case .nalUnit(let payload):
             pictures.add(
                 payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
                 stream: header.stream)
-        case .picture(let notice):
+        case .picture(let notice) where header.stream == 0:
             row.damage = notice.damage
             pictures.add(notice, row)
         case .hello(let hello): summary.note(hello)
@@ -47,13 +56,18 @@ public struct StreamInspector: Sendable {
     }
 
     /// Takes a message of a kind that this version doesn't know.
-    public mutating func addUnknown(_ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil) {
+    ///
+    /// - Parameter words: what it is, where its kind is known but it can't be read.
+    public mutating func addUnknown(
+        _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
+        words: String = "of a kind that this version doesn't know"
+    ) {
         finish(
             InspectedMessage(
                 offset: offset, size: header.length,
                 time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
                 captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-                endsAccessUnit: false, words: "of a kind that this version doesn't know"))
+                endsAccessUnit: false, words: words))
     }
 
     /// Takes a NAL unit of an Annex B stream, without its start code and without zeros behind it.
@@ -70,11 +84,22 @@ public struct StreamInspector: Sendable {
         finish(row)
     }
 
+    /// Takes what stands in a file beside messages and NAL units.
+    public mutating func add(_ note: InspectedNote) {
+        if note.code == .connection {
+            pictures.connectionBegins(at: note.offset)
+            timeline.connectionBegins()
+        }
+        drain()
+        rows.append(.note(note))
+    }
+
     /// Bytes that can't be read begin at `offset`; `words` say what is wrong.
     public mutating func addFault(
         _ code: InspectionFault.Code = .unreadable, at offset: UInt64, _ words: String
     ) {
         pictures.fault(code, at: offset, words)
+        if code.tearsPictures { pictures.tear() }
         drain()
     }
 
@@ -93,7 +118,7 @@ public struct StreamInspector: Sendable {
 
     private mutating func finish(_ row: InspectedMessage) {
         var row = row
-        if let sequence = pictures.newSequence {
+        if row.nalUnitType == .sequenceParameterSet, let sequence = pictures.newSequence {
             row.words = sequence.shortWords
             summary.note(sequence, at: row.offset)
         }
@@ -139,6 +164,9 @@ struct InspectionTimeline: Sendable {
         last = own - (base ?? own)
         return last
     }
+
+    /// Another connection's capture times are of another clock.
+    mutating func connectionBegins() { epoch = 0 }
 
     /// Whether the message that was just timed arrived before the one in front.
     func ranBack(_ arrival: MonotonicTime?) -> Bool { arrival != nil && isBack }

@@ -120,9 +120,9 @@ public struct StreamSummary: Sendable {
         messages[row.kindCode, default: 0] &+= 1
         payloadBytes &+= row.size
         if let type = row.nalUnitType { nalUnits[type, default: 0] &+= 1 }
-        if row.epoch != lastEpoch {
+        if row.epoch != 0, row.epoch != lastEpoch {
             lastEpoch = row.epoch
-            if row.epoch != 0 { epochs &+= 1 }
+            epochs &+= 1
         }
     }
 

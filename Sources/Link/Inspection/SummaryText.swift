@@ -5,8 +5,10 @@ import MediaTypes
 extension StreamSummary {
     /// The summary as lines for people, at most 100 columns wide.
     ///
-    /// - Parameter form: what the file is, in words; nil leaves the line out.
-    public func text(form: String?) -> String {
+    /// - Parameters:
+    ///   - form: what the file is, in words; nil leaves the line out.
+    ///   - listsFaults: whether the first fault of each kind is told, not only how many there are.
+    public func text(form: String?, listsFaults: Bool = true) -> String {
         var lines: [(String, String)] = []
         if let form { lines.append(("stream", form)) }
         for hello in hellos { lines.append(("from", "\(hello.role), version \(hello.version), '\(hello.name)'")) }
@@ -32,7 +34,7 @@ extension StreamSummary {
             lines.append(("ended by", "the sender: \(ending.reason)" + (ending.text.isEmpty ? "" : ", \(ending.text)")))
         }
         if let endOffset { lines.append(("ends at", "byte \(endOffset)")) }
-        lines += faultLines
+        lines += listsFaults ? faultLines : [("faults", faultCount == 0 ? "none" : "\(faultCount), see above")]
         let column = 11
         return lines.flatMap { name, words in
             let head = name + String(repeating: " ", count: max(1, column - name.count))
