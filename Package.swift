@@ -181,7 +181,10 @@ let package = Package(
             ]),
         tests(
             "RecordingTests",
-            ["Recording", "RecordingFiles", "CaptureLink", "H264", "MediaTypes", "Processes", "TestSupport"]),
+            [
+                "Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "Threading", "MediaTypes",
+                "TestSupport",
+            ]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
