@@ -172,12 +172,10 @@ let package = Package(
             ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
-            "InspectionTests", ["Inspection", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
-        tests(
-            "ExportingTests",
+            "InspectionTests",
             [
-                "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264", "MediaTypes",
-                "TestSupport",
+                "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
+                "ByteCoding", "MediaTypes", "TestSupport",
             ]),
         tests(
             "RecordingTests",

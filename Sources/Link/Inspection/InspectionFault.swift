@@ -26,6 +26,8 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
         case timeRunsBack
         /// An access unit whose last NAL unit does not say that it is the last.
         case missingEnd
+        /// A picture none of whose slices begins at its first macroblock.
+        case incompletePicture
         /// An access unit that ends without a slice.
         case emptyAccessUnit
         /// An access unit that a new start of capture cut off.

@@ -46,7 +46,7 @@ public struct InspectionTable: Sendable {
 
     /// The line above the rows.
     public var heading: String {
-        lines(columns.map(\.name), contents == .messages ? "" : "damage").joined(separator: "\n") + "\n"
+        lines(columns.map(\.name), contents == .messages ? "what it says" : "damage").joined(separator: "\n") + "\n"
     }
 
     /// The lines of a row, each with a line feed; empty where it isn't shown.

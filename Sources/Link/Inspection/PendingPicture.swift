@@ -7,6 +7,7 @@ struct PendingPicture: Sendable {
     private(set) var offset: UInt64 = 0
     private(set) var isEmpty = true
     private(set) var hasSlice = false
+    private(set) var hasFirstMacroblock = false
     private(set) var size: UInt64 = 0
     private(set) var nalUnits = 0
     /// Slices whose header could be read.
@@ -39,9 +40,10 @@ struct PendingPicture: Sendable {
         hasSlice = true
     }
 
-    mutating func add(_ kind: SliceKind, _ quantizer: Int?) {
+    mutating func add(_ slice: SliceHeader, _ quantizer: Int?) {
         slices += 1
-        kinds.insert(kind)
+        kinds.insert(slice.kind)
+        if slice.firstMacroblock == 0 { hasFirstMacroblock = true }
         guard let quantizer else { return }
         let old = quantizers ?? quantizer...quantizer
         quantizers = min(old.lowerBound, quantizer)...max(old.upperBound, quantizer)

@@ -202,7 +202,7 @@ struct PictureTracker: Sendable {
         row.quantizer = coded?.quantizer
         if current.slices == 0 { beginPicture(slice, coded, row) }
         row.picture = current.number
-        current.add(slice.kind, coded?.quantizer)
+        current.add(slice, coded?.quantizer)
         return true
     }
 
@@ -224,6 +224,12 @@ struct PictureTracker: Sendable {
             fault(.startsWithoutIDR, at: row.offset, "the first picture is not an IDR picture")
         }
         guard let sequence = sets.sequenceParameterSet(slice.sequenceParameterSetID) else { return }
+        let macroblocks = (sequence.codedSize.width / 16) * (sequence.codedSize.height / 16)
+        if slice.firstMacroblock >= macroblocks {
+            fault(
+                .invalidNALUnit, at: row.offset,
+                "the slice begins at macroblock \(slice.firstMacroblock) of a picture that has \(macroblocks)")
+        }
         if let words = frameNumbers.check(slice, sequence, clears: coded?.clearsReferences ?? false) {
             fault(.frameNumberGap, at: row.offset, words)
         }
@@ -281,6 +287,11 @@ struct PictureTracker: Sendable {
                     + "\(AccessUnitAssembler.accessUnitLimit) bytes and \(AccessUnitAssembler.nalUnitLimit) NAL units")
         }
         guard pending.slices > 0 else { return }
+        if !pending.hasFirstMacroblock {
+            fault(
+                .incompletePicture, at: pending.offset,
+                "no slice of picture \(pending.number) begins at its first macroblock: a slice is missing")
+        }
         if endsWithThis { endedBehind.append(pending.picture) } else { endedBefore.append(pending.picture) }
     }
 }

@@ -50,6 +50,8 @@ public struct StreamSummary: Sendable {
 
     /// Messages by the code of their kind. NAL units are kind 0.
     public private(set) var messages: [UInt8: UInt64] = [:]
+    /// Whether any of them was a message of the link, legacy forms included.
+    public private(set) var hasLinkMessages = false
     /// NAL units by type.
     public private(set) var nalUnits: [NALUnitType: UInt64] = [:]
     /// Bytes of all payloads.
@@ -119,6 +121,7 @@ public struct StreamSummary: Sendable {
     mutating func note(_ row: InspectedMessage) {
         messages[row.kindCode, default: 0] &+= 1
         payloadBytes &+= row.size
+        if !row.isAnnexB { hasLinkMessages = true }
         if let type = row.nalUnitType { nalUnits[type, default: 0] &+= 1 }
         if row.epoch != 0, row.epoch != lastEpoch {
             lastEpoch = row.epoch

@@ -12,7 +12,7 @@ extension StreamSummary {
         var lines: [(String, String)] = []
         if let form { lines.append(("stream", form)) }
         for hello in hellos { lines.append(("from", "\(hello.role), version \(hello.version), '\(hello.name)'")) }
-        lines.append(("messages", messageWords))
+        if hasLinkMessages { lines.append(("messages", messageWords)) }
         if !nalUnits.isEmpty { lines.append(("NAL units", nalUnitWords)) }
         lines.append(("pictures", pictureWords))
         if let duration { lines.append(("time", timeWords(duration))) }

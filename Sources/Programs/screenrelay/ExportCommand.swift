@@ -1,3 +1,4 @@
+import CLinux
 import CommandLine
 import Exporting
 import Glibc

@@ -1,3 +1,4 @@
+import CaptureLink
 import CommandLine
 import Exporting
 import Glibc

@@ -2,6 +2,7 @@ import CommandLine
 import Exporting
 import Glibc
 import Inspection
+import MediaTypes
 import Recording
 
 /// Writes an H.264 stream in Annex B form: the very bytes where they came from one, else each NAL unit behind a start code
