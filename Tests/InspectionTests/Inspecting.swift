@@ -1,16 +1,19 @@
-import H264
 import Inspection
+import Recording
 
-/// Inspects a whole Annex B stream in memory.
-func inspect(annexB bytes: [UInt8]) -> (rows: [InspectedRow], summary: StreamSummary) {
-    var inspector = StreamInspector()
+/// Inspects a file that lies in memory; nil where it is none that can be read.
+func inspect(_ bytes: [UInt8]) -> (rows: [InspectedRow], summary: StreamSummary, isDamaged: Bool)? {
+    var inspection = FileInspection()
     var rows: [InspectedRow] = []
-    for range in AnnexB.nalUnits(in: bytes) {
-        inspector.addNALUnit(bytes[range], at: UInt64(range.lowerBound - 3), size: UInt64(range.count + 3))
-        rows += inspector.takeRows()
-    }
-    inspector.end(at: UInt64(bytes.count))
-    return (rows + inspector.takeRows(), inspector.summary)
+    let stream = read(
+        bytes,
+        item: {
+            inspection.add($0)
+            rows += inspection.takeRows()
+        }, fault: { inspection.add($0) })
+    guard let stream else { return nil }
+    inspection.end(at: stream.offset, hasEnd: stream.form == .recording ? stream.hasEnd : nil)
+    return (rows + inspection.takeRows(), inspection.summary, inspection.isDamaged)
 }
 
 extension [InspectedRow] {

@@ -7,6 +7,8 @@ struct PendingPicture: Sendable {
     private(set) var offset: UInt64 = 0
     private(set) var isEmpty = true
     private(set) var hasSlice = false
+    /// Whether a NAL unit in it could not be used.
+    private(set) var hasLeftOut = false
     private(set) var hasFirstMacroblock = false
     private(set) var size: UInt64 = 0
     private(set) var nalUnits = 0
@@ -30,6 +32,8 @@ struct PendingPicture: Sendable {
         offset = newOffset
         isEmpty = false
     }
+
+    mutating func leaveOut() { hasLeftOut = true }
 
     mutating func append(_ row: InspectedMessage, _ type: NALUnitType) {
         size &+= row.size

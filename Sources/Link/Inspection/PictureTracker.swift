@@ -82,6 +82,8 @@ struct PictureTracker: Sendable {
             row.nalUnitType = header.type
             row.referenceIDC = header.referenceIDC
             add(nalUnit, header.type, &row, arrival)
+        } else {
+            current.leaveOut()
         }
         lastArrival = arrival
         if !isLegacy, row.endsAccessUnit { complete(at: row.offset, endsWithThis: true) }
@@ -146,6 +148,7 @@ struct PictureTracker: Sendable {
                 type.isUnspecified
                     ? "a NAL unit of type \(type.rawValue), which no encoder sends" : "a slice without a byte of content"
             )
+            current.leaveOut()
             return
         }
         if isLegacy, type.startsAccessUnit {
@@ -155,7 +158,7 @@ struct PictureTracker: Sendable {
         if type.isParameterSet {
             store(nalUnit, type, at: row.offset)
         } else if type.beginsWithSliceHeader {
-            guard addSlice(nalUnit, &row, arrival) else { return }
+            guard addSlice(nalUnit, &row, arrival) else { return current.leaveOut() }
         } else if type.isSlice {
             row.picture = current.slices > 0 ? current.number : nil
         }
@@ -277,6 +280,8 @@ struct PictureTracker: Sendable {
         let pending = current
         current = PendingPicture()
         guard pending.hasSlice else {
+            // What was left out has been told already.
+            if pending.hasLeftOut { return }
             fault(.emptyAccessUnit, at: pending.isEmpty ? offset : pending.offset, "an access unit without a slice")
             return
         }
