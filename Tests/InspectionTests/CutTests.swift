@@ -47,7 +47,8 @@ struct CutTests {
         let (bytes, ends) = stream.recording()
         // The record that ends each access unit.
         let unitEnds = stream.messages.indices.filter { index in
-            MessageHeader(decoding: stream.messages[index].bytes[...], form: .extended)?.flags.contains(.endOfAccessUnit) == true
+            MessageHeader(decoding: stream.messages[index].bytes[...], form: .extended)?.flags.contains(
+                .endOfAccessUnit) == true
         }.map { ends[$0 + 1] }
         for cut in Self.cuts(of: bytes.count, seed: 2) {
             let exported = export(Array(bytes[..<cut]))
@@ -93,7 +94,8 @@ struct CutTests {
         let stream = try Self.stream()
         var (bytes, ends) = stream.recording()
         // In the middle of the pictures before the IDR picture 7.
-        let notice = try #require(stream.messages.indices.filter { stream.messages[$0].bytes[1] == 2 }.dropFirst(5).first)
+        let notice = try #require(
+            stream.messages.indices.filter { stream.messages[$0].bytes[1] == 2 }.dropFirst(5).first)
         let place = ends[notice + 1] + 60
         bytes[place] ^= 0xFF
         let found = try #require(inspect(bytes))

@@ -12,7 +12,9 @@ struct ExportFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("pictures have the times at which they were taken, however irregular", arguments: [MediaContainer.mp4, .matroska])
+    @Test(
+        "pictures have the times at which they were taken, however irregular",
+        arguments: [MediaContainer.mp4, .matroska])
     func times(_ container: MediaContainer) throws {
         let times: [Int64] = [0, 33, 66, 500, 533, 1500]
         let stream = try MadeStream(times: times)
@@ -34,7 +36,9 @@ struct ExportFileTests {
         #expect(own.bytes.count == 40 * 64 * 48 * 3 / 2)
     }
 
-    @Test("a change of size begins another file, and each plays from its beginning", arguments: [MediaContainer.mp4, .matroska])
+    @Test(
+        "a change of size begins another file, and each plays from its beginning",
+        arguments: [MediaContainer.mp4, .matroska])
     func sizes(_ container: MediaContainer) throws {
         var stream = try MadeStream(times: [0, 40, 80])
         try stream.append(times: [120, 160], size: PictureSize(width: 96, height: 64))
@@ -76,7 +80,8 @@ struct ExportFileTests {
     func reordering() throws {
         let raw = folder.file("b.h264")
         let made = try FFmpeg.run([
-            "-f", "lavfi", "-i", "testsrc=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "3", "-b_strategy", "0",
+            "-f", "lavfi", "-i", "testsrc=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "3",
+            "-b_strategy", "0",
             "-x264-params", "b-pyramid=normal:keyint=15", "-pix_fmt", "yuv420p", raw,
         ])
         try #require(made.status != nil)

@@ -23,7 +23,8 @@ struct MadeStream {
 
     /// Pictures taken at these times, in milliseconds; those in `idrs` are IDR pictures, the first one always is.
     init(
-        times: [Int64] = [0, 33, 66, 500, 533, 1500], idrs: Set<Int> = [4], size: PictureSize = PictureSize(width: 64, height: 48)
+        times: [Int64] = [0, 33, 66, 500, 533, 1500], idrs: Set<Int> = [4],
+        size: PictureSize = PictureSize(width: 64, height: 48)
     ) throws {
         messages.append(
             message(
@@ -34,23 +35,28 @@ struct MadeStream {
     /// More pictures, perhaps of another size.
     mutating func append(times: [Int64], idrs: Set<Int> = [], size: PictureSize) throws {
         let encoder = try X264Encoder(
-            X264Configuration(size: size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+            X264Configuration(
+                size: size, framesPerSecond: 30,
+                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
         for (index, time) in times.enumerated() {
             let samples = size.width * size.height
             // A little noise, so that a picture takes some hundred bytes.
             let luma = (0..<samples).map { UInt8(100 + ($0 &* 40_503 &* (index + 3)) >> 9 % 24) }
             let picture = I420Picture(
-                size: size, bytes: luma + [UInt8](repeating: 128, count: samples / 2), isFullRange: false, matrix: .bt601,
+                size: size, bytes: luma + [UInt8](repeating: 128, count: samples / 2), isFullRange: false,
+                matrix: .bt601,
                 captureTime: Self.captureStart + .milliseconds(time))
             let unit = try encoder.accessUnit(
-                of: picture, forceIDR: index == 0 || idrs.contains(index), time: MediaTime(ticks: Int64(units.count + 1) * 3000))
+                of: picture, forceIDR: index == 0 || idrs.contains(index),
+                time: MediaTime(ticks: Int64(units.count + 1) * 3000))
             append(unit, arrival: Self.start + .milliseconds(time + 5), size: size)
         }
     }
 
     private mutating func append(_ unit: AccessUnit, arrival: MonotonicTime, size: PictureSize) {
         let notice = PictureNotice(
-            sequenceNumber: UInt64(units.count), damage: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height / 2),
+            sequenceNumber: UInt64(units.count),
+            damage: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height / 2),
             quantizer: 22)
         messages.append(message(.picture(notice), at: arrival))
         let encoder = MessageEncoder(epoch: Self.epoch)

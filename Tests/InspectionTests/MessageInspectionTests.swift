@@ -65,7 +65,7 @@ struct MessageInspectionTests {
         let table = InspectionTable(.messages)
         let lines = (table.heading + found.rows.map(table.text).joined()).split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= InspectionTable.width && $0.last != " " })
-        #expect(lines.first == "    offset     time s  message              bytes  picture  slice   qp  what it says")
+        #expect(lines.first == "    offset     time s  message          bytes     pic  type  qp  what it says")
         // The columns' ends, where numbers stand to the right.
         let slice = try #require(lines.first { $0.contains("IDR slice") })
         #expect(slice.prefix(10).allSatisfy { $0 == " " || $0.isNumber })

@@ -21,7 +21,8 @@ struct ReferenceInspectionTests {
         #expect(summary.quantizerRange != nil)
     }
 
-    @Test("a slice's quantizer is the one that FFmpeg reads", .enabled(if: FFmpeg.isAvailable), arguments: listedPictures)
+    @Test(
+        "a slice's quantizer is the one that FFmpeg reads", .enabled(if: FFmpeg.isAvailable), arguments: listedPictures)
     func quantizers(_ entry: (name: String, pictures: UInt64)) throws {
         let rows = try #require(inspect(try ReferenceStreams.bytes(entry.name))).rows
         let own = rows.messages.compactMap(\.quantizer)

@@ -97,7 +97,9 @@ public final class MediaFileWriter {
         let sets = track.parameterSets.reduce(into: [UInt8]()) { $0 += [0, 0, 0, 1] + $1 }
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
         guard sets.count <= 1 << 20, let memory = av_mallocz(sets.count + padding) else { throw .outOfMemory }
-        sets.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
+        sets.withUnsafeBytes {
+            memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count)
+        }
         parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
         parameters.pointee.extradata_size = Int32(clamping: sets.count)
     }

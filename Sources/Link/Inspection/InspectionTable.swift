@@ -30,9 +30,9 @@ public struct InspectionTable: Sendable {
         case .messages:
             columns = [
                 Column(name: "offset", width: 10), Column(name: "time s", width: 9),
-                Column(name: "message", width: 15, isNumber: false), Column(name: "bytes", width: 9),
-                Column(name: "picture", width: 7), Column(name: "slice", width: 5, isNumber: false),
-                Column(name: "qp", width: 3),
+                Column(name: "message", width: 12, isNumber: false), Column(name: "bytes", width: 8),
+                Column(name: "pic", width: 6), Column(name: "type", width: 4, isNumber: false),
+                Column(name: "qp", width: 2),
             ]
         case .pictures:
             columns = [
@@ -63,9 +63,14 @@ public struct InspectionTable: Sendable {
         return shown.joined(separator: "\n") + "\n"
     }
 
+    /// What would not fit into its column.
+    private static let shortNames = ["pointerPosition": "pointer"]
+
     private func cells(_ message: InspectedMessage) -> [String] {
         let isNALUnit = message.kindCode == 0
-        let name = isNALUnit ? message.nalUnitType?.tableName ?? "NAL unit" : message.kindName
+        let name =
+            isNALUnit
+            ? message.nalUnitType?.tableName ?? "NAL unit" : Self.shortNames[message.kindName] ?? message.kindName
         return [
             "\(message.offset)", message.time.map { DecimalText.seconds($0) } ?? "", name, "\(message.size)",
             message.picture.map { "\($0)" } ?? "", message.slice?.kind.description ?? "",
@@ -135,8 +140,8 @@ extension NALUnitType {
         case .dataPartitionA: "partition A"
         case NALUnitType(rawValue: 3): "partition B"
         case NALUnitType(rawValue: 4): "partition C"
-        case .endOfSequence: "end of sequence"
-        case .endOfStream: "end of stream"
+        case .endOfSequence: "end of seq."
+        case .endOfStream: "stream end"
         case .fillerData: "filler"
         default: isUnspecified || rawValue > 12 ? "NAL type \(rawValue)" : description
         }

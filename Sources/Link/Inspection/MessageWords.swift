@@ -32,10 +32,12 @@ enum MessageWords {
 
     private static func words(of notice: PictureNotice) -> String {
         let damage = notice.damage
-        var text = "no. \(notice.sequenceNumber), damage "
+        var text = "#\(notice.sequenceNumber), damage "
         text += damage.width == 0 || damage.height == 0 ? "none" : damage.words
         if notice.quantizer != 0 { text += ", qp \(notice.quantizer)" }
-        if notice.settling.nanoseconds > 0 { text += ", settled \(DecimalText.seconds(notice.settling)) s" }
+        if notice.settling.nanoseconds > 0 {
+            text += ", settled \(DecimalText.fixed(notice.settling.seconds * 1000, digits: 1)) ms"
+        }
         return text
     }
 

@@ -146,7 +146,8 @@ struct PictureTracker: Sendable {
             fault(
                 .invalidNALUnit, at: row.offset,
                 type.isUnspecified
-                    ? "a NAL unit of type \(type.rawValue), which no encoder sends" : "a slice without a byte of content"
+                    ? "a NAL unit of type \(type.rawValue), which no encoder sends"
+                    : "a slice without a byte of content"
             )
             current.leaveOut()
             return

@@ -150,7 +150,9 @@ public struct StreamSummary: Sendable {
         pictureKinds[picture.kindName, default: 0] &+= 1
         pictureBytes &+= picture.size
         slices &+= UInt64(picture.slices)
-        if Int64(clamping: picture.size) > largest?.value ?? -1 { largest = extreme(Int64(clamping: picture.size), picture) }
+        if Int64(clamping: picture.size) > largest?.value ?? -1 {
+            largest = extreme(Int64(clamping: picture.size), picture)
+        }
         if let quantizers = picture.quantizers {
             quantizerSum.add(Int64(quantizers.lowerBound + quantizers.upperBound))
             let old = quantizerRange ?? quantizers

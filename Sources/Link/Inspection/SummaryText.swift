@@ -28,7 +28,10 @@ extension StreamSummary {
         for entry in sequences {
             let often = entry.count == 1 ? "once" : "\(entry.count) times"
             lines.append(
-                ("SPS \(entry.sequence.id)", entry.sequence.words.joined(separator: ", ") + "; \(often), first at byte \(entry.offset)"))
+                (
+                    "SPS \(entry.sequence.id)",
+                    entry.sequence.words.joined(separator: ", ") + "; \(often), first at byte \(entry.offset)"
+                ))
         }
         if let ending {
             lines.append(("ended by", "the sender: \(ending.reason)" + (ending.text.isEmpty ? "" : ", \(ending.text)")))
@@ -78,14 +81,24 @@ extension StreamSummary {
 
     private var sizeWords: String {
         var text = "\(DecimalText.grouped(pictureBytes)) bytes of pictures"
-        if let bitRate { text += ", \(Self.rate(bitRate)) on average, \(Self.rate(Double(peakSecondBytes) * 8)) in the busiest second" }
-        if let largest { text += ", largest picture \(DecimalText.grouped(UInt64(max(0, largest.value)))) bytes" + place(largest, before: false) }
+        if let bitRate {
+            text +=
+                ", \(Self.rate(bitRate)) on average, \(Self.rate(Double(peakSecondBytes) * 8)) in the busiest second"
+        }
+        if let largest {
+            text +=
+                ", largest picture \(DecimalText.grouped(UInt64(max(0, largest.value)))) bytes"
+                + place(largest, before: false)
+        }
         return text
     }
 
     private var idrWords: String {
-        guard idrDistance.count > 0 else { return (pictureKinds["IDR"] ?? 0) == 1 ? "one IDR picture" : "no IDR picture" }
-        var text = "every \(DecimalText.fixed(idrDistance.mean, digits: 1, trimmed: true)) pictures on average"
+        guard idrDistance.count > 0 else {
+            return (pictureKinds["IDR"] ?? 0) == 1 ? "one IDR picture" : "no IDR picture"
+        }
+        let mean = DecimalText.fixed(idrDistance.mean, digits: 1, trimmed: true)
+        var text = mean == "1" ? "every picture" : "every \(mean) pictures on average"
         if idrDistance.least != idrDistance.greatest { text += " (\(idrDistance.least) to \(idrDistance.greatest))" }
         if idrInterval.count > 0 {
             text += ", at most \(DecimalText.seconds(Interval(nanoseconds: idrInterval.greatest))) s apart"

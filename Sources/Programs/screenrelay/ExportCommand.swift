@@ -11,12 +11,14 @@ import RecordingFiles
 enum ExportCommand {
     static let command = Command(
         name: "export",
-        summary: "Makes a .mp4, .mkv or .h264 file out of a recording, a raw dump of the link or an H.264 stream, without "
+        summary:
+            "Makes a .mp4, .mkv or .h264 file out of a recording, a raw dump of the link or an H.264 stream, without "
             + "encoding anything again.",
         options: [
             Option(
                 long: "output", short: "o", value: .required("FILE"),
-                help: "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264), the stream alone; what was recorded "
+                help:
+                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264), the stream alone; what was recorded "
                     + "from an H.264 stream comes out byte for byte. Where the pictures' size or colour format changes, "
                     + ".mp4 and .mkv go on in FILE-2, FILE-3, ..., since players can't follow"),
             Option(
@@ -25,16 +27,19 @@ enum ExportCommand {
             Option(long: "to", value: .required("TIME"), help: "end so far into the recording"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
-                help: "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                help:
+                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
             Option(long: "force", help: "overwrite what is there"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
-            help: "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. Of a damaged or cut file "
+            help:
+                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. Of a damaged or cut file "
                 + "all that is whole is written; the exit status is then 65"),
         examples: [
-            Example("screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),
+            Example(
+                "screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),
             Example(
                 "screenrelay export screen.srr --from 1m --to 90s -o part.mkv",
                 "Half a minute of it; Matroska keeps times to the millisecond."),

@@ -59,7 +59,9 @@ final class ExportSource {
                     fault = nil
                 }
                 if case .gap(let gap) = item.content {
-                    tell("byte \(item.offset): \(gap.messages) messages were not recorded: the recorder could not keep up")
+                    tell(
+                        "byte \(item.offset): \(gap.messages) messages were not recorded: the recorder could not keep up"
+                    )
                 }
                 if item.arrival != nil { hasTimes = true }
                 if case .message(let message, _) = item.content, message.header.captureTime != nil { hasTimes = true }
@@ -77,7 +79,9 @@ final class ExportSource {
             file.goOn()
         }
         if file.form == .recording, !file.hasEnd {
-            tell("the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(file.offset)")
+            tell(
+                "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(file.offset)"
+            )
         }
     }
 

@@ -25,6 +25,9 @@ struct ExportTarget {
             throw .isInput(path)
         }
         try checkFree(1)
+        // Said before anybody waits for what could not be kept.
+        Glibc.close(try create(0))
+        discard(0)
     }
 
     /// Whether the names of so many parts are free.

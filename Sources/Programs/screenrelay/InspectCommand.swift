@@ -12,12 +12,14 @@ import RecordingFiles
 enum InspectCommand {
     static let command = Command(
         name: "inspect",
-        summary: "Shows the messages and pictures of a recording, a raw dump of the link or an H.264 stream, and what is "
+        summary:
+            "Shows the messages and pictures of a recording, a raw dump of the link or an H.264 stream, and what is "
             + "wrong with them.",
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "instead of a file: listen there in a host's place, and show what a capture or replay sends, until "
+                help:
+                    "instead of a file: listen there in a host's place, and show what a capture or replay sends, until "
                     + "stopped; as in unix:s.sock"),
             Option(
                 long: "pictures", short: "p", help: "a line for each picture instead of each message"),
@@ -38,7 +40,8 @@ enum InspectCommand {
             Example(
                 "screenrelay inspect --json screen.srr | jq 'select(.type == \"picture\") | .size'",
                 "The size of each picture."),
-            Example("screenrelay inspect --link unix:s.sock", "Shows what 'screenrelay capture --link unix:s.sock' sends."),
+            Example(
+                "screenrelay inspect --link unix:s.sock", "Shows what 'screenrelay capture --link unix:s.sock' sends."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {

@@ -87,8 +87,8 @@ final class LinkInspection {
         splitter = LinkMessageSplitter()
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
-            canMakeIDR: false)
-        for message in [LinkMessage.hello(hello), .resume, .requestIDR] {
+            canMakeIDR: true)
+        for message in [LinkMessage.hello(hello), .resume] {
             try? new.enqueue(header: encoder.encode(message))
         }
         add(.connection, at: 0, count: 0)

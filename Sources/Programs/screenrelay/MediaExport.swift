@@ -1,4 +1,5 @@
 import Exporting
+import Glibc
 import Inspection
 import MediaFiles
 import MediaTypes
@@ -99,6 +100,7 @@ private final class MediaExportFiles {
         let part = plan.parts[begun]
         let index = begun
         begun += 1
+        close(try target.create(index))
         let track = MediaTrack(
             parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets)
         var made: MediaFileWriter?
