@@ -31,6 +31,7 @@ public struct TimedPictures: Sendable {
     private var count: Int64 = 0
     private var lastTime: Interval?
     private var awaitsIDR = false
+    private var lastSliceCount = 0
     private var start: Start?
     /// What is added to capture times, which are of a clock of their own for each start of capture.
     private var clock: (epoch: UInt64, shift: Interval)?
@@ -68,7 +69,15 @@ public struct TimedPictures: Sendable {
     /// Here something is missing: the picture that it was in goes, and so does all that refers to it.
     public mutating func damaged() {
         assembler.finish()
-        while assembler.next() != nil { skipped &+= 1 }
+        while let unit = assembler.next() {
+            // Only legacy forms and Annex B give one here, since they don't say where it ends: with as many slices as the last
+            // one had it is taken for whole.
+            if !awaitsIDR || unit.accessUnit.isIDR, unit.accessUnit.sliceCount >= lastSliceCount {
+                give(unit)
+            } else {
+                skipped &+= 1
+            }
+        }
         start = nil
         awaitsIDR = true
     }
@@ -101,13 +110,18 @@ public struct TimedPictures: Sendable {
                 skipped &+= 1
                 continue
             }
-            awaitsIDR = false
-            let start = start ?? Start(offset: 0)
-            let time = time(of: unit, arrival: start.arrival)
-            ready.append(Picture(accessUnit: unit.accessUnit, time: time, offset: start.offset))
-            count += 1
+            give(unit)
         }
         return isComplete
+    }
+
+    private mutating func give(_ unit: AssembledAccessUnit) {
+        awaitsIDR = false
+        lastSliceCount = unit.accessUnit.sliceCount
+        let start = start ?? Start(offset: 0)
+        let time = time(of: unit, arrival: start.arrival)
+        ready.append(Picture(accessUnit: unit.accessUnit, time: time, offset: start.offset))
+        count += 1
     }
 
     private mutating func time(of unit: AssembledAccessUnit, arrival: Interval?) -> Interval {
@@ -129,5 +143,11 @@ public struct TimedPictures: Sendable {
         if let lastTime { time = max(time, lastTime + Self.leastStep) }
         lastTime = time
         return time
+    }
+}
+
+extension AccessUnit {
+    fileprivate var sliceCount: Int {
+        nalUnits.count { range in bytes[range].first.flatMap { NALUnitHeader($0)?.type.isSlice } ?? false }
     }
 }

@@ -44,8 +44,8 @@ public struct FileInspection: Sendable {
 
     /// Takes why the reader can't go on.
     public mutating func add(_ fault: RecordingFault) {
-        tellFault(until: fault.offset)
-        pendingFault = fault
+        // What is found in the middle of damage is damage: one fault up to the next item.
+        if pendingFault == nil { pendingFault = fault }
         isDamaged = true
     }
 

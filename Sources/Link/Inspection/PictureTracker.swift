@@ -114,6 +114,8 @@ struct PictureTracker: Sendable {
     /// Something is missing here: the picture that it was in can't be judged.
     mutating func tear() {
         newSequence = nil
+        // A legacy stream doesn't say where a picture ends: what is there of it counts.
+        if isLegacy, current.hasSlice { complete(at: current.offset) }
         current = PendingPicture()
         lastSlice = nil
         lastNotice = nil

@@ -67,16 +67,15 @@ final class ExportSource {
                 if case .message(let message, _) = item.content, message.header.captureTime != nil { hasTimes = true }
                 if try !take(item) { return }
             }
-            if let found = fault { tell(found, until: file.offset) }
-            fault = file.fault
-            guard let fault else { break }
+            guard let found = file.fault else { break }
             torn()
-            if fault.isCut {
-                tell("\(fault); what is whole before byte \(fault.offset) is exported")
-                isDamaged = true
-                return
-            }
+            // What is found in the middle of damage is damage, too.
+            if fault == nil { fault = found }
             file.goOn()
+        }
+        if let fault {
+            isDamaged = true
+            return tell("\(fault); what is whole before byte \(fault.offset) is exported")
         }
         if file.form == .recording, !file.hasEnd {
             tell(
