@@ -78,7 +78,7 @@ let package = Package(
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
-        shell("Codecs", "MediaFiles", ["CLibAV", "MediaTypes"]),
+        shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
 
         // Link: from capture to host.

@@ -123,9 +123,8 @@ struct ExportFileTests {
             for picture in ready where picture.part == index {
                 try writer.write(
                     MediaPacket(
-                        bytes: picture.accessUnit.bytes, decodingTime: picture.decodingTime,
-                        presentationTime: picture.presentationTime, duration: picture.duration,
-                        isIDR: picture.accessUnit.isIDR))
+                        accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+                        presentationTime: picture.presentationTime, duration: picture.duration))
             }
             try writer.finish()
             return path

@@ -42,20 +42,19 @@ public final class MediaFileWriter {
         avformat_free_context(context)
     }
 
-    /// Writes one access unit, in Annex B form; access units come in the order of decoding.
+    /// Writes one access unit; they come in the order of decoding.
     ///
     /// - Throws: also where an earlier one could not be written, since the system may say so late.
     public func write(_ unit: MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
-        let count = unit.bytes.count
+        let source = unit.accessUnit
+        let count = source.nalUnits.reduce(0) { $0 + $1.count + 4 }
         try check(av_new_packet(packet, Int32(clamping: count)))
         defer { av_packet_unref(packet) }
         guard count <= Int(Int32.max), let data = packet.pointee.data, let stream = context.pointee.streams[0] else {
             throw .outOfMemory
         }
-        unit.bytes.withUnsafeBufferPointer { bytes in
-            if let base = bytes.baseAddress { data.update(from: base, count: count) }
-        }
+        Self.copy(source, to: data)
         let base = stream.pointee.time_base
         var decodingTime = Self.ticks(unit.decodingTime, in: base)
         if let lastDecodingTime {
@@ -66,7 +65,7 @@ public final class MediaFileWriter {
         packet.pointee.dts = decodingTime
         packet.pointee.pts = max(decodingTime, Self.ticks(unit.presentationTime, in: base))
         packet.pointee.duration = Self.ticks(unit.duration, in: base)
-        packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
+        packet.pointee.flags = source.isIDR ? AV_PKT_FLAG_KEY : 0
         try check(av_write_frame(context, packet))
         try check(context.pointee.pb.pointee.error)
     }
@@ -79,6 +78,23 @@ public final class MediaFileWriter {
         isOpen = false
         let closing = avio_closep(&context.pointee.pb)
         for code in [trailer, late, closing] { try check(code) }
+    }
+
+    /// Each NAL unit behind its length (ISO/IEC 14496-15 section 4.3.3): the library would make a copy of Annex B to do that.
+    private static func copy(_ unit: AccessUnit, to data: UnsafeMutablePointer<UInt8>) {
+        unit.bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            var place = data
+            for range in unit.nalUnits {
+                let length = UInt32(truncatingIfNeeded: range.count)
+                for shift in [24, 16, 8, 0] as [UInt32] {
+                    place.pointee = UInt8(truncatingIfNeeded: length >> shift)
+                    place += 1
+                }
+                place.update(from: base + range.lowerBound, count: range.count)
+                place += range.count
+            }
+        }
     }
 
     private static func addTrack(
@@ -94,14 +110,16 @@ public final class MediaFileWriter {
         parameters.pointee.width = Int32(clamping: track.size.width)
         parameters.pointee.height = Int32(clamping: track.size.height)
         if container == .mp4, track.changesParameterSets { parameters.pointee.codec_tag = tag("avc3") }
-        let sets = track.parameterSets.reduce(into: [UInt8]()) { $0 += [0, 0, 0, 1] + $1 }
+        guard let record = DecoderConfiguration(track.parameterSets)?.bytes else {
+            throw .rejected(reason: "its parameter sets can't be read")
+        }
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
-        guard sets.count <= 1 << 20, let memory = av_mallocz(sets.count + padding) else { throw .outOfMemory }
-        sets.withUnsafeBytes {
-            memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count)
+        guard let memory = av_mallocz(record.count + padding) else { throw .outOfMemory }
+        record.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { memory.copyMemory(from: base, byteCount: bytes.count) }
         }
         parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
-        parameters.pointee.extradata_size = Int32(clamping: sets.count)
+        parameters.pointee.extradata_size = Int32(clamping: record.count)
     }
 
     /// MKTAG: the first letter in the lowest byte.
@@ -153,24 +171,21 @@ public struct MediaTrack: Sendable {
 
 /// An access unit and its times, all since the track's beginning.
 public struct MediaPacket: Sendable {
-    /// In Annex B form.
-    public var bytes: [UInt8]
+    public var accessUnit: AccessUnit
     /// Never before that of the packet in front; may be negative.
     public var decodingTime: Interval
     /// Never before `decodingTime`.
     public var presentationTime: Interval
     /// To the next picture; counts for the last one alone.
     public var duration: Interval
-    public var isIDR: Bool
 
     /// An access unit with these times.
     public init(
-        bytes: [UInt8], decodingTime: Interval, presentationTime: Interval, duration: Interval, isIDR: Bool
+        accessUnit: AccessUnit, decodingTime: Interval, presentationTime: Interval, duration: Interval
     ) {
-        self.bytes = bytes
+        self.accessUnit = accessUnit
         self.decodingTime = decodingTime
         self.presentationTime = presentationTime
         self.duration = duration
-        self.isIDR = isIDR
     }
 }

@@ -9,8 +9,9 @@ public struct SequenceParameterSet: Hashable, Sendable {
     /// 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     public let chromaFormatIDC: Int
     public let hasSeparateColourPlanes: Bool
-    /// Bits of luma samples.
+    /// Bits of luma samples, and of chroma samples.
     public let lumaBitDepth: Int
+    public let chromaBitDepth: Int
     /// How many bits `frame_num` has: 4...16.
     public let frameNumberBits: Int
     /// pic_order_cnt_type: 0, 1 or 2.
@@ -59,11 +60,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
         var chroma = 1
         var separate = false
         var depth = 8
+        var chromaDepth = 8
         if Self.profilesWithChromaFormat.contains(profile) {
             chroma = try reader.unsignedExpGolomb("chroma_format_idc", atMost: 3)
             if chroma == 3 { separate = try reader.flag() }
             depth = 8 + (try reader.unsignedExpGolomb("bit_depth_luma_minus8", atMost: 6))
-            _ = try reader.unsignedExpGolomb("bit_depth_chroma_minus8", atMost: 6)
+            chromaDepth = 8 + (try reader.unsignedExpGolomb("bit_depth_chroma_minus8", atMost: 6))
             try reader.skip(1)
             if try reader.flag() {
                 for index in 0..<(chroma == 3 ? 12 : 8) where try reader.flag() {
@@ -74,6 +76,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         chromaFormatIDC = chroma
         hasSeparateColourPlanes = separate
         lumaBitDepth = depth
+        chromaBitDepth = chromaDepth
 
         frameNumberBits = 4 + (try reader.unsignedExpGolomb("log2_max_frame_num_minus4", atMost: 12))
         pictureOrderCountType = try reader.unsignedExpGolomb("pic_order_cnt_type", atMost: 2)

@@ -77,9 +77,8 @@ private final class MediaExportFiles {
         try attempt { () throws(MediaFileError) in
             try writer?.write(
                 MediaPacket(
-                    bytes: picture.accessUnit.bytes, decodingTime: picture.decodingTime,
-                    presentationTime: picture.presentationTime, duration: picture.duration,
-                    isIDR: picture.accessUnit.isIDR))
+                    accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+                    presentationTime: picture.presentationTime, duration: picture.duration))
         }
     }
 
