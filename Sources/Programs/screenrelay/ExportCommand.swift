@@ -59,6 +59,7 @@ enum ExportCommand {
         }
         let target = ExportTarget(path: output, mayOverwrite: options.has("force"))
         signal(SIGPIPE, SIG_IGN)
+        returnLargePieces()
         ExportInterruption.begin()
         do throws(ExportError) {
             let source = try ExportSource(path: path, selection)

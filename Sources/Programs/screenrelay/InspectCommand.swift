@@ -1,3 +1,4 @@
+import CLinux
 import CaptureLink
 import CommandLine
 import Glibc
@@ -51,6 +52,7 @@ enum InspectCommand {
             isSummaryOnly: options.has("summary"))
         // A reader of our output that has seen enough is no error.
         signal(SIGPIPE, SIG_IGN)
+        returnLargePieces()
         if let link {
             if let file = options.operands.first {
                 throw UsageError("a file ('\(file)') and --link can't go together")
@@ -98,6 +100,12 @@ enum InspectCommand {
             return Program.fail("--link \(link): \(error)", ExitCode(error.kind))
         }
     }
+}
+
+/// Memory of large messages goes back to the system at once, as it does at first: glibc would keep pieces of that size from
+/// the second one on, and one NAL unit of 8 MiB would cost 20.
+func returnLargePieces() {
+    mallopt(M_MMAP_THRESHOLD, 256 << 10)
 }
 
 extension RecordedFile {
