@@ -20,7 +20,7 @@ public struct StreamInspector: Sendable {
     /// Takes a message that begins at `offset`.
     ///
     /// - Parameters:
-    ///   - arrival: when it arrived, where that was recorded.
+    ///   - arrival: when it arrived, where that was recorded; zero is when the recording began.
     ///   - isToCapture: whether it went from the host to capture.
     public mutating func add(
         _ message: ReceivedMessage, at offset: UInt64, arrival: MonotonicTime? = nil, isToCapture: Bool = false
@@ -143,7 +143,7 @@ public struct StreamInspector: Sendable {
     }
 }
 
-/// Times from the first one that is known.
+/// Times of messages, from the recording's beginning or from the first one that is known.
 struct InspectionTimeline: Sendable {
     private var base: MonotonicTime?
     private var epoch: UInt64 = 0
@@ -158,8 +158,10 @@ struct InspectionTimeline: Sendable {
             if let lastArrival, arrival < lastArrival { isBack = true }
             lastArrival = arrival
         }
-        guard let own = arrival ?? capture else { return nil }
-        if base == nil || (arrival == nil && newEpoch != epoch) { base = own - last }
+        // Arrival counts from the recording's beginning, as everywhere else.
+        if let arrival { return arrival - MonotonicTime.zero }
+        guard let own = capture else { return nil }
+        if base == nil || newEpoch != epoch { base = own - last }
         epoch = newEpoch
         last = own - (base ?? own)
         return last

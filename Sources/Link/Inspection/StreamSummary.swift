@@ -123,7 +123,8 @@ public struct StreamSummary: Sendable {
         payloadBytes &+= row.size
         if !row.isAnnexB { hasLinkMessages = true }
         if let type = row.nalUnitType { nalUnits[type, default: 0] &+= 1 }
-        if row.epoch != 0, row.epoch != lastEpoch {
+        // Hellos of a replay have an epoch of their own.
+        if row.epoch != 0, row.kindCode == MessageKind.nalUnit.rawValue, row.epoch != lastEpoch {
             lastEpoch = row.epoch
             epochs &+= 1
         }
