@@ -3,8 +3,8 @@ public import MediaTypes
 
 /// Writes one H.264 track into a file that players know, by libavformat; nothing is encoded again.
 ///
-/// Each packet has its own time, so a rate that varies stays as it was. One thread at a time; `finish` makes the file whole,
-/// and without it the file is of no use. Closes the file when it goes.
+/// Each packet has its own time, so a rate that varies stays as it was. One thread at a time; `finish` makes the file
+/// whole, and without it the file is of no use. Closes the file when it goes.
 public final class MediaFileWriter {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let packet: UnsafeMutablePointer<AVPacket>
@@ -80,7 +80,8 @@ public final class MediaFileWriter {
         for code in [trailer, late, closing] { try check(code) }
     }
 
-    /// Each NAL unit behind its length (ISO/IEC 14496-15 section 4.3.3): the library would make a copy of Annex B to do that.
+    /// Each NAL unit behind its length (ISO/IEC 14496-15 section 4.3.3): the library would make a copy of Annex B to do
+    /// that.
     private static func copy(_ unit: AccessUnit, to data: UnsafeMutablePointer<UInt8>) {
         unit.bytes.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
@@ -157,8 +158,8 @@ public struct MediaTrack: Sendable {
     public var parameterSets: [[UInt8]]
     /// The visible size.
     public var size: PictureSize
-    /// Whether access units further on carry other parameter sets: the track is then marked as one whose samples have their
-    /// own (avc3 of ISO/IEC 14496-15).
+    /// Whether access units further on carry other parameter sets: the track is then marked as one whose samples have
+    /// their own (avc3 of ISO/IEC 14496-15).
     public var changesParameterSets: Bool
 
     /// A track with these parts.

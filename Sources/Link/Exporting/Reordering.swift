@@ -22,8 +22,9 @@ struct OrderWindow: Sendable {
 
 /// Gives pictures that come in the order of decoding the times at which they are shown.
 ///
-/// The times of the recording are those at which pictures were ready, one after the other: the picture that is shown first
-/// gets the first of them. Holds as many pictures back as stand in front of one that is shown before them; mostly none.
+/// The times of the recording are those at which pictures were ready, one after the other: the picture that is shown
+/// first gets the first of them. Holds as many pictures back as stand in front of one that is shown before them; mostly
+/// none.
 struct PresentationTimes: Sendable {
     struct Picture: Sendable {
         let accessUnit: AccessUnit

@@ -5,8 +5,8 @@ public import Recording
 
 /// Access units with their times, put together from what a recording holds.
 ///
-/// A picture has the time when it was taken, where its messages tell, else when it arrived; files without times are paced
-/// evenly. Times count from the recording's beginning and always grow. No thread, no clock, no I/O.
+/// A picture has the time when it was taken, where its messages tell, else when it arrived; files without times are
+/// paced evenly. Times count from the recording's beginning and always grow. No thread, no clock, no I/O.
 public struct TimedPictures: Sendable {
     /// An access unit and when.
     public struct Picture: Sendable {
@@ -70,8 +70,8 @@ public struct TimedPictures: Sendable {
     public mutating func damaged() {
         assembler.finish()
         while let unit = assembler.next() {
-            // Only legacy forms and Annex B give one here, since they don't say where it ends: with as many slices as the last
-            // one had it is taken for whole.
+            // Only legacy forms and Annex B give one here, since they don't say where it ends: with as many slices as
+            // the last one had it is taken for whole.
             if !awaitsIDR || unit.accessUnit.isIDR, unit.accessUnit.sliceCount >= lastSliceCount {
                 give(unit)
             } else {

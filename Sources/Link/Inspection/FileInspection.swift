@@ -4,8 +4,8 @@ public import Recording
 
 /// Inspects a recording, a raw dump or an Annex B file: tells ``StreamInspector`` what its reader gives.
 ///
-/// Its owner reads: every item goes to `add`, every fault to `add` before the reader goes on behind it, and at the end of the
-/// file comes `end`.
+/// Its owner reads: every item goes to `add`, every fault to `add` before the reader goes on behind it, and at the end
+/// of the file comes `end`.
 public struct FileInspection: Sendable {
     private var inspector = StreamInspector()
     /// A fault waits until it is known where the file can be read again.

@@ -53,8 +53,8 @@ public struct InspectedMessage: Sendable {
     public var offset: UInt64
     /// Bytes of its payload; in an Annex B stream all from its start code to the next.
     public var size: UInt64
-    /// When it arrived, since the recording began; else when its picture was taken, since the first one. Nil where neither is
-    /// known.
+    /// When it arrived, since the recording began; else when its picture was taken, since the first one. Nil where
+    /// neither is known.
     public var time: Interval?
     /// When the picture was taken, on the sender's clock.
     public var captureTime: MonotonicTime?

@@ -102,8 +102,8 @@ public struct InspectionTable: Sendable {
         return Self.wrapped(text, first: line, rest: indent)
     }
 
-    /// The text broken at spaces, behind `first` on the first line and `rest` on those that follow; control characters are
-    /// made visible, and no line ends with spaces.
+    /// The text broken at spaces, behind `first` on the first line and `rest` on those that follow; control characters
+    /// are made visible, and no line ends with spaces.
     static func wrapped(_ text: String, first: String, rest: String) -> [String] {
         var lines: [String] = []
         var line = first

@@ -4,8 +4,8 @@ import MediaTypes
 
 /// Puts pictures together from NAL units without keeping a byte of them, and names what is wrong.
 ///
-/// The rules are those of `AccessUnitAssembler`: in the extended form the last NAL unit says so; in a legacy form and in
-/// Annex B the next access unit begins where ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 say.
+/// The rules are those of `AccessUnitAssembler`: in the extended form the last NAL unit says so; in a legacy form and
+/// in Annex B the next access unit begins where ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 say.
 struct PictureTracker: Sendable {
     /// The SPS that the NAL unit which was just added holds.
     private(set) var newSequence: SequenceParameterSet?

@@ -4,8 +4,8 @@ public import MediaTypes
 
 /// Looks through a stream of messages or NAL units, and tells what is in it and what is wrong with it.
 ///
-/// Puts pictures together as `AccessUnitAssembler` does, but keeps none of their bytes: its memory is bounded whatever the
-/// stream. No thread and no clock.
+/// Puts pictures together as `AccessUnitAssembler` does, but keeps none of their bytes: its memory is bounded whatever
+/// the stream. No thread and no clock.
 public struct StreamInspector: Sendable {
     /// What was found so far.
     public private(set) var summary = StreamSummary()
@@ -90,6 +90,7 @@ public struct StreamInspector: Sendable {
             pictures.connectionBegins(at: note.offset)
             timeline.connectionBegins()
         }
+        if note.code == .noEnd { summary.lacksEnd = true }
         drain()
         rows.append(.note(note))
     }

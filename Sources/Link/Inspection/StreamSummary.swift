@@ -92,6 +92,8 @@ public struct StreamSummary: Sendable {
     public private(set) var faults: [InspectionFault.Code: FaultCount] = [:]
     /// Where the stream ended, in bytes; nil before.
     public internal(set) var endOffset: UInt64?
+    /// Whether it is a recording without its end record: the recorder was killed, or still runs.
+    public internal(set) var lacksEnd = false
 
     private var lastEpoch: UInt64 = 0
     private var lastIDR: (number: UInt64, time: Interval?)?

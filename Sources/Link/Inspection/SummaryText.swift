@@ -36,7 +36,10 @@ extension StreamSummary {
         if let ending {
             lines.append(("ended by", "the sender: \(ending.reason)" + (ending.text.isEmpty ? "" : ", \(ending.text)")))
         }
-        if let endOffset { lines.append(("ends at", "byte \(endOffset)")) }
+        if let endOffset {
+            lines.append(
+                ("ends at", "byte \(endOffset)" + (lacksEnd ? ", where its recorder was killed, or still writes" : "")))
+        }
         lines += listsFaults ? faultLines : [("faults", faultCount == 0 ? "none" : "\(faultCount), see above")]
         let column = 11
         return lines.flatMap { name, words in

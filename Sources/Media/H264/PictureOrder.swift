@@ -1,8 +1,8 @@
-/// Counts the order in which pictures are shown (PicOrderCnt, ITU-T H.264 section 8.2.1), picture by picture in the order
-/// of decoding.
+/// Counts the order in which pictures are shown (PicOrderCnt, ITU-T H.264 section 8.2.1), picture by picture in the
+/// order of decoding.
 ///
-/// Takes the first slice of each picture. Counts compare within one run only: from an IDR picture, or one that clears all
-/// references, to the next.
+/// Takes the first slice of each picture. Counts compare within one run only: from an IDR picture, or one that clears
+/// all references, to the next.
 public struct PictureOrder: Sendable {
     /// A picture's place.
     public struct Place: Hashable, Sendable {

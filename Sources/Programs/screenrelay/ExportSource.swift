@@ -2,6 +2,7 @@ import CaptureLink
 import CommandLine
 import Exporting
 import Glibc
+import Inspection
 import MediaTypes
 import Recording
 import RecordingFiles
@@ -104,6 +105,14 @@ final class ExportSource {
         if passes == 1, pictures.skipped > 0 {
             tell("\(pictures.skipped) pictures are left out: they refer to what is missing")
         }
+    }
+
+    /// Says where a part really begins, where that is well before what was asked for.
+    func tellBeginning(of plan: ExportPlan) {
+        guard let from = selection.from, let start = plan.parts.first?.start, from - start > .milliseconds(500) else {
+            return
+        }
+        remarks.append("begins at \(DecimalText.seconds(start)) s, with the last IDR picture before --from")
     }
 
     /// Says on standard error what there is to say.

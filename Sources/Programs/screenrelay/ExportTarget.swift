@@ -1,7 +1,7 @@
 import Glibc
 
-/// Where an export goes: files are written beside their places and renamed at the end, so that nothing half written is ever
-/// taken for whole.
+/// Where an export goes: files are written beside their places and renamed at the end, so that nothing half written is
+/// ever taken for whole.
 struct ExportTarget {
     let path: String
     let mayOverwrite: Bool

@@ -8,8 +8,8 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// `screenrelay inspect`: what is in a recording, a raw dump or an H.264 stream, or comes over a link, and what is wrong
-/// with it.
+/// `screenrelay inspect`: what is in a recording, a raw dump or an H.264 stream, or comes over a link, and what is
+/// wrong with it.
 enum InspectCommand {
     static let command = Command(
         name: "inspect",
@@ -102,8 +102,8 @@ enum InspectCommand {
     }
 }
 
-/// Memory of large messages goes back to the system at once, as it does at first: glibc would keep pieces of that size from
-/// the second one on, and one NAL unit of 8 MiB would cost 20.
+/// Memory of large messages goes back to the system at once, as it does at first: glibc would keep pieces of that size
+/// from the second one on, and one NAL unit of 8 MiB would cost 20.
 func returnLargePieces() {
     mallopt(M_MMAP_THRESHOLD, 256 << 10)
 }

@@ -24,6 +24,7 @@ enum MediaExport {
             throw .nothing(path: source.path, reason: "no picture in it can be exported")
         }
         try target.checkFree(plan.parts.count)
+        source.tellBeginning(of: plan)
         tellParts(plan, source, target)
         let files = MediaExportFiles(plan, container, target)
         do throws(ExportError) {

@@ -5,8 +5,8 @@ import Inspection
 import MediaTypes
 import Recording
 
-/// Writes an H.264 stream in Annex B form: the very bytes where they came from one, else each NAL unit behind a start code
-/// of four bytes.
+/// Writes an H.264 stream in Annex B form: the very bytes where they came from one, else each NAL unit behind a start
+/// code of four bytes.
 enum StreamExport {
     static func run(_ source: ExportSource, to target: ExportTarget) throws(ExportError) -> [String] {
         let file = try StreamFile(target)
@@ -23,6 +23,7 @@ enum StreamExport {
                     plan.add(picture)
                     return true
                 }
+                source.tellBeginning(of: plan)
                 let first = plan.parts.first?.first ?? 0
                 let wanted = first..<first + plan.count
                 var index = 0
