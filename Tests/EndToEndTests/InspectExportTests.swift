@@ -1,4 +1,6 @@
+import CaptureLink
 import Glibc
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
@@ -29,7 +31,7 @@ extension EndToEnd {
             #expect(run.errorOutput.isEmpty)
             let program = try #require(builtProgram("screenrelay"))
             var launch = Launch(
-                "sh", ["-c", "'\(program)' inspect --json '\(path)' | head -n 1; exit ${PIPESTATUS:-0}"])
+                "sh", ["-c", "'\(program)' inspect --json '\(path)' | head -n 1"])
             launch.standardOutput = .text(limit: 1 << 16)
             launch.standardError = .text(limit: 1 << 16)
             let piped = try ChildProcess.run(launch, within: .seconds(20))
@@ -98,6 +100,33 @@ extension EndToEnd {
                 #expect(run.status == .exited(65))
             }
             #expect(access(folder.file("lie.mp4"), F_OK) != 0)
+        }
+
+        @Test("with --link, what a capture sends is shown as it comes; SIGINT ends with the summary")
+        func link() throws {
+            let socket = folder.file("l.sock")
+            var launch = Launch(
+                try #require(builtProgram("screenrelay")), ["inspect", "--json", "--link", "unix:\(socket)"])
+            launch.standardOutput = .text(limit: 1 << 20)
+            launch.standardError = .text(limit: 1 << 16)
+            let inspect = try ChildProcess(launch)
+            defer { inspect.stop(within: .zero) }
+            let capture = try eventually("inspect to listen") { try? UnixSocket.connected(to: socket) }
+            let encoder = MessageEncoder(epoch: 9)
+            try capture.send(
+                encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true))))
+            try capture.send(encoder.encode(.size(PictureSize(width: 64, height: 48))))
+            try eventually("the messages to be shown", holds: { inspect.output?.text.contains("\"64x48\"") == true })
+            // Something that is no message, one behind it, and one more that shows that the first really is one.
+            try capture.send([0, 1, 2, 3])
+            try capture.send(encoder.encode(.sharing(.paused)))
+            try capture.send(encoder.encode(.sharing(.live)))
+            try eventually("what stands behind damage", holds: { inspect.output?.text.contains("\"paused\"") == true })
+            inspect.terminate(SIGINT)
+            #expect(inspect.wait(within: .seconds(10)) == .exited(65))
+            let text = inspect.output?.text ?? ""
+            #expect(text.contains("\"code\":\"unreadable\""))
+            #expect(text.contains("{\"type\":\"summary\""))
         }
 
         @Test("what can't be done is said in one line")

@@ -39,7 +39,7 @@ enum InspectCommand {
             Example("screenrelay inspect screen.srr", "Shows every message, then the summary."),
             Example("screenrelay inspect --summary stream.264", "Shows profile, size, rates and faults alone."),
             Example(
-                "screenrelay inspect --json screen.srr | jq 'select(.type == \"picture\") | .size'",
+                "screenrelay inspect -j screen.srr | jq 'select(.type==\"picture\").size'",
                 "The size of each picture."),
             Example(
                 "screenrelay inspect --link unix:s.sock", "Shows what 'screenrelay capture --link unix:s.sock' sends."),
