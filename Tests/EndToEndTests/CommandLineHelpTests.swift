@@ -8,7 +8,8 @@ extension EndToEnd {
         static let commands = [
             ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
             ["screenrelay", "snapshot"], ["screenrelay", "pause"], ["screenrelay", "resume"], ["screenrelay", "stop"],
-            ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay-capture"],
+            ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay", "inspect"],
+            ["screenrelay", "export"], ["screenrelay-capture"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)

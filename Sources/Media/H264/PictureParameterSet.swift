@@ -10,16 +10,19 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let hasBottomFieldPictureOrder: Bool
     /// num_slice_groups_minus1 + 1, 1...8; above 1 the order of macroblocks is flexible (Baseline, not Constrained Baseline).
     public let sliceGroups: Int
+    /// num_ref_idx_l0_default_active_minus1 + 1 and the same of list 1, 1...32.
+    public let defaultReferences0: Int
+    public let defaultReferences1: Int
+    /// weighted_pred_flag: P and SP slices carry prediction weights.
+    public let usesWeightedPrediction: Bool
+    /// weighted_bipred_idc; 1: B slices carry prediction weights.
+    public let weightedBipredictionIDC: UInt8
+    /// 26 + pic_init_qp_minus26: the quantizer to which slices add their slice_qp_delta.
+    public let initialQuantizer: Int
     /// deblocking_filter_control_present_flag: slices say whether they are filtered.
     public let hasDeblockingControl: Bool
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
-    /// num_ref_idx_l0_default_active_minus1 + 1: how many reference pictures a P slice has that doesn't say so itself.
-    public let defaultReferences: Int
-    /// weighted_pred_flag: P slices may scale what they refer to.
-    public let usesWeightedPrediction: Bool
-    /// 26 + pic_init_qp_minus26: the quantizer that a slice's slice_qp_delta is added to.
-    public let initialQuantizer: Int
     /// chroma_qp_index_offset, -12...12.
     public let chromaQuantizerOffset: Int
 
@@ -37,12 +40,11 @@ public struct PictureParameterSet: Hashable, Sendable {
         hasBottomFieldPictureOrder = try reader.flag()
         sliceGroups = 1 + (try reader.unsignedExpGolomb("num_slice_groups_minus1", atMost: 7))
         if sliceGroups > 1 { try Self.skipSliceGroups(count: sliceGroups, &reader) }
-        defaultReferences = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31))
-        _ = try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31)
+        defaultReferences0 = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31))
+        defaultReferences1 = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31))
         usesWeightedPrediction = try reader.flag()
-        // weighted_bipred_idc
-        try reader.skip(2)
-        // Above 8 bits a sample the least is lower than -26, but no less than -62 (section 7.4.2.2).
+        weightedBipredictionIDC = UInt8(truncatingIfNeeded: try reader.bits(2))
+        // Below 0 with samples of more than 8 bits, by 6 for each bit; no less than -62 (section 7.4.2.2).
         initialQuantizer = 26 + (try reader.signedExpGolomb("pic_init_qp_minus26", within: -62...25))
         // pic_init_qs_minus26
         _ = try reader.signedExpGolomb()

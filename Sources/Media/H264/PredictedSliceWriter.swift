@@ -38,7 +38,7 @@ public struct PredictedSliceWriter {
 
     /// Writes slices of pictures with so many columns of macroblocks; nil for streams of another kind.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int) {
-        guard SliceEditing.edits(sequence, picture), picture.defaultReferences == 1, !picture.usesWeightedPrediction,
+        guard SliceEditing.edits(sequence, picture), picture.defaultReferences0 == 1, !picture.usesWeightedPrediction,
             sequence.chromaFormatIDC == 1, columns > 0
         else { return nil }
         self.sequence = sequence

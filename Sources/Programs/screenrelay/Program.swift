@@ -13,6 +13,7 @@ enum Program {
         version: screenRelayVersion,
         commands: [
             ShareCommand.command, HostCommand.command, CaptureCommand.command, SnapshotCommand.command,
+            InspectCommand.command, ExportCommand.command,
         ] + Control.commands)
 
     static func main() {
@@ -27,6 +28,8 @@ enum Program {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
+                case InspectCommand.command.name: try InspectCommand.run(options)
+                case ExportCommand.command.name: try ExportCommand.run(options)
                 default: try Control.run(command, options)
                 }
             })
