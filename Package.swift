@@ -82,7 +82,7 @@ let package = Package(
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
-        shell("Link", "LinkTransport", ["CLinux"]),
+        shell("Link", "LinkTransport", ["CLinux", "MediaTypes"]),
 
         // Capture: from the screen to the link.
         shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),

@@ -32,11 +32,10 @@ extension CaptureAgent {
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }
         }
-        let linkEvents = link.wantsWrite ? POLLIN | POLLOUT : POLLIN
         var watched = (
             pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: link.descriptor, events: Int16(linkEvents), revents: 0),
+            pollfd(fd: link.descriptor, events: link.events, revents: 0),
             pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: screen.pointerDescriptor, events: Int16(POLLIN), revents: 0)
         )

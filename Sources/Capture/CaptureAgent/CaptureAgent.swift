@@ -58,7 +58,7 @@ public final class CaptureAgent {
             throw .screen(error)
         }
         link = HostLink(
-            configuration.link, isLegacy: configuration.isLegacy,
+            configuration.link, token: configuration.linkToken, isLegacy: configuration.isLegacy,
             changesChroma: configuration.chroma == .yuv444Or420, log: log)
         pointer = PointerReporter(screen)
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444

@@ -24,11 +24,16 @@ final class HostLink {
 
     private enum State {
         case waiting(until: MonotonicTime)
+        case dialling(LinkDial)
         case connected(LinkConnection, since: MonotonicTime)
         case ended
     }
 
     private let address: LinkAddress
+    /// What the host is shown before anything else; nil for nothing.
+    private let token: LinkToken?
+    /// Why there is no use in another try.
+    private var refusal: LinkTransportError?
     private let isLegacy: Bool
     private let changesChroma: Bool
     private let encoder: MessageEncoder
@@ -53,8 +58,10 @@ final class HostLink {
     private static let gathered = 1 << 16
 
     init(
-        _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, log: @escaping (CaptureLogLevel, String) -> Void
+        _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool,
+        log: @escaping (CaptureLogLevel, String) -> Void
     ) {
+        self.token = token
         self.address = address
         self.isLegacy = isLegacy
         self.changesChroma = changesChroma
@@ -63,17 +70,30 @@ final class HostLink {
             form: isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
     }
 
-    /// For poll(2); -1 while there is no connection.
-    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    /// For poll(2); -1 while there is no connection, and none is being made.
+    var descriptor: Int32 {
+        if case .dialling(let dial) = state { dial.descriptor } else { connection?.descriptor ?? -1 }
+    }
+    /// What to poll `descriptor` for.
+    var events: Int16 {
+        if case .dialling(let dial) = state { return dial.events }
+        return Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
+    }
     var wantsWrite: Bool { connection?.wantsWrite ?? false }
-    /// Whether the next picture can be written: there is a host, and it has taken the last one.
-    var isReady: Bool { connection.map { !$0.isClosed && !$0.hasPending } ?? false }
+    /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one.
+    var isReady: Bool { isGreeted && connection.map { !$0.isClosed && !$0.hasPending } ?? false }
+    /// A host that wants a token takes nothing before it.
+    private var isGreeted: Bool { token == nil || hasHello }
     var isConnected: Bool { connection != nil }
     /// Whether there is no way to a host any more.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
     /// When `connectIfDue` has something to do.
     var nextAttempt: MonotonicTime {
-        if case .waiting(let until) = state { until } else { .distantFuture }
+        switch state {
+        case .waiting(let until): until
+        case .dialling(let dial): dial.deadline
+        case .connected, .ended: .distantFuture
+        }
     }
 
     private var connection: LinkConnection? {
@@ -82,9 +102,9 @@ final class HostLink {
 
     /// Connects where it is time to; true where that succeeded.
     func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
-        guard now >= nextAttempt else { return false }
+        if let refusal { throw .link(refusal) }
         do {
-            let connection = try LinkConnection.connect(to: address)
+            guard let connection = try dialled(now) else { return false }
             state = .connected(connection, since: now)
             decoder = MessageDecoder()
             hasHello = false
@@ -97,6 +117,18 @@ final class HostLink {
             hasToldWaiting = true
             backOff(now)
             return false
+        }
+    }
+
+    /// The connection where there is one now; nil while it isn't time to try, or the host has not answered.
+    private func dialled(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
+        switch state {
+        case .waiting(let until) where now >= until:
+            let dial = try LinkDial(to: address, hasToken: token != nil)
+            state = .dialling(dial)
+            return try dial.advance()
+        case .dialling(let dial): return try dial.advance()
+        case .waiting, .connected, .ended: return nil
         }
     }
 
@@ -113,14 +145,16 @@ final class HostLink {
                     lose(now, "the host has closed the link")
                     break reading
                 }
-                while let message = try decoder.next() { handle(message.body, size: size, body) }
+                while let message = try decoder.next() { handle(message.body, now, size: size, body) }
             }
         } catch {
             lose(now, "\(error)")
         }
     }
 
-    private func handle(_ message: LinkMessage, size: PictureSize, _ body: (Request) -> Void) {
+    private func handle(
+        _ message: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void
+    ) {
         switch message {
         case .hello(let hello):
             log(.debug, "the host is \(hello.name), process \(hello.processID)")
@@ -138,6 +172,9 @@ final class HostLink {
         case .resume:
             noteTaken()
             body(.resume)
+        case .ping(let asked): send(.pong(ClockEcho(asked: asked, received: now, sent: .now())))
+        case .end(let notice) where notice.reason == .unauthorised:
+            refusal = .tokenRefused(text: notice.text)
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
@@ -145,7 +182,7 @@ final class HostLink {
         case .pointerMode(let mode): body(.pointerMode(mode))
         case .hold(let isHeld): body(.hold(isHeld))
         case .chroma(let format): body(.chroma(format))
-        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing:
+        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .token:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
     }
@@ -157,6 +194,7 @@ final class HostLink {
     }
 
     private func greet(_ size: PictureSize) {
+        if let token, case .tcp = address { send(.token(token.bytes)) }
         let hello = Hello(
             role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
             canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma)
@@ -253,7 +291,9 @@ final class HostLink {
             guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }
             decoder.push(buffer[..<count])
             while let message = try? decoder.next() {
-                if case .end(let notice) = message.body { text = "the host ends the link: \(notice.text)" }
+                guard case .end(let notice) = message.body else { continue }
+                text = "the host ends the link: \(notice.text)"
+                if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
             }
         }
         lose(now, text)
@@ -263,7 +303,7 @@ final class HostLink {
         guard case .connected(let connection, let since) = state else { return }
         connection.close()
         log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
-        guard case .unix = address else {
+        if case .descriptor = address {
             state = .ended
             return
         }

@@ -24,6 +24,17 @@ final class LinkPeer {
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
+    /// What it has to show before anything else; nil where nothing, or it has.
+    private var token: LinkToken?
+    private let strangersLog: LineBudget
+    /// When it came.
+    let came: MonotonicTime
+    private let isFromListener: Bool
+    /// How long it may be silent before its first message.
+    private static let strangersPatience = Interval.seconds(8)
+    /// Its clock, where that may not be ours; nil while there is nothing to ask.
+    private var clock: PeerClock?
+    private var hasToldClock = false
     /// Asked where another source is attached already: whether that one had to go, because it is silent.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     private var loggedFaults: UInt64 = 0
@@ -35,15 +46,29 @@ final class LinkPeer {
     /// A peer that is still writing when we close never reads why: its next write fails first.
     private static let lastWords = Interval.seconds(1)
 
-    /// Whether it has not yet shown what it is.
-    private(set) var isStranger = true
+    /// Whether it came to the listener and is not the track's source: it has not shown what it is, or is turned away.
+    var isStranger: Bool { isFromListener && !isAttached }
+    private var isFirstMessage = true
+    /// Its IP address; nil where it is of this machine for sure.
+    var remote: String? { connection.remote }
+    /// Bytes of a message that is not yet whole.
+    var unfinishedBytes: Int { decoder.unfinishedBytes }
     /// Whether the connection has ended.
     private(set) var isOver = false
 
-    init(_ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, log: EventLog) {
+    init(
+        _ connection: LinkConnection, came: MonotonicTime?, token: LinkToken?, ingest: TrackIngest, hostName: String,
+        wake: WakeUp, log: EventLog, strangersLog: LineBudget
+    ) {
         self.connection = connection
         self.ingest = ingest
         self.log = log
+        self.strangersLog = strangersLog
+        self.token = token
+        self.came = came ?? .zero
+        isFromListener = came != nil
+        // A token is small; whoever has none needs no room for more.
+        if token != nil { decoder.limits.nalUnit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
         // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
@@ -56,7 +81,8 @@ final class LinkPeer {
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
         let faultLine = assembler.counters.faults == loggedFaults ? nil : faultLineDue
-        return [assembler.nextDeadline, faultLine].compactMap { $0 }.min()
+        let silence = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
+        return [assembler.nextDeadline, faultLine, silence, clock?.nextPing].compactMap { $0 }.min()
     }
 
     /// Reads what has come and hands on what it completes.
@@ -86,18 +112,26 @@ final class LinkPeer {
             deliver(now: now)
             if case .endedInsideMessage = error {
                 // Reported and nothing more: the peer may just have died.
-                log.warning("link: \(error)")
+                warn("link: \(error)", now)
                 reason = "\(error)"
                 finish()
             } else {
-                log.error("link: \(error); the connection is ended")
+                complain("link: \(error); the connection is ended", now)
                 end(.protocolError, "\(error)")
             }
         } catch {
-            log.warning("link: \(error)")
+            warn("link: \(error)", now)
             reason = "\(error)"
             finish()
         }
+    }
+
+    private func warn(_ line: String, _ now: MonotonicTime) {
+        if isStranger { strangersLog.warning(line, now: now) } else { log.warning(line) }
+    }
+
+    private func complain(_ line: String, _ now: MonotonicTime) {
+        if isStranger { strangersLog.error(line, now: now) } else { log.error(line) }
     }
 
     /// Does what the time and the host ask for.
@@ -107,6 +141,13 @@ final class LinkPeer {
             if closesBy <= now { finish() }
             return
         }
+        if isFromListener, isFirstMessage, came + Self.strangersPatience <= now {
+            strangersLog.warning("link: a connection that says nothing is closed", now: now)
+            finish()
+            return
+        }
+        // Its time is that of the very moment: what the thread did since it woke up is no part of the way.
+        if let time = clock?.pingIfDue(monotonicNow()) { send(.ping(time)) }
         if let deadline = assembler.nextDeadline, deadline <= now {
             assembler.timeout(now)
             deliver(now: now)
@@ -163,7 +204,19 @@ final class LinkPeer {
 
     /// False where the connection has ended over the message.
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
+        if let token {
+            guard case .token(let shown) = message.body, token.matches(shown) else {
+                strangersLog.warning("link: \(remote ?? "a peer") is refused: it has not shown the token", now: now)
+                end(.unauthorised, "this host takes only captures that were given its --link-token file")
+                return false
+            }
+            self.token = nil
+            decoder.limits = LinkLimits()
+            return true
+        }
         switch message.body {
+        case .token:
+            return true
         case .hello(let hello):
             guard hello.version >= 1 else {
                 end(.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link")
@@ -174,12 +227,15 @@ final class LinkPeer {
                 return false
             }
             isReplay = hello.role == .replay
+            if remote != nil, !isReplay, clock == nil { clock = PeerClock() }
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)
             if isAttached { ingest.abilitiesChanged(of: source) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }
+        case .pong(let echo):
+            takePong(echo, now)
         case .end(let notice):
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
@@ -191,8 +247,8 @@ final class LinkPeer {
         default:
             break
         }
-        if isStranger {
-            isStranger = false
+        if isFirstMessage {
+            isFirstMessage = false
             isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
             guard isAttached else {
                 end(.refused, "another capture is connected to this host")
@@ -211,11 +267,33 @@ final class LinkPeer {
 
     private func deliver(now: MonotonicTime) {
         while let assembled = assembler.next() {
-            // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
-            let unit = isReplay ? assembled.accessUnit.withoutCaptureTime : assembled.accessUnit
-            ingest.deliver(unit, epoch: assembled.epoch, arrival: now)
+            ingest.deliver(placed(assembled.accessUnit, now), epoch: assembled.epoch, arrival: now)
         }
         logFaults(now)
+    }
+
+    /// The unit with its capture time on our clock, or without one.
+    private func placed(_ unit: AccessUnit, _ now: MonotonicTime) -> AccessUnit {
+        // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
+        if isReplay { return unit.withoutCaptureTime }
+        guard remote != nil else { return unit }
+        return unit.withCaptureTime(unit.captureTime.flatMap { clock?.ours($0, now: now) })
+    }
+
+    private func takePong(_ echo: ClockEcho, _ now: MonotonicTime) {
+        clock?.take(echo, arrival: now)
+        guard let timing = clock?.timing(now) else { return }
+        source.timing = timing
+        let hasJumped = clock?.hasJumped() ?? false
+        let words = "\(timing.roundTrip.inMilliseconds) there and back, its clock is ours \(timing.clockOffset.signed)"
+        if hasJumped {
+            log.warning("link: a clock has jumped; capture is \(words)")
+        } else if !hasToldClock {
+            log.info("link: capture is \(words)")
+        } else {
+            log.debug("link: capture is \(words)")
+        }
+        hasToldClock = true
     }
 
     private func logFaults(_ now: MonotonicTime, isLast: Bool = false) {

@@ -196,6 +196,9 @@ public final class TrackIngest: TrackSource {
         hub.passOnKeptRequest(now: arrival)
     }
 
+    /// How far away the source is, where it is on another machine and that is known.
+    public var sourceTiming: SourceTiming? { demand.withLock { $0.source }?.timing }
+
     /// What the source does now.
     public var state: SourceState { demand.withLock { $0.state } }
 

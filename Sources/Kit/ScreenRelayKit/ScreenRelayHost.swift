@@ -82,10 +82,13 @@ public final class ScreenRelayHost: Sendable {
 
     /// Takes captures in over the link; the returned server ends it.
     ///
-    /// - Parameter address: where captures connect; nil where connected sockets are handed over by `adopt`.
-    public func openLink(at address: LinkAddress?) throws(HostError) -> LinkServer {
+    /// - Parameters:
+    ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
+    ///   - token: what captures have to show that come over TCP; nil where nothing, and then only from this machine.
+    public func openLink(at address: LinkAddress?, token: LinkToken? = nil) throws(HostError) -> LinkServer {
         do throws(LinkTransportError) {
-            return try LinkServer(at: address, ingest: ingest, name: "screenrelay \(screenRelayVersion)", log: log)
+            return try LinkServer(
+                at: address, token: token, ingest: ingest, name: "screenrelay \(screenRelayVersion)", log: log)
         } catch {
             throw .link(error)
         }
@@ -128,6 +131,8 @@ public final class ScreenRelayHost: Sendable {
 
     /// What the source does now, as viewers are told.
     public var sourceState: Ingest.SourceState { ingest.state }
+    /// How far away the source is and its clock, where it came over TCP and that is known.
+    public var sourceTiming: SourceTiming? { ingest.sourceTiming }
     /// Says how many read the track beside viewers and players and can't draw the pointer, such as recordings: while there is one,
     /// it is drawn into the pictures.
     public func setPlainReaders(_ count: Int) {

@@ -25,13 +25,17 @@ public struct MessageDecoder: Sendable {
         case failed(LinkError)
     }
 
-    private let limits: LinkLimits
+    /// What a peer may send at most; another limit counts from the next message on.
+    public var limits: LinkLimits
     private var state = State.header
     private var collected: [UInt8] = []
     /// Where the message that is being read began.
     private var messageOffset: UInt64 = 0
     private var ready: [ReceivedMessage] = []
     private var readyIndex = 0
+
+    /// How many bytes of a message are kept that is not yet whole.
+    public var unfinishedBytes: Int { collected.count }
 
     /// A decoder at the first byte of a connection.
     public init(limits: LinkLimits = LinkLimits()) {

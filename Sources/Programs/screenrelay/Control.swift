@@ -61,7 +61,10 @@ enum Control {
                     return "stopping"
                 case .status:
                     let viewers = host.viewers == 1 ? "1 viewer" : "\(host.viewers) viewers"
-                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)"
+                    let way = host.sourceTiming.map { timing in
+                        "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
+                    }
+                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)\(way ?? "")"
                 }
             }
         } catch {

@@ -11,15 +11,20 @@ enum HostCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where captures connect: unix:PATH, or fd:NUMBER for a connected socket that was handed down; "
-                    + "without it, a socket of this user's own, where 'screenrelay capture' looks by itself")
+                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
+                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"),
+            .linkToken,
         ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
-            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'.")
+            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
+            Example(
+                "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
+                "Waits for a capture on another machine that has the same file."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
+        let token = try options.linkToken(for: address)
         let configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
@@ -30,10 +35,10 @@ enum HostCommand {
             end.pauseToggles { host.togglePause() }
             let control = Control.serve(host, end, what: "hosting \(address ?? .standard())", log: log)
             defer { control?.stop() }
-            let link = try host.openLink(at: address ?? .standard())
+            let link = try host.openLink(at: address ?? .standard(), token: token)
             defer { link.stop() }
             StandardStreams.print(
-                "Waiting for capture on \(address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
+                "Waiting for capture on \(link.address ?? address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
                     + HostOptions.links(to: host))
             return end.wait()
         } catch {

@@ -251,3 +251,9 @@ static inline char **shim_environment(void) { return environ; }
 
 /// From now on no memory of this process is in huge pages (prctl(2), PR_SET_THP_DISABLE).
 static inline void shim_disable_huge_pages(void) { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+
+// Options of TCP sockets (tcp(7)); netinet/tcp.h brings more than their numbers.
+static const int32_t shim_TCP_NODELAY = 1;
+static const int32_t shim_TCP_KEEPIDLE = 4;
+static const int32_t shim_TCP_KEEPINTVL = 5;
+static const int32_t shim_TCP_USER_TIMEOUT = 18;
