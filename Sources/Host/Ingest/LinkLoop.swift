@@ -159,7 +159,8 @@ final class LinkLoop {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
         guard strangers.reduce(0, { $0 + $1.unfinishedBytes }) > Self.strangersBytes else { return }
         let largest = strangers.max { $0.unfinishedBytes < $1.unfinishedBytes }
-        strangersLog.warning("link: connections that have not said what they are send too much; one is closed", now: now)
+        strangersLog.warning(
+            "link: connections that have not said what they are send too much; one is closed", now: now)
         largest?.finish()
     }
 

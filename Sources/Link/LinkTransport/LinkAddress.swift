@@ -51,7 +51,8 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
             throw .invalidAddress(text: text, reason: "an IPv6 address stands in brackets, as in tcp:[::1]:7300")
         }
         guard !host.isEmpty, host.utf8.count <= longestName, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw .invalidAddress(text: text, reason: "a name or an address stands before the port, as in tcp:[::1]:7300")
+            throw .invalidAddress(
+                text: text, reason: "a name or an address stands before the port, as in tcp:[::1]:7300")
         }
         return .tcp(host: host, port: port)
     }

@@ -73,7 +73,8 @@ public final class LinkDial {
                 candidates = try answer.get().prefix(Self.addressLimit)
                 try connectNext()
             } else if monotonicTime() >= deadline {
-                throw .nameUnknown(host: address.hostName, reason: "the system takes too long to tell", isTemporary: true)
+                throw .nameUnknown(
+                    host: address.hostName, reason: "the system takes too long to tell", isTemporary: true)
             }
             return connection
         }

@@ -122,7 +122,8 @@ public final class LinkListener {
     /// Stops listening; removes the socket file if it is still the one that we made.
     public func close() {
         guard descriptor >= 0 else { return }
-        if let file, case .unix(let path) = address, let current = FileStatus(path: path), current.isSameFile(as: file) {
+        if let file, case .unix(let path) = address, let current = FileStatus(path: path), current.isSameFile(as: file)
+        {
             unlink(path)
         }
         socket = nil

@@ -31,7 +31,8 @@ public struct LinkToken: Sendable {
             throw .tokenFile(path: path, reason: "it is no regular file", isUnsafe: false)
         }
         if status.st_mode & 0o077 != 0 {
-            throw .tokenFile(path: path, reason: "other users may read or write it; run chmod 600 on it", isUnsafe: true)
+            throw .tokenFile(
+                path: path, reason: "other users may read or write it; run chmod 600 on it", isUnsafe: true)
         }
         if status.st_uid != geteuid(), status.st_uid != 0 {
             throw .tokenFile(path: path, reason: "it belongs to user \(status.st_uid)", isUnsafe: true)
@@ -40,7 +41,9 @@ public struct LinkToken: Sendable {
         var count = 0
         while count < bytes.count {
             let taken = try systemCall("read", on: path) {
-                bytes.withUnsafeMutableBytes { read(file.rawValue, $0.baseAddress.map { $0 + count }, $0.count - count) }
+                bytes.withUnsafeMutableBytes {
+                    read(file.rawValue, $0.baseAddress.map { $0 + count }, $0.count - count)
+                }
             }
             if taken == 0 { break }
             count += taken

@@ -16,8 +16,9 @@ struct NetworkAddress: Sendable, Equatable {
     }
 
     /// Our end of a socket, or its peer's; nil where that is no IP socket.
-    init?(of descriptor: Int32, _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32)
-    {
+    init?(
+        of descriptor: Int32, _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let address = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -47,7 +48,9 @@ struct NetworkAddress: Sendable, Equatable {
         var found: [NetworkAddress] = []
         var entry = list
         while let one = entry {
-            if let address = NetworkAddress(one.pointee.ai_addr, length: one.pointee.ai_addrlen) { found.append(address) }
+            if let address = NetworkAddress(one.pointee.ai_addr, length: one.pointee.ai_addrlen) {
+                found.append(address)
+            }
             entry = one.pointee.ai_next
         }
         return found.isEmpty
