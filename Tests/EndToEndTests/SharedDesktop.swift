@@ -57,8 +57,9 @@ final class SharedDesktop {
         link = try host.printedLink()
     }
 
-    /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
-    init(apart order: Order, scene sceneOptions: [String] = []) throws {
+    /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own; `captureTo`: capture goes to
+    /// another host, which is at that address.
+    init(apart order: Order, scene sceneOptions: [String] = [], captureTo other: String? = nil) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(Self.size)
         scene = try Self.startScene(on: screen, sceneOptions)
@@ -68,7 +69,7 @@ final class SharedDesktop {
         if let early { try early.waitForLog("waiting for it") }
         host = try RunningProgram("screenrelay", ["host", "--link", address] + Self.hostOptions)
         link = try host.printedLink()
-        capture = try early ?? Self.startCapture(screen, address)
+        capture = try early ?? Self.startCapture(screen, other ?? address)
     }
 
     deinit { stop() }

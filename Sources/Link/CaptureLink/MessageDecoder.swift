@@ -1,3 +1,4 @@
+import ByteCoding
 import H264
 
 /// Turns the bytes of a connection, in pieces of any size, into messages.
@@ -120,11 +121,23 @@ public struct MessageDecoder: Sendable {
             wanted = collected.count < FormDetection.firstLook ? FormDetection.firstLook : LinkForm.legacy40.headerCount
         }
         take(wanted - collected.count, from: &rest)
-        if form == nil { form = FormDetection.form(of: collected) }
+        if form == nil {
+            try checkFirstLength()
+            form = FormDetection.form(of: collected)
+        }
         guard let form, collected.count >= form.headerCount,
             let header = MessageHeader(decoding: collected[...], form: form)
         else { return }
         try begin(header, form: form)
+    }
+
+    /// The length stands at the same place in all forms: too large a one is told before the rest of its header has come.
+    private func checkFirstLength() throws(LinkError) {
+        var reader = ByteReader(collected)
+        guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }
+        if collected[1] == MessageKind.nalUnit.rawValue, length > UInt64(limits.nalUnit) {
+            throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: messageOffset)
+        }
     }
 
     /// Checks the length against its limit before anything is reserved for it.

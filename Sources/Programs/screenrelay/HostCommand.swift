@@ -33,12 +33,14 @@ enum HostCommand {
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let control = Control.serve(host, end, what: "hosting \(address ?? .standard())", log: log)
-            defer { control?.stop() }
             let link = try host.openLink(at: address ?? .standard(), token: token)
             defer { link.stop() }
+            // Of a port that any was asked for, the one that it is.
+            let place = link.address ?? address ?? .standard()
+            let control = Control.serve(host, end, what: "hosting \(place)", log: log)
+            defer { control?.stop() }
             StandardStreams.print(
-                "Waiting for capture on \(link.address ?? address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
+                "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
                     + HostOptions.links(to: host))
             return end.wait()
         } catch {
