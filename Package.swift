@@ -47,7 +47,9 @@ let package = Package(
             name: "ScreenRelayKit",
             targets: ["ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "Signalling", "STUN", "Threading"]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
-        .library(name: "ScreenRelayProving", targets: ["BrowserDriver", "Processes", "CommandLine"]),
+        .library(
+            name: "ScreenRelayProving",
+            targets: ["BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport"]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
     ],

@@ -89,7 +89,7 @@ public final class LinkConnection {
         }
         if written < header.count { outgoing.append(header[written...]) }
         let ofPayload = max(0, written - header.count)
-        if ofPayload < payload.count { outgoing.append(payload[ofPayload...]) }
+        if ofPayload < payload.count { outgoing.append(UnsafeRawBufferPointer(rebasing: payload[ofPayload...])) }
     }
 
     /// As above, from an array.

@@ -12,7 +12,8 @@ enum HostCommand {
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
-                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"),
+                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
+            ),
             .linkToken,
         ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
@@ -25,6 +26,7 @@ enum HostCommand {
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
         let token = try options.linkToken(for: address)
+        MessageMemory.keep()
         let configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }

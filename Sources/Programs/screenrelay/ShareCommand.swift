@@ -20,6 +20,7 @@ enum ShareCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        MessageMemory.keep()
         let configuration = try HostOptions.configuration(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
