@@ -69,6 +69,32 @@ extension EndToEnd {
             try next.waitForLog(LinkBetweenPrograms.cameTogether)
         }
 
+        /// Runs a command with a CLOCK_MONOTONIC that is 500,000 s ahead (time_namespaces(7)).
+        private static let otherClock = ["unshare", "--time", "--monotonic", "500000"]
+        private static let hasOtherClock: Bool = {
+            let trial = try? ChildProcess.run(
+                Launch(otherClock[0], Array(otherClock.dropFirst()) + ["true"]), within: .seconds(5))
+            return trial?.status == .exited(0)
+        }()
+
+        @Test("the clock of another machine is found out, and its pictures are shown", .enabled(if: hasOtherClock))
+        func otherMachine() throws {
+            let host = try NetworkHost()
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let capture = try RunningProgram(
+                "screenrelay-capture", ["--link", host.address, "--display", screen.name], prefix: Self.otherClock)
+            defer { capture.stop() }
+            // The first answer may have waited for a picture.
+            let words = "its clock is ours +"
+            try host.program.waitForLog(words, count: 6)
+            let last = try #require(host.program.log.split(separator: "\n").last { $0.contains(words) })
+            let number = last.split(separator: "+").last?.split(separator: ".").first.flatMap { Int($0) }
+            let offset = try #require(number)
+            #expect(abs(offset - 500_000_000) <= 10, "\(last)")
+            #expect(try LinkSnapshot(of: host.link).picture.width == 320)
+            #expect(host.program.occurrences(of: "a clock has jumped") == 0)
+        }
+
         @Test("a capture without the token, or with another, is told so and ends for good")
         func wrongToken() throws {
             let folder = try tokens()
