@@ -122,8 +122,8 @@ public struct MessageDecoder: Sendable {
         }
         take(wanted - collected.count, from: &rest)
         if form == nil {
-            try checkFirstLength()
             form = FormDetection.form(of: collected)
+            if form == nil { try checkFirstLength() }
         }
         guard let form, collected.count >= form.headerCount,
             let header = MessageHeader(decoding: collected[...], form: form)
@@ -131,11 +131,12 @@ public struct MessageDecoder: Sendable {
         try begin(header, form: form)
     }
 
-    /// The length stands at the same place in all forms: too large a one is told before the rest of its header has come.
+    /// While the form is open the message can be a NAL unit alone, and its length stands at the same place in all forms: too
+    /// large a one is told before the rest of its header has come.
     private func checkFirstLength() throws(LinkError) {
         var reader = ByteReader(collected)
         guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }
-        if collected[1] == MessageKind.nalUnit.rawValue, length > UInt64(limits.nalUnit) {
+        if length > UInt64(limits.nalUnit) {
             throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: messageOffset)
         }
     }
