@@ -48,6 +48,7 @@ final class HostLink {
     /// Whether the host has another capture now: we try again without a word.
     private var isTurnedAway = false
     private var hasToldWaiting = false
+    private var hasBeenConnected = false
     /// Bytes given to the connection, headers included.
     private(set) var bytesSent: UInt64 = 0
 
@@ -108,16 +109,22 @@ final class HostLink {
             state = .connected(connection, since: now)
             decoder = MessageDecoder()
             hasHello = false
+            hasBeenConnected = true
             hasToldWaiting = false
             log(isTurnedAway ? .debug : .info, "connected to \(address)")
             return true
         } catch {
-            guard error.isRetryable else { throw .link(error) }
+            guard error.isRetryable || isNameThatWas(error) else { throw .link(error) }
             if !hasToldWaiting { log(.info, "\(error); waiting for it") }
             hasToldWaiting = true
             backOff(now)
             return false
         }
+    }
+
+    /// A name that was right once will be again: it is the network that is gone.
+    private func isNameThatWas(_ error: LinkTransportError) -> Bool {
+        if case .nameUnknown = error { hasBeenConnected } else { false }
     }
 
     /// The connection where there is one now; nil while it isn't time to try, or the host has not answered.
