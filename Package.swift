@@ -86,6 +86,8 @@ let package = Package(
         shell("Link", "LinkTransport", ["CLinux"]),
         shell("Link", "RecordingFiles", ["CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
+        pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+
         // Capture: from the screen to the link.
         shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
         pure("Capture", "RateControl", ["MediaTypes"]),
@@ -94,7 +96,7 @@ let package = Package(
             [
                 "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
                 "LinkTransport",
-                "ByteCoding", "MediaTypes",
+                "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
 
         // Host: from the link to the readers.
@@ -103,8 +105,8 @@ let package = Package(
         shell(
             "Host", "Ingest",
             [
-                "Threading", "CaptureLink", "LinkTransport", "TrackHub", "VideoDecoding", "X264Encoding",
-                "MediaTypes",
+                "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub", "VideoDecoding",
+                "X264Encoding", "MediaTypes",
             ]),
 
         // RTC: from a reader to a peer.
@@ -131,17 +133,17 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "TrackHub", "Ingest", "STUN",
-                "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub", "Ingest",
+                "STUN", "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
-        shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes"]),
+        shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
         program(
             "Programs", "screenrelay",
             [
-                "CLinux", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
-                "MediaTypes",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Recording",
+                "RecordingFiles", "Replaying", "Signalling", "STUN", "Threading", "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -171,6 +173,7 @@ let package = Package(
         tests(
             "RecordingTests",
             ["Recording", "RecordingFiles", "CaptureLink", "H264", "MediaTypes", "Processes", "TestSupport"]),
+        tests("ReplayingTests", ["Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),

@@ -16,6 +16,7 @@ final class LinkLoop {
     private let name: String
     private let inbox: LinkInbox
     private let silencePatience: Interval
+    private let recorder: LinkRecorder?
     private let log: EventLog
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
@@ -29,8 +30,9 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, ingest: TrackIngest, name: String, inbox: LinkInbox,
-        silencePatience: Interval, log: EventLog
+        silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
     ) {
+        self.recorder = recorder
         self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest
@@ -74,7 +76,8 @@ final class LinkLoop {
     }
 
     private func take(_ connection: LinkConnection) {
-        let peer = LinkPeer(connection, ingest: ingest, hostName: name, wake: inbox.wake, log: log)
+        let peer = LinkPeer(
+            connection, ingest: ingest, hostName: name, wake: inbox.wake, recorder: recorder, log: log)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
     }
@@ -132,7 +135,7 @@ final class LinkLoop {
         let isPausing = acceptsAgain.map { $0 > monotonicNow() } ?? false
         entries.append(
             pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-        for peer in peers { entries.append(pollfd(fd: peer.descriptor, events: peer.interest, revents: 0)) }
+        for peer in peers { entries.append(peer.interest) }
         var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
         if isPausing, let acceptsAgain { deadline = min(deadline, acceptsAgain) }
         entries.withUnsafeMutableBufferPointer { entries in

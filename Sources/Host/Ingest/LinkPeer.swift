@@ -2,6 +2,7 @@ import CaptureLink
 import Glibc
 import LinkTransport
 import MediaTypes
+import Recording
 import Threading
 
 /// One connection of the link: a stranger until its first message, then the track's source.
@@ -12,6 +13,7 @@ final class LinkPeer {
     private let ingest: TrackIngest
     private let log: EventLog
     private let source: LinkSource
+    private let recording: PeerRecording?
     private var decoder = MessageDecoder()
     private var assembler = AccessUnitAssembler()
     private var pointer = LinkPointer()
@@ -21,6 +23,8 @@ final class LinkPeer {
     private var reason = "capture closed the connection"
     private var greeting = ""
     private var isReplay = false
+    /// What changes a replay's epochs: a recording may come twice, or of the very capture that was here before it.
+    private let replayNumber = UInt64.random(in: 1 ... .max)
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
@@ -40,18 +44,27 @@ final class LinkPeer {
     /// Whether the connection has ended.
     private(set) var isOver = false
 
-    init(_ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, log: EventLog) {
+    init(
+        _ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, recorder: LinkRecorder?,
+        log: EventLog
+    ) {
         self.connection = connection
         self.ingest = ingest
         self.log = log
         source = LinkSource(wake: wake)
+        recording = recorder.map(PeerRecording.init)
         // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
     }
 
     var descriptor: Int32 { connection.descriptor }
 
-    var interest: Int16 { Int16(POLLIN) | (connection.wantsWrite ? Int16(POLLOUT) : 0) }
+    /// What to poll for. A replay waits for its recording; nothing but writing is of interest then.
+    var interest: pollfd {
+        let isRead = recording?.isHeldBack != true
+        let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
+        return pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
+    }
 
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
@@ -65,6 +78,7 @@ final class LinkPeer {
         do {
             // Where that fails the peer is gone; what it sent before is still to be read.
             if connection.wantsWrite { _ = try? connection.flush() }
+            if recording?.isHeldBack == true { return }
             switch try connection.receive(into: &buffer) {
             case .wouldBlock:
                 return
@@ -76,6 +90,9 @@ final class LinkPeer {
             case .bytes(let count):
                 lastHeard = now
                 decoder.push(buffer[..<count])
+                recording?.push(buffer[..<count])
+                // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
+                defer { recording?.record(at: now) }
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
@@ -174,6 +191,7 @@ final class LinkPeer {
                 return false
             }
             isReplay = hello.role == .replay
+            recording?.isLossless = isReplay
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)
@@ -198,6 +216,7 @@ final class LinkPeer {
                 end(.refused, "another capture is connected to this host")
                 return false
             }
+            recording?.begin(at: now)
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
@@ -213,7 +232,7 @@ final class LinkPeer {
         while let assembled = assembler.next() {
             // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
             let unit = isReplay ? assembled.accessUnit.withoutCaptureTime : assembled.accessUnit
-            ingest.deliver(unit, epoch: assembled.epoch, arrival: now)
+            ingest.deliver(unit, epoch: isReplay ? assembled.epoch ^ replayNumber : assembled.epoch, arrival: now)
         }
         logFaults(now)
     }
@@ -228,7 +247,9 @@ final class LinkPeer {
 
     private func send(_ message: LinkMessage) {
         do {
-            try connection.enqueue(header: encoder.encode(message))
+            let bytes = encoder.encode(message)
+            try connection.enqueue(header: bytes)
+            recording?.recordAnswer(bytes)
         } catch {
             log.debug("link: \(error)")
         }

@@ -3,6 +3,7 @@ import Glibc
 public import LinkTransport
 public import MediaTypes
 import Synchronization
+import TrackHub
 public import Threading
 
 /// Takes captures in over the link: listens on a Unix socket or holds the end of a socket pair, on a thread of its own.
@@ -12,6 +13,8 @@ public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: LinkInbox
     private let ingest: TrackIngest
+    /// What records its messages, if anything does.
+    public let recorder: LinkRecorder?
 
     /// What other threads want of the link's thread.
     enum Command: Sendable {
@@ -25,15 +28,17 @@ public final class LinkServer: Sendable {
     ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
     ///   - name: this host, as it introduces itself to a capture.
     ///   - silencePatience: how long a capture that should run may send nothing before another may take its place.
+    ///   - recorder: records the messages; counts as a viewer, and is closed by ``stop()``.
     public init(
         at address: LinkAddress?, ingest: TrackIngest, name: String, silencePatience: Interval = .seconds(10),
-        log: EventLog
+        recorder: LinkRecorder? = nil, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = LinkInbox() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
         }
         self.inbox = inbox
         self.ingest = ingest
+        self.recorder = recorder
         let openings = Mutex(Openings())
         switch address {
         case .unix(let path):
@@ -48,10 +53,17 @@ public final class LinkServer: Sendable {
             break
         }
         let opened = openings.withLock { $0 }
+        if let recorder {
+            recorder.connect(
+                onRoom: { inbox.wake.signal() },
+                onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: monotonicNow()) },
+                onStop: { [weak ingest] in ingest?.setRecorded(false) })
+            ingest.setRecorded(recorder.isRecording)
+        }
         let started = NamedThread("link") {
             let loop = LinkLoop(
                 listener: opened.listener?.value, connection: opened.connection?.value, ingest: ingest, name: name,
-                inbox: inbox, silencePatience: silencePatience, log: log)
+                inbox: inbox, silencePatience: silencePatience, recorder: recorder, log: log)
             loop.run()
         }
         guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
@@ -66,10 +78,13 @@ public final class LinkServer: Sendable {
         inbox.post(.adopt(descriptor: descriptor))
     }
 
-    /// Ends the thread, its connections and the socket file. Idempotent.
+    /// Ends the thread, its connections, the socket file and the recording. Idempotent.
     public func stop() {
         inbox.post(.stop)
         thread.join()
+        guard let recorder else { return }
+        recorder.close()
+        ingest.setRecorded(false)
     }
 
     /// What is made before the thread starts and belongs to it from then on.

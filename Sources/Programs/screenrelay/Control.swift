@@ -61,7 +61,8 @@ enum Control {
                     return "stopping"
                 case .status:
                     let viewers = host.viewers == 1 ? "1 viewer" : "\(host.viewers) viewers"
-                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)"
+                    let recording = host.recordingWords.map { "; \($0)" } ?? ""
+                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)\(recording)"
                 }
             }
         } catch {

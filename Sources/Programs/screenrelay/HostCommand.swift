@@ -15,12 +15,14 @@ enum HostCommand {
                     + "without it, a socket of this user's own, where 'screenrelay capture' looks by itself")
         ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
-            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'.")
+            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
+            Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
         let configuration = try HostOptions.configuration(options)
+        let recording = try options.value("record", as: .text)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
@@ -30,7 +32,7 @@ enum HostCommand {
             end.pauseToggles { host.togglePause() }
             let control = Control.serve(host, end, what: "hosting \(address ?? .standard())", log: log)
             defer { control?.stop() }
-            let link = try host.openLink(at: address ?? .standard())
+            let link = try host.openLink(at: address ?? .standard(), recording: recording)
             defer { link.stop() }
             StandardStreams.print(
                 "Waiting for capture on \(address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"

@@ -12,7 +12,8 @@ enum Program {
         summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
         version: screenRelayVersion,
         commands: [
-            ShareCommand.command, HostCommand.command, CaptureCommand.command, SnapshotCommand.command,
+            ShareCommand.command, HostCommand.command, CaptureCommand.command, ReplayCommand.command,
+            SnapshotCommand.command,
         ] + Control.commands)
 
     static func main() {
@@ -26,6 +27,7 @@ enum Program {
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
+                case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 default: try Control.run(command, options)
                 }
