@@ -147,7 +147,7 @@ let package = Package(
             ]),
         program(
             "Programs", "screenrelay-capture",
-            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "X11Capture", "MediaTypes"]),
+            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
 
         // Proving: a scene to share and a real browser to see it with.
         shell("Proving", "TestScene", ["CXCB"]),
