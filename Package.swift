@@ -133,7 +133,8 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub", "Ingest",
+                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub",
+                "Ingest",
                 "STUN", "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
             ]),
 
@@ -187,9 +188,9 @@ let package = Package(
         tests(
             "IngestTests",
             [
-                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "X264Encoding",
-                "VideoDecoding",
-                "MediaTypes", "TestSupport",
+                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "Recording",
+                "RecordingFiles",
+                "X264Encoding", "VideoDecoding", "MediaTypes", "TestSupport",
             ]),
         tests("STUNTests", ["STUN", "TestSupport"]),
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
@@ -215,9 +216,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "H264", "X264Encoding", "VideoDecoding",
-                "MediaTypes",
-                "CLinux", "TestSupport",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "H264",
+                "X264Encoding",
+                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
             ]),
     ]
 )

@@ -33,7 +33,8 @@ struct SampleRecording {
         add(
             .picture(PictureNotice(sequenceNumber: number, damage: PixelRectangle(x: 0, y: 0, width: 16, height: 16))),
             at: time)
-        let units: [[UInt8]] = isIDR ? [[0x67, 1, 2], [0x68, 3], [0x65, 0x88, UInt8(number)]] : [[0x41, 0x9A, UInt8(number)]]
+        let units: [[UInt8]] =
+            isIDR ? [[0x67, 1, 2], [0x68, 3], [0x65, 0x88, UInt8(number)]] : [[0x41, 0x9A, UInt8(number)]]
         for (index, unit) in units.enumerated() {
             let payload = AnnexB.startCode + unit
             let header = try encoder.nalUnitHeader(

@@ -102,7 +102,8 @@ struct ReplayScriptTests {
         #expect(kinds == Array(11...31))
     }
 
-    @Test("a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
+    @Test(
+        "a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
     func legacy(form: LinkForm) throws {
         var sample = SampleRecording()
         let units: [[UInt8]] = [[0x67, 1], [0x68, 2], [0x65, 3], [0x67, 1], [0x68, 2], [0x65, 4]]

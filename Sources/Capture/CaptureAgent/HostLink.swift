@@ -167,7 +167,8 @@ final class HostLink {
     private var hello: LinkMessage {
         .hello(
             Hello(
-                role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
+                role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
+                processID: UInt32(clamping: getpid()),
                 canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
     }
 

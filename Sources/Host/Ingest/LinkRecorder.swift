@@ -37,7 +37,8 @@ public final class LinkRecorder: Sendable {
                 listeners.value.withLock { $0.onRoom }()
             case .gap(let gap):
                 log.warning(
-                    "--record: the disk is too slow: \(gap.messages) messages of \(gap.bytes) bytes are not in the recording")
+                    "--record: the disk is too slow: \(gap.messages) messages of \(gap.bytes) bytes are not in the recording"
+                )
                 listeners.value.withLock { $0.onGap }()
             case .stopped(let error):
                 log.error("--record: \(error); recording has stopped, everything else goes on")

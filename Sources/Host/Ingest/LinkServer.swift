@@ -3,8 +3,8 @@ import Glibc
 public import LinkTransport
 public import MediaTypes
 import Synchronization
-import TrackHub
 public import Threading
+import TrackHub
 
 /// Takes captures in over the link: listens on a Unix socket or holds the end of a socket pair, on a thread of its own.
 ///

@@ -18,7 +18,9 @@ struct SkippedState: Sendable {
             self = SkippedState()
         } else if Self.kinds.contains(kind) {
             latest[kind.rawValue] = message
-        } else if let nalUnit = message.nalUnit, let type = message.nalUnitType, NALUnitType(rawValue: type).isParameterSet {
+        } else if let nalUnit = message.nalUnit, let type = message.nalUnitType,
+            NALUnitType(rawValue: type).isParameterSet
+        {
             // What can't be read no picture can need.
             _ = try? parameterSets.insert(nalUnit)
         }

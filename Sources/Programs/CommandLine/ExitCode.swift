@@ -26,7 +26,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .success: "all went well"
         case .usage: "something in the command line is wrong"
         case .badData: "what was read is damaged or of an unknown kind"
-        case .windowGone: "the window that is shared is not there, or has been closed; or there is no such file"
+        case .windowGone: "the window that is shared, or the file to read, is not there"
         case .unavailable: "something that is needed is not there (host, display, port)"
         case .software: "a fault in the program itself"
         case .system: "the operating system refused something"

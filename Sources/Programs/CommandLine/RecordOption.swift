@@ -4,7 +4,8 @@ extension Option {
     /// `--record FILE`, of `host`, `share` and `capture`.
     public static let record = Option(
         long: "record", value: .required("FILE"),
-        help: "write the messages of the link with their times to this file, which must not exist yet; for 'screenrelay replay', "
+        help:
+            "write the messages of the link with their times to this file, which must not exist yet; for 'screenrelay replay', "
             + "'inspect' and 'export'")
 }
 

@@ -13,10 +13,13 @@ enum ReplayCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by itself"),
+                help:
+                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by itself"
+            ),
             Option(
                 long: "speed", short: "s", value: .required("N|max"),
-                help: "how many times as fast as it was recorded, as in 2 or 0.25; or max: as fast as the host takes it",
+                help:
+                    "how many times as fast as it was recorded, as in 2 or 0.25; or max: as fast as the host takes it",
                 default: "1"),
             Option(long: "loop", help: "begin again at the end, until stopped"),
             Option(
@@ -27,18 +30,22 @@ enum ReplayCommand {
                 help: "stand still before picture N (the first is 1), until Enter or SIGUSR1"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
-                help: "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                help:
+                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
-            help: "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is standard input"),
+            help:
+                "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is standard input"
+        ),
         examples: [
             Example("screenrelay replay fault.srr", "Shows what was recorded to who watches this user's host."),
             Example(
                 "screenrelay replay --speed max --link unix:s.sock stream.h264",
                 "Gives all of a stream to the host on s.sock, as fast as that takes it."),
-            Example("screenrelay replay --from 2m --pause-at 5400 fault.srr", "Stops right before what is to be looked at."),
+            Example(
+                "screenrelay replay --from 2m --pause-at 5400 fault.srr", "Stops right before what is to be looked at."),
         ])
 
     static func run(_ parsed: ParsedOptions) throws(UsageError) -> Int32 {
@@ -79,7 +86,9 @@ enum ReplayCommand {
         case .done: break
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
-        if let damage = file.damage { return Program.fail("'\(path)': \(damage); what is in front of that was sent", .badData) }
+        if let damage = file.damage {
+            return Program.fail("'\(path)': \(damage); what is in front of that was sent", .badData)
+        }
         return ExitCode.success.rawValue
     }
 
@@ -88,7 +97,9 @@ enum ReplayCommand {
         options.speed = try parsed.required("speed", as: .replaySpeed)
         options.period = Interval.seconds(1) / Int64(try parsed.required("fps", as: .frameRate))
         options.loops = parsed.has("loop")
-        options.pauseAt = try parsed.value("pause-at", as: .integer(1...Int.max, what: "picture number")).map { UInt64($0) }
+        options.pauseAt = try parsed.value("pause-at", as: .integer(1...Int.max, what: "picture number")).map {
+            UInt64($0)
+        }
         return options
     }
 }
@@ -113,7 +124,8 @@ private func thousandths(_ text: String) -> Int64? {
         parts[0].count <= 9, let whole = Int64(parts[0])
     else { return nil }
     guard parts.count == 2 else { return whole * 1000 }
-    guard (1...3).contains(parts[1].count), let rest = Int64(parts[1] + String(repeating: "0", count: 3 - parts[1].count))
+    guard (1...3).contains(parts[1].count),
+        let rest = Int64(parts[1] + String(repeating: "0", count: 3 - parts[1].count))
     else { return nil }
     return whole * 1000 + rest
 }

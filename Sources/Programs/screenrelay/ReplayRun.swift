@@ -92,7 +92,9 @@ final class ReplayRun {
         let deadline = began + Self.patience
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
-            if monotonicNow() >= deadline { return .linkLost("what listens there says no hello: it is no host of ours") }
+            if monotonicNow() >= deadline {
+                return .linkLost("what listens there says no hello: it is no host of ours")
+            }
             if wait(until: deadline) { return .stopped }
         }
         do throws(LinkTransportError) {
