@@ -173,7 +173,10 @@ let package = Package(
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "RecordingTests",
-            ["Recording", "RecordingFiles", "CaptureLink", "H264", "MediaTypes", "Processes", "TestSupport"]),
+            [
+                "Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "Threading", "MediaTypes",
+                "TestSupport",
+            ]),
         tests("ReplayingTests", ["Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),

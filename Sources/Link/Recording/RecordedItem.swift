@@ -78,3 +78,16 @@ public struct AnnexBNALUnit: Hashable, Sendable {
         self.hasShortStartCode = hasShortStartCode
     }
 }
+
+extension RecordedItem {
+    /// What an Annex B file has to have for this item, in its place; nil where that is nothing. All of them together are,
+    /// byte for byte, the Annex B file that was read, or that a replay sent whose messages these are.
+    public var annexB: ArraySlice<UInt8>? {
+        switch content {
+        case .message(let message, .toHost): message.annexB
+        case .nalUnit(let unit): unit.hasShortStartCode ? unit.payload.dropFirst() : unit.payload[...]
+        case .otherBytes(let bytes): bytes[...]
+        case .message, .connection, .gap, .end: nil
+        }
+    }
+}

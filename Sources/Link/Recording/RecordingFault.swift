@@ -67,7 +67,8 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .cutInRecordHeader(let offset, let missing), .cutInRecord(let offset, let missing):
             "the file ends inside the record at byte \(offset), \(missing) bytes before its end"
         case .recordMarkerMissing(let offset): "no record begins at byte \(offset), where one should"
-        case .recordHeaderCheck(let offset): "the header of the record at byte \(offset) is damaged (its check is wrong)"
+        case .recordHeaderCheck(let offset):
+            "the header of the record at byte \(offset) is damaged (its check is wrong)"
         case .recordTooLong(let offset, let length, let limit):
             "the record at byte \(offset) announces \(length) bytes; the limit is \(limit)"
         case .recordCheck(let offset): "the record at byte \(offset) is damaged (its check is wrong)"
@@ -75,7 +76,8 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .link(.endedInsideMessage(let offset, let missing)):
             "the file ends inside the message at byte \(offset), at least \(missing) bytes before its end"
         case .link(let error): "\(error)"
-        case .startCodeMissing(let offset): "no start code (00 00 01) where the first NAL unit should begin, at byte \(offset)"
+        case .startCodeMissing(let offset):
+            "no start code (00 00 01) where the first NAL unit should begin, at byte \(offset)"
         case .nalUnitTooLong(let offset, let limit):
             "the NAL unit at byte \(offset) has more than \(limit) bytes, the most that a message holds"
         }
