@@ -4,8 +4,8 @@ import MediaTypes
 import RecordingFiles
 import STUN
 public import Signalling
-public import Threading
 import Synchronization
+public import Threading
 import TrackHub
 public import WebRTC
 

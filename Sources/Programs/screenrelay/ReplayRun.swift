@@ -39,6 +39,7 @@ final class ReplayRun {
     /// The next step, not yet sent.
     private var step: ReplayStep?
     private var hasEnded = false
+    private var hasBegun = false
     private var isPassOver = false
     private var beginsPass = false
     private var lastDue = MonotonicTime.zero
@@ -55,6 +56,8 @@ final class ReplayRun {
     private static let patience = Interval.seconds(5)
     /// How long a host may take to read what was written last.
     private static let lastPatience = Interval.seconds(10)
+    /// How long a host may take to take us, at the recorded pace.
+    private static let lead = Interval.milliseconds(50)
     /// How long it may go on without looking up where nothing has to wait.
     private static let turn = Interval.milliseconds(50)
 
@@ -123,6 +126,11 @@ final class ReplayRun {
         let turnEnd = monotonicNow() + Self.turn
         while let next = nextStep() {
             let now = monotonicNow()
+            if !hasBegun {
+                hasBegun = true
+                // A host that is still busy with who we are would take the first picture late, and all others early.
+                pace.begin(next.time, at: now + min(Self.lead, pace.length(of: Self.lead)))
+            }
             if beginsPass {
                 beginsPass = false
                 passedPause = nil
