@@ -117,6 +117,22 @@ struct AnnexBReaderTests {
         }
     }
 
+    @Test("a host takes what a replay says of its file for nothing")
+    func ignoredByHosts() throws {
+        var decoder = MessageDecoder()
+        var assembler = AccessUnitAssembler()
+        for item in Reading(try RecordingVectors.bytes("replayed")).items {
+            guard case .message(let message, _) = item.content else { continue }
+            decoder.push(message.bytes)
+        }
+        while let message = try decoder.next() { assembler.add(message, at: .zero) }
+        #expect(decoder.skippedCount == 1)
+        #expect(decoder.messageCount == 5)
+        #expect(assembler.counters.faults == 0)
+        let units = [assembler.next(), assembler.next(), assembler.next()]
+        #expect(units.map { $0?.accessUnit.isIDR } == [true, false, nil])
+    }
+
     @Test("a file without a start code is a fault at its front")
     func noStartCode() throws {
         for bytes: [UInt8] in [[0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 5, 1], [UInt8](repeating: 0, count: 2_000_000)] {

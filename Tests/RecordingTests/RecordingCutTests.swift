@@ -1,4 +1,5 @@
 import CaptureLink
+import MediaTypes
 import Recording
 import TestSupport
 import Testing
@@ -7,7 +8,7 @@ import Testing
 struct RecordingCutTests {
     @Test("cut at each of its first 4,096 bytes and at 1,000 random ones, a recording gives what is whole")
     func cuts() throws {
-        let (bytes, ends) = try sampleRecording(messages: 400, largest: 1_200, seed: 11)
+        let (bytes, ends) = try sampleRecording(messages: 60, largest: 1_000, seed: 11)
         let whole = Reading(bytes)
         #expect(whole.items.count == ends.count - 1)
         #expect(whole.stream.hasEnd)
@@ -69,6 +70,21 @@ struct RecordingCutTests {
             #expect(lost <= (isRemoval ? 5 : 1))
             #expect(all.items.last?.content == .end)
         }
+    }
+
+    @Test("a file made to be searched again and again takes no longer than its length allows", .timeLimit(.minutes(1)))
+    func nested() throws {
+        // Each of 4,000 records holds all that follow it, and none has the right check.
+        let header = RecordingHeader(start: .zero, wallClock: 0)
+        let record = Array(try sampleRecording(messages: 1, largest: 8 << 20, seed: 18).bytes[72..<96])
+        let records = Array(repeatElement(record, count: 4_000).joined())
+        let (reading, faults) = Reading.all(header.bytes + records)
+        #expect(reading.items.isEmpty)
+        #expect(faults.count <= 3)
+        let message = try MessageEncoder(form: .legacy16, epoch: 0).nalUnitHeader(
+            payloadCount: 8 << 20, captureTime: nil, endsAccessUnit: false)
+        let messages = Array(repeatElement(message + [0, 0, 0, 1, 0x41], count: 4_000).joined())
+        #expect(Reading.all(messages, .dump).faults.count <= 3)
     }
 
     @Test("a length that is a lie reserves nothing that is not there")

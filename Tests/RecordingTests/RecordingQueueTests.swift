@@ -128,6 +128,32 @@ struct RecordingQueueTests {
         #expect(UInt64(messages) + gap.messages == UInt64(added * 3 + 1))
     }
 
+    @Test("a gap ends where its connection does, or the recording")
+    func gapAtTheEnd() throws {
+        let (path, reader) = try pipe()
+        defer { close(reader) }
+        let queue = try queue(path, limit: 200_000)
+        for number in 0..<100 { queue.add(try picture(number, size: 5_000), at: time(number)) }
+        queue.beginConnection(at: time(100))
+        for number in 101..<110 { queue.add(try picture(number, size: 150_000), at: time(number)) }
+        #expect(queue.counters.gaps == 2)
+        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        queue.close()
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil)
+        let special = reading.items.compactMap { item -> String? in
+            switch item.content {
+            case .gap: "gap"
+            case .connection: "connection"
+            case .end: "end"
+            default: nil
+            }
+        }
+        #expect(special == ["gap", "connection", "gap", "end"])
+        #expect(events.all.isEmpty)
+    }
+
     @Test("a replay's queue loses nothing: it says when there is room")
     func lossless() throws {
         let (path, reader) = try pipe()

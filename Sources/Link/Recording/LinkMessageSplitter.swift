@@ -21,6 +21,9 @@ public struct LinkMessageSplitter: Sendable {
     private var wanted: Int?
     private var isFinished = false
     private var isSearching = false
+    /// Bytes before this place were put back once, and are not a second time: searching takes no longer than the file's
+    /// length allows.
+    private var searchedTo: UInt64 = 0
 
     /// A splitter at a connection's first byte, or at `offset` in one whose form is known.
     public init(at offset: UInt64 = 0, form: LinkForm? = nil, limits: LinkLimits = LinkLimits()) {
@@ -62,7 +65,12 @@ public struct LinkMessageSplitter: Sendable {
         guard fault != nil else { return }
         fault = nil
         // The first byte is that of the message at fault; behind it a message may begin anywhere.
-        if collected.isEmpty { input.drop(1) } else { input.putBack(collected.dropFirst()) }
+        if collected.isEmpty {
+            input.drop(1)
+        } else if wanted == nil || offset >= searchedTo {
+            if wanted != nil { searchedTo = input.offset }
+            input.putBack(collected.dropFirst())
+        }
         collected = []
         wanted = nil
         isSearching = true

@@ -64,8 +64,7 @@ public struct RecordedStream: Sendable {
     public mutating func restart(at offset: UInt64) {
         switch reader {
         case .recording(let old):
-            guard let header = old.header, offset > 0 else { return reader = .recording(RecordingReader()) }
-            reader = .recording(RecordingReader(at: offset, header: header))
+            reader = .recording(offset == 0 ? RecordingReader() : RecordingReader(at: offset, header: old.header))
         case .dump(let old):
             reader = .dump(LinkMessageSplitter(at: offset, form: offset == 0 ? nil : old.form))
         case .annexB: reader = .annexB(AnnexBReader(at: offset))
@@ -115,12 +114,10 @@ public struct RecordedStream: Sendable {
         case .dump(var inner):
             release()
             defer { reader = .dump(inner) }
-            let offset = inner.offset
             guard let message = inner.next() else { return nil }
             let count = UInt64(message.bytes.count)
-            // Behind a fault it begins later than the last one ended.
             return RecordedItem(
-                offset: max(offset, inner.offset &- count), byteCount: count, arrival: nil,
+                offset: inner.offset &- count, byteCount: count, arrival: nil,
                 content: .message(message, .toHost))
         case .annexB(var inner):
             release()

@@ -29,6 +29,9 @@ public struct RecordingReader: Sendable {
     private var input: InputBytes
     private var collected: [UInt8] = []
     private var isFinished = false
+    /// Bytes before this place were put back once: they are searched, but no second time, so that no file, however made,
+    /// takes longer than its length allows.
+    private var searchedTo: UInt64 = 0
 
     /// A reader at the file's first byte.
     public init() {
@@ -37,16 +40,24 @@ public struct RecordingReader: Sendable {
         offset = 0
     }
 
-    /// A reader at the record that begins at `offset`, in a file with this header.
-    public init(at offset: UInt64, header: RecordingHeader) {
+    /// A reader at the record that begins at `offset`, in a file with this header (nil where it was damaged).
+    public init(at offset: UInt64, header: RecordingHeader?) {
         state = .recordHeader
         input = InputBytes(offset: offset)
         self.offset = offset
         self.header = header
     }
 
-    /// Takes the next bytes of the file.
-    public mutating func push(_ bytes: ArraySlice<UInt8>) { input.push(bytes) }
+    /// Takes the next bytes of the file. The header is there as soon as its bytes are.
+    public mutating func push(_ bytes: ArraySlice<UInt8>) {
+        input.push(bytes)
+        guard case .fileHeader = state, fault == nil else { return }
+        do throws(RecordingFault) {
+            _ = try readFileHeader()
+        } catch {
+            fault = error
+        }
+    }
 
     /// There are no more bytes: what is cut short is a fault from now on.
     public mutating func finish() { isFinished = true }
@@ -70,8 +81,16 @@ public struct RecordingReader: Sendable {
         guard let fault else { return }
         self.fault = nil
         if case .malformedRecord = fault { return beginRecord() }
-        // Where a header is at fault its first byte can't begin a record; all others might.
-        if case .content = state { input.putBack(collected[...]) } else { input.putBack(collected.dropFirst()) }
+        if case .content = state {
+            // Its header was right: a record may stand in its content only where bytes were lost or put in.
+            if offset >= searchedTo {
+                searchedTo = input.offset
+                input.putBack(collected[...])
+            }
+        } else {
+            // The first byte can't begin a record; all others might.
+            input.putBack(collected.dropFirst())
+        }
         collected = []
         state = .searching
     }

@@ -38,7 +38,8 @@ public final class RecordedFile {
 
     /// Which of the three it is.
     public var form: RecordedForm { stream.form }
-    /// A recording's header; nil for other files, where it is damaged, and before the first call of `next()`.
+    /// A recording's header, from the beginning on (of a pipe: once its bytes have come); nil for other files, and where it
+    /// is damaged.
     public var header: RecordingHeader? { stream.header }
     /// The form of a dump's messages, once the first of them was read.
     public var linkForm: LinkForm? { stream.linkForm }

@@ -56,7 +56,15 @@ final class RecordingBacklog: Sendable {
     }
 
     func beginConnection(at time: MonotonicTime) {
-        append(.connection(time), cost: Self.entryCost)
+        state.withLock { state in
+            guard state.failure == nil, !state.isClosed else { return }
+            // What is missing belongs to the connection before, and this one begins with an IDR picture.
+            if let gap = state.gap { state.entries.append(.gap(gap, time)) }
+            state.gap = nil
+            state.entries.append(.connection(time))
+            state.bytes += Self.entryCost
+        }
+        wake.signal()
     }
 
     func add(_ message: LinkBytes, _ direction: LinkDirection, mayBeLost: Bool?, at time: MonotonicTime) {
@@ -98,15 +106,6 @@ final class RecordingBacklog: Sendable {
         gap.to = now
         state.gap = gap
         state.counters.missingMessages += 1
-    }
-
-    private func append(_ entry: Entry, cost: Int) {
-        state.withLock { state in
-            guard state.failure == nil, !state.isClosed else { return }
-            state.entries.append(entry)
-            state.bytes += cost
-        }
-        wake.signal()
     }
 
     /// No more is added; a gap that is open is written as it is.

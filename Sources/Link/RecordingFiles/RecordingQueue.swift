@@ -26,7 +26,7 @@ public final class RecordingQueue: Sendable {
 
     /// What was recorded so far.
     public struct Counters: Sendable, Equatable {
-        /// Messages in the file.
+        /// Messages in the file; where recording stopped by itself a few more may be.
         public internal(set) var messages: UInt64 = 0
         /// Bytes of the file, up to its last whole record.
         public internal(set) var fileBytes: UInt64 = 0
