@@ -78,11 +78,14 @@ let package = Package(
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
+        shell("Codecs", "MediaFiles", ["CLibAV", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
+        pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["CLinux"]),
         shell("Link", "RecordingFiles", ["CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
@@ -143,8 +146,10 @@ let package = Package(
         program(
             "Programs", "screenrelay",
             [
-                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Recording",
-                "RecordingFiles", "Replaying", "Signalling", "STUN", "Threading", "MediaTypes",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
+                "STUN",
+                "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
+                "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -171,6 +176,12 @@ let package = Package(
             "CodecsTests",
             ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests(
+            "InspectionTests",
+            [
+                "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
+                "ByteCoding", "MediaTypes", "TestSupport",
+            ]),
         tests(
             "RecordingTests",
             [

@@ -11,22 +11,22 @@ extension EndToEnd {
     @Suite("Replays and recordings", .enabled(if: EndToEnd.isPossible))
     struct Replays {
         @Test(
-            "every reference stream comes out of replay, link and recording byte for byte",
-            .enabled(if: ReferenceStreams.isAvailable, "no streams in SCREENRELAY_STREAMS"))
-        func referenceStreams() throws {
+            "every reference stream comes out of replay, link, recording and export byte for byte",
+            .enabled(if: ReferenceStreams.isAvailable, "no streams in SCREENRELAY_STREAMS"),
+            arguments: ReferenceStreams.names)
+        func referenceStream(name: String) throws {
             let host = try RecordingHost()
-            for name in ReferenceStreams.names {
-                let run = try host.replay([ReferenceStreams.path(name), "--speed", "max"])
-                #expect(run.status == .exited(0), "\(name): \(run.errorOutput)")
-            }
+            let replay = try host.replay([ReferenceStreams.path(name), "--speed", "max"])
+            #expect(replay.status == .exited(0), "\(replay.errorOutput)")
             try host.finish()
-            let connections = try RecordedConnection.all(of: host.recording)
-            #expect(connections.count == ReferenceStreams.names.count)
-            for (name, connection) in zip(ReferenceStreams.names, connections) {
-                #expect(connection.annexB == (try ReferenceStreams.bytes(name)), "\(name)")
-                #expect(connection.hello?.role == .replay)
-                #expect(connection.end?.reason == .endOfRecording)
-            }
+            let folder = try TemporaryFolder()
+            let output = folder.file("out.h264")
+            let export = try CommandLineRun(["screenrelay", "export", host.recording, "-o", output])
+            #expect(export.status == .exited(0), "\(export.errorOutput)")
+            #expect(try fileBytes(output) == ReferenceStreams.bytes(name))
+            let connection = try #require(try RecordedConnection.all(of: host.recording).first)
+            #expect(connection.hello?.role == .replay)
+            #expect(connection.end?.reason == .endOfRecording)
         }
 
         @Test("a recording of a share is replayed to the byte, at its own pace, and again under another epoch")

@@ -14,6 +14,7 @@ enum Program {
         commands: [
             ShareCommand.command, HostCommand.command, CaptureCommand.command, ReplayCommand.command,
             SnapshotCommand.command,
+            InspectCommand.command, ExportCommand.command,
         ] + Control.commands)
 
     static func main() {
@@ -29,6 +30,8 @@ enum Program {
                 case HostCommand.command.name: try HostCommand.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
+                case InspectCommand.command.name: try InspectCommand.run(options)
+                case ExportCommand.command.name: try ExportCommand.run(options)
                 default: try Control.run(command, options)
                 }
             })
