@@ -27,7 +27,7 @@ extension CaptureAgent {
     /// Sleeps until something happens or is due; true where capture shall end.
     func waitForEvents() throws(CaptureError) -> Bool {
         var due = min(link.nextAttempt, screen.nextCheck)
-        if link.isConnected, !isPaused {
+        if link.hasReader, !isPaused {
             // While the host hasn't taken the last picture, only its taking it counts.
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }

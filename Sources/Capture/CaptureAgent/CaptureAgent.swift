@@ -4,6 +4,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import RateControl
+import RecordingFiles
 import X11Capture
 import X264Encoding
 
@@ -25,8 +26,10 @@ public final class CaptureAgent {
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
     var sequenceNumber: UInt64 = 0
-    /// Nobody watches.
-    var isPaused = false
+    /// The host says that nobody watches.
+    var isPausedByHost = false
+    /// Nobody watches, and nobody records.
+    var isPaused: Bool { isPausedByHost && !link.isRecording }
     /// The sharer has paused.
     var isHeld = false
     var sharing = SharingState.live
@@ -57,9 +60,17 @@ public final class CaptureAgent {
         } catch {
             throw .screen(error)
         }
+        let recorder: CaptureRecorder?
+        do throws(RecordingFileError) {
+            recorder = try configuration.recording.map { path throws(RecordingFileError) in
+                try CaptureRecorder(path: path, log: log)
+            }
+        } catch {
+            throw .recording(error)
+        }
         link = HostLink(
             configuration.link, token: configuration.linkToken, isLegacy: configuration.isLegacy,
-            changesChroma: configuration.chroma == .yuv444Or420, log: log)
+            changesChroma: configuration.chroma == .yuv444Or420, recorder: recorder, log: log)
         pointer = PointerReporter(screen)
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
@@ -75,6 +86,8 @@ public final class CaptureAgent {
 
     /// Captures until told to stop, or until the host is gone for good. Errors have been told to the host.
     public func run() throws(CaptureError) -> CaptureEnd {
+        link.beginRecording(pictureSize)
+        if link.isRecording { demandIDR() }
         do throws(CaptureError) {
             while true {
                 if try screenChangedSize() { adoptSize() }
@@ -132,7 +145,7 @@ public final class CaptureAgent {
 
     /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more, less, or another way.
     private func greetHost() {
-        isPaused = false
+        isPausedByHost = false
         rate.bitRate = configuration.bitRate
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
@@ -146,7 +159,7 @@ public final class CaptureAgent {
     }
 
     private func followPointer() throws(CaptureError) {
-        guard link.isConnected, !isPaused, sharing == .live else { return }
+        guard link.hasReader, !isPaused, sharing == .live else { return }
         do throws(X11CaptureError) {
             try pointer.look(.now())
         } catch {
@@ -165,10 +178,10 @@ public final class CaptureAgent {
             demandIDR()
         case .pause:
             log(.debug, "the host wants no pictures")
-            isPaused = true
+            isPausedByHost = true
         case .resume:
             log(.debug, "the host wants pictures")
-            isPaused = false
+            isPausedByHost = false
             wantsPicture = true
             schedule.reset()
         case .pointerMode(let mode):

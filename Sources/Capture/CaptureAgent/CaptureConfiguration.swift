@@ -43,6 +43,9 @@ public struct CaptureConfiguration: Sendable {
     /// Whether every decision of the rate control is logged.
     public var logsRate = false
 
+    /// A file, which must not exist, for what is sent; nil: none. With one, capture runs without a host too.
+    public var recording: String?
+
     /// Captures `display` for the host at `link`.
     public init(
         link: LinkAddress, display: String? = nil, framesPerSecond: Int = 30,

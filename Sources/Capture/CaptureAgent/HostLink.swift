@@ -38,6 +38,7 @@ final class HostLink {
     private let changesChroma: Bool
     private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
+    private let recorder: CaptureRecorder?
     private var state = State.waiting(until: .zero)
     private var delay = HostLink.shortestDelay
     private var decoder = MessageDecoder()
@@ -60,9 +61,11 @@ final class HostLink {
 
     init(
         _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool,
+        recorder: CaptureRecorder?,
         log: @escaping (CaptureLogLevel, String) -> Void
     ) {
         self.token = token
+        self.recorder = recorder
         self.address = address
         self.isLegacy = isLegacy
         self.changesChroma = changesChroma
@@ -81,11 +84,20 @@ final class HostLink {
         return Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
     }
     var wantsWrite: Bool { connection?.wantsWrite ?? false }
-    /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one.
-    var isReady: Bool { isGreeted && connection.map { !$0.isClosed && !$0.hasPending } ?? false }
+    /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one; or only a
+    /// recording.
+    var isReady: Bool {
+        guard let connection else { return isRecording }
+        return isGreeted && !connection.isClosed && !connection.hasPending
+    }
     /// A host that wants a token takes nothing before it.
     private var isGreeted: Bool { token == nil || hasHello }
-    var isConnected: Bool { connection != nil }
+    /// Whether somebody takes what is sent: a host, or a recording.
+    var hasReader: Bool { connection != nil || isRecording }
+    /// Whether what is sent is recorded too: who records counts as a viewer.
+    var isRecording: Bool { recorder?.isRecording ?? false }
+    /// Whether the recording has left something out since the last call, and needs an IDR picture to go on with.
+    func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
     /// Whether there is no way to a host any more.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
     /// When `connectIfDue` has something to do.
@@ -179,7 +191,7 @@ final class HostLink {
         case .resume:
             noteTaken()
             body(.resume)
-        case .ping(let asked): send(.pong(ClockEcho(asked: asked, received: now, sent: .now())))
+        case .ping(let asked): write(.pong(ClockEcho(asked: asked, received: now, sent: .now())))
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
         case .end(let notice) where notice.reason == .refused:
@@ -200,17 +212,37 @@ final class HostLink {
         isTurnedAway = false
     }
 
-    private func greet(_ size: PictureSize) {
-        if let token, case .tcp = address { send(.token(token.bytes)) }
-        let hello = Hello(
-            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma)
-        send(.hello(hello))
-        send(.size(size))
+    private var hello: LinkMessage {
+        .hello(
+            Hello(
+                role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
+                processID: UInt32(clamping: getpid()),
+                canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
     }
 
-    /// Sends a control message, to a host that understands it.
+    private func greet(_ size: PictureSize) {
+        if let token, case .tcp = address { write(.token(token.bytes)) }
+        write(hello)
+        write(.size(size))
+    }
+
+    /// Begins the recording as a connection to a host begins; it goes on while hosts come and go.
+    func beginRecording(_ size: PictureSize) {
+        guard let recorder else { return }
+        recorder.begin()
+        guard !isLegacy else { return }
+        recorder.add(encoder.encode(hello), .extended)
+        recorder.add(encoder.encode(.size(size)), .extended)
+    }
+
+    /// Sends a control message, to a host that understands it and to the recording.
     func send(_ message: LinkMessage) {
+        guard !isLegacy else { return }
+        if isRecording { recorder?.add(encoder.encode(message), .extended) }
+        write(message)
+    }
+
+    private func write(_ message: LinkMessage) {
         guard hasHello, !isLegacy else { return }
         writer.removeAll()
         encoder.append(message, to: &writer)
@@ -224,18 +256,21 @@ final class HostLink {
         _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
+        if isRecording { try record(picture, notice, [sequenceParameterSet, pictureParameterSet]) }
+        guard connection != nil else { return }
         writer.removeAll()
         if hasHello, !isLegacy { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
             if picture.encoded.isIDR {
                 for set in [sequenceParameterSet, pictureParameterSet] {
-                    try appendHeader(of: set.count, picture.captureTime, isLast: false)
+                    try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &writer)
                     writer.append(set)
                 }
             }
             for index in 0..<picture.encoded.count {
                 let bytes = picture.encoded[index].bytes
-                try appendHeader(of: bytes.count, picture.captureTime, isLast: index == picture.encoded.count - 1)
+                let isLast = index == picture.encoded.count - 1
+                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &writer)
                 if writer.count + bytes.count <= Self.gathered {
                     writer.append(bytes)
                 } else {
@@ -248,8 +283,34 @@ final class HostLink {
         writeOut()
     }
 
+    /// Records a picture as a host gets it that has said hello: each message has to be one piece of memory, which the
+    /// recording's thread keeps.
+    private func record(
+        _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ sets: [[UInt8]]
+    ) throws(CaptureError) {
+        if !isLegacy { recorder?.add(encoder.encode(.picture(notice)), .extended) }
+        do throws(LinkError) {
+            for set in picture.encoded.isIDR ? sets : [] {
+                var message = ByteWriter(capacity: set.count + 44)
+                try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &message)
+                message.append(set)
+                recorder?.add(message.bytes, encoder.form)
+            }
+            for index in 0..<picture.encoded.count {
+                let bytes = picture.encoded[index].bytes
+                var message = ByteWriter(capacity: bytes.count + 44)
+                let isLast = index == picture.encoded.count - 1
+                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &message)
+                message.append(bytes)
+                recorder?.add(message.bytes, encoder.form)
+            }
+        } catch {
+            throw .message(error)
+        }
+    }
+
     private func appendHeader(
-        of count: Int, _ captureTime: MonotonicTime, isLast: Bool
+        of count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {
         try encoder.appendNALUnitHeader(
             payloadCount: Self.startCode.count + count, captureTime: captureTime, endsAccessUnit: isLast, to: &writer)
@@ -289,6 +350,7 @@ final class HostLink {
         }
         connection?.close()
         state = .ended
+        recorder?.close()
     }
 
     /// A host that ends the link closes it behind its last message: where we find out by writing, that is still to be read.

@@ -21,6 +21,7 @@ final class LinkLoop {
     private let inbox: LinkInbox
     private let silencePatience: Interval
     private let token: LinkToken?
+    private let recorder: LinkRecorder?
     private let log: EventLog
     private let strangersLog: LineBudget
     private var peers: [LinkPeer] = []
@@ -39,9 +40,10 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, token: LinkToken?, ingest: TrackIngest, name: String,
-        inbox: LinkInbox, silencePatience: Interval, log: EventLog
+        inbox: LinkInbox, silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
     ) {
         self.token = token
+        self.recorder = recorder
         strangersLog = LineBudget(log)
         self.silencePatience = silencePatience
         self.listener = listener
@@ -91,7 +93,7 @@ final class LinkLoop {
     private func take(_ connection: LinkConnection, came: MonotonicTime? = nil) {
         let peer = LinkPeer(
             connection, came: came, token: came == nil || connection.remote == nil ? nil : token, ingest: ingest,
-            hostName: name, wake: inbox.wake, log: log, strangersLog: strangersLog)
+            hostName: name, wake: inbox.wake, recorder: recorder, log: log, strangersLog: strangersLog)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
     }
@@ -176,7 +178,7 @@ final class LinkLoop {
         let isPausing = until.map { $0 > monotonicNow() } ?? false
         entries.append(
             pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-        for peer in peers { entries.append(pollfd(fd: peer.descriptor, events: peer.interest, revents: 0)) }
+        for peer in peers { entries.append(peer.interest) }
         var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
         if isPausing, let until { deadline = min(deadline, until) }
         entries.withUnsafeMutableBufferPointer { entries in

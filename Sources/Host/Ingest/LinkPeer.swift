@@ -2,6 +2,7 @@ import CaptureLink
 import Glibc
 import LinkTransport
 import MediaTypes
+import Recording
 import Threading
 
 /// One connection of the link: a stranger until its first message, then the track's source.
@@ -12,6 +13,7 @@ final class LinkPeer {
     private let ingest: TrackIngest
     private let log: EventLog
     private let source: LinkSource
+    private let recording: PeerRecording?
     private var decoder = MessageDecoder()
     private var assembler = AccessUnitAssembler()
     private var pointer = LinkPointer()
@@ -21,6 +23,8 @@ final class LinkPeer {
     private var reason = "capture closed the connection"
     private var greeting = ""
     private var isReplay = false
+    /// What changes a replay's epochs: a recording may come twice, or of the very capture that was here before it.
+    private let replayNumber = UInt64.random(in: 1 ... .max)
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
@@ -58,7 +62,7 @@ final class LinkPeer {
 
     init(
         _ connection: LinkConnection, came: MonotonicTime?, token: LinkToken?, ingest: TrackIngest, hostName: String,
-        wake: WakeUp, log: EventLog, strangersLog: LineBudget
+        wake: WakeUp, recorder: LinkRecorder?, log: EventLog, strangersLog: LineBudget
     ) {
         self.connection = connection
         self.ingest = ingest
@@ -70,13 +74,19 @@ final class LinkPeer {
         // A token is small; whoever has none needs no room for more.
         if token != nil { decoder.limits.nalUnit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
+        recording = recorder.map(PeerRecording.init)
         // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
     }
 
     var descriptor: Int32 { connection.descriptor }
 
-    var interest: Int16 { Int16(POLLIN) | (connection.wantsWrite ? Int16(POLLOUT) : 0) }
+    /// What to poll for. A replay waits for its recording; nothing but writing is of interest then.
+    var interest: pollfd {
+        let isRead = recording?.isHeldBack != true
+        let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
+        return pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
+    }
 
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
@@ -91,6 +101,7 @@ final class LinkPeer {
         do {
             // Where that fails the peer is gone; what it sent before is still to be read.
             if connection.wantsWrite { _ = try? connection.flush() }
+            if recording?.isHeldBack == true { return }
             switch try connection.receive(into: &buffer) {
             case .wouldBlock:
                 return
@@ -102,6 +113,9 @@ final class LinkPeer {
             case .bytes(let count):
                 lastHeard = now
                 decoder.push(buffer[..<count])
+                recording?.push(buffer[..<count])
+                // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
+                defer { recording?.record(at: now) }
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
@@ -228,6 +242,7 @@ final class LinkPeer {
             }
             isReplay = hello.role == .replay
             if remote != nil, !isReplay, clock == nil { clock = PeerClock() }
+            recording?.isLossless = isReplay
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)
@@ -254,6 +269,7 @@ final class LinkPeer {
                 end(.refused, "another capture is connected to this host")
                 return false
             }
+            recording?.begin(at: now)
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
@@ -267,7 +283,8 @@ final class LinkPeer {
 
     private func deliver(now: MonotonicTime) {
         while let assembled = assembler.next() {
-            ingest.deliver(placed(assembled.accessUnit, now), epoch: assembled.epoch, arrival: now)
+            let unit = placed(assembled.accessUnit, now)
+            ingest.deliver(unit, epoch: isReplay ? assembled.epoch ^ replayNumber : assembled.epoch, arrival: now)
         }
         logFaults(now)
     }
@@ -306,7 +323,9 @@ final class LinkPeer {
 
     private func send(_ message: LinkMessage) {
         do {
-            try connection.enqueue(header: encoder.encode(message))
+            let bytes = encoder.encode(message)
+            try connection.enqueue(header: bytes)
+            recording?.recordAnswer(bytes)
         } catch {
             log.debug("link: \(error)")
         }

@@ -46,6 +46,8 @@ public final class TrackIngest: TrackSource {
         var isAnnouncing = false
         var viewers = 0
         var snapshots = 0
+        /// Whether what the source sends is recorded.
+        var isRecorded = false
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
         /// Where the pointer was said to be last.
@@ -61,7 +63,7 @@ public final class TrackIngest: TrackSource {
         /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
         var runningSince: MonotonicTime?
 
-        var isWanted: Bool { viewers > 0 || snapshots > 0 }
+        var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
         var state: SourceState {
             if presence == .live, let pause { .paused(pause) } else { presence }
@@ -240,7 +242,9 @@ public final class TrackIngest: TrackSource {
         let isFirst = demand.withLock { demand in
             // Two threads may tell of two changes in the wrong order: what counts is how many there are now.
             let count = hub.viewers
-            let isFirst = demand.viewers == 0 && count > 0 && demand.source?.canMakeIDR == true
+            // Who records has kept the source awake.
+            let wasAsleep = demand.viewers == 0 && !demand.isRecorded
+            let isFirst = wasAsleep && count > 0 && demand.source?.canMakeIDR == true
             demand.viewers = count
             return isFirst
         }
@@ -250,6 +254,12 @@ public final class TrackIngest: TrackSource {
             hub.forgetCache()
             hub.requestKeyFrame(now: monotonicNow())
         }
+    }
+
+    /// Says whether what the source sends is recorded: who records counts as a viewer, for whom the source doesn't pause.
+    public func setRecorded(_ isRecorded: Bool) {
+        demand.withLock { $0.isRecorded = isRecorded }
+        tellSource()
     }
 
     /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now, or

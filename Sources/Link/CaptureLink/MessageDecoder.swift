@@ -38,9 +38,10 @@ public struct MessageDecoder: Sendable {
     /// How many bytes of a message are kept that is not yet whole.
     public var unfinishedBytes: Int { collected.count }
 
-    /// A decoder at the first byte of a connection.
-    public init(limits: LinkLimits = LinkLimits()) {
+    /// A decoder at the first byte of a connection; of one whose form is known, at the first byte of any message.
+    public init(limits: LinkLimits = LinkLimits(), form: LinkForm? = nil) {
         self.limits = limits
+        self.form = form
     }
 
     /// Takes the next bytes of the connection. Errors come out of `next()`, behind the messages before them.

@@ -23,25 +23,29 @@ public struct MessageEncoder: Sendable {
     /// - Parameter payloadCount: bytes of the NAL unit with its start code `00 00 00 01`.
     /// - Throws: `LinkError` where no receiver would take a NAL unit of this length; its offset is 0.
     public func nalUnitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool
+        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false
     ) throws(LinkError) -> [UInt8] {
         var writer = ByteWriter(capacity: form.headerCount)
         try appendNALUnitHeader(
-            payloadCount: payloadCount, captureTime: captureTime, endsAccessUnit: endsAccessUnit, to: &writer)
+            payloadCount: payloadCount, captureTime: captureTime, endsAccessUnit: endsAccessUnit,
+            hadShortStartCode: hadShortStartCode, to: &writer)
         return writer.bytes
     }
 
     /// The same, appended to what `writer` has already.
     public func appendNALUnitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, to writer: inout ByteWriter
+        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false,
+        to writer: inout ByteWriter
     ) throws(LinkError) {
         let length = UInt64(max(0, payloadCount))
         guard payloadCount >= 5 else { throw .nalUnitTooShort(length: length, offset: 0) }
         guard payloadCount <= limits.nalUnit else {
             throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: 0)
         }
+        var flags: MessageFlags = endsAccessUnit ? .endOfAccessUnit : []
+        if hadShortStartCode { flags.insert(.shortStartCode) }
         let header = MessageHeader(
-            kindCode: MessageKind.nalUnit.rawValue, flags: endsAccessUnit ? .endOfAccessUnit : [], stream: stream,
+            kindCode: MessageKind.nalUnit.rawValue, flags: flags, stream: stream,
             length: length, captureTime: captureTime, epoch: epoch)
         header.encode(into: &writer, form: form)
     }
@@ -62,6 +66,23 @@ public struct MessageEncoder: Sendable {
         }
         return outgoing
     }
+
+    /// A whole message of kind 11: bytes of a replayed Annex B file that belong to no NAL unit. Receivers pass it over.
+    ///
+    /// Empty in a legacy form; `bytes` are cut at the limit of a control message.
+    public func sourceBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        guard form == .extended else { return [] }
+        let bytes = bytes.prefix(limits.controlMessage)
+        var writer = ByteWriter(capacity: form.headerCount + bytes.count)
+        let header = MessageHeader(
+            kindCode: Self.sourceBytesKind, stream: stream, length: UInt64(bytes.count), epoch: epoch)
+        header.encode(into: &writer, form: form)
+        writer.append(bytes)
+        return writer.bytes
+    }
+
+    /// The kind of the messages that `sourceBytes` makes; not among `MessageKind`, since nobody acts on them.
+    public static let sourceBytesKind: UInt8 = 11
 
     /// A whole control message, header included; empty in a legacy form, which has none.
     ///

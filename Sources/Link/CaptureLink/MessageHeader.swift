@@ -149,6 +149,8 @@ public struct MessageFlags: OptionSet, Hashable, Sendable {
 
     /// The last NAL unit of its access unit.
     public static let endOfAccessUnit = MessageFlags(rawValue: 1)
+    /// In the file that a replay reads this NAL unit's start code has three bytes; the payload has four all the same.
+    public static let shortStartCode = MessageFlags(rawValue: 2)
 }
 
 /// The three forms in which messages are written; a connection keeps the one that it began with.

@@ -10,6 +10,15 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let hasBottomFieldPictureOrder: Bool
     /// num_slice_groups_minus1 + 1, 1...8; above 1 the order of macroblocks is flexible (Baseline, not Constrained Baseline).
     public let sliceGroups: Int
+    /// num_ref_idx_l0_default_active_minus1 + 1 and the same of list 1, 1...32.
+    public let defaultReferences0: Int
+    public let defaultReferences1: Int
+    /// weighted_pred_flag: P and SP slices carry prediction weights.
+    public let usesWeightedPrediction: Bool
+    /// weighted_bipred_idc; 1: B slices carry prediction weights.
+    public let weightedBipredictionIDC: UInt8
+    /// 26 + pic_init_qp_minus26: the quantizer to which slices add their slice_qp_delta.
+    public let initialQuantizer: Int
     /// deblocking_filter_control_present_flag: slices say whether they are filtered.
     public let hasDeblockingControl: Bool
     /// redundant_pic_cnt_present_flag.
@@ -29,10 +38,13 @@ public struct PictureParameterSet: Hashable, Sendable {
         hasBottomFieldPictureOrder = try reader.flag()
         sliceGroups = 1 + (try reader.unsignedExpGolomb("num_slice_groups_minus1", atMost: 7))
         if sliceGroups > 1 { try Self.skipSliceGroups(count: sliceGroups, &reader) }
-        _ = try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31)
-        _ = try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31)
-        try reader.skip(3)
-        for _ in 0..<3 { _ = try reader.signedExpGolomb() }
+        defaultReferences0 = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l0_default_active_minus1", atMost: 31))
+        defaultReferences1 = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31))
+        usesWeightedPrediction = try reader.flag()
+        weightedBipredictionIDC = UInt8(truncatingIfNeeded: try reader.bits(2))
+        // Below 0 with samples of more than 8 bits, by 6 for each bit.
+        initialQuantizer = 26 + Int(try reader.signedExpGolomb())
+        for _ in 0..<2 { _ = try reader.signedExpGolomb() }
         hasDeblockingControl = try reader.flag()
         try reader.skip(1)
         hasRedundantPictures = try reader.flag()

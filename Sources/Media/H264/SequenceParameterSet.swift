@@ -18,8 +18,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
     /// How many bits `pic_order_cnt_lsb` has, 4...16; 0 unless `pictureOrderCountType` is 0.
     public let pictureOrderCountBits: Int
     public let deltaPictureOrderAlwaysZero: Bool
+    /// What pictures add to their order count where `pictureOrderCountType` is 1; nil otherwise.
+    public let pictureOrderCycle: PictureOrderCycle?
     /// max_num_ref_frames.
     public let maximumReferenceFrames: Int
+    /// gaps_in_frame_num_value_allowed_flag: pictures may be left out on purpose.
+    public let allowsFrameNumberGaps: Bool
     /// Whether all pictures are frames (no fields, no macroblock-adaptive field coding).
     public let isFrameOnly: Bool
     /// The size of the coded picture, without cropping; a multiple of 16 both ways.
@@ -75,19 +79,23 @@ public struct SequenceParameterSet: Hashable, Sendable {
         pictureOrderCountType = try reader.unsignedExpGolomb("pic_order_cnt_type", atMost: 2)
         var orderBits = 0
         var alwaysZero = false
+        var orderCycle: PictureOrderCycle?
         if pictureOrderCountType == 0 {
             orderBits = 4 + (try reader.unsignedExpGolomb("log2_max_pic_order_cnt_lsb_minus4", atMost: 12))
         } else if pictureOrderCountType == 1 {
             alwaysZero = try reader.flag()
-            _ = try reader.signedExpGolomb()
-            _ = try reader.signedExpGolomb()
-            let cycle = try reader.unsignedExpGolomb("num_ref_frames_in_pic_order_cnt_cycle", atMost: 255)
-            for _ in 0..<cycle { _ = try reader.signedExpGolomb() }
+            let nonReference = try reader.signedExpGolomb()
+            let bottom = try reader.signedExpGolomb()
+            let count = try reader.unsignedExpGolomb("num_ref_frames_in_pic_order_cnt_cycle", atMost: 255)
+            var references: [Int32] = []
+            for _ in 0..<count { references.append(try reader.signedExpGolomb()) }
+            orderCycle = PictureOrderCycle(nonReference: nonReference, bottom: bottom, references: references)
         }
         pictureOrderCountBits = orderBits
         deltaPictureOrderAlwaysZero = alwaysZero
+        pictureOrderCycle = orderCycle
         maximumReferenceFrames = try reader.unsignedExpGolomb("max_num_ref_frames", atMost: 16)
-        try reader.skip(1)
+        allowsFrameNumberGaps = try reader.flag()
 
         let sideLimit = Self.sizeLimit / 16
         let columns = 1 + (try reader.unsignedExpGolomb("pic_width_in_mbs_minus1", atMost: sideLimit - 1))
@@ -141,4 +149,14 @@ public struct SequenceParameterSet: Hashable, Sendable {
             if next != 0 { last = next }
         }
     }
+}
+
+/// How much pictures differ in order count where pic_order_cnt_type is 1 (section 7.4.2.1.1).
+public struct PictureOrderCycle: Hashable, Sendable {
+    /// offset_for_non_ref_pic.
+    public let nonReference: Int32
+    /// offset_for_top_to_bottom_field.
+    public let bottom: Int32
+    /// offset_for_ref_frame, at most 255 of them.
+    public let references: [Int32]
 }

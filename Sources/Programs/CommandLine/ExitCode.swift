@@ -5,7 +5,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case usage = 64
     /// What was read is damaged or of an unknown kind (EX_DATAERR).
     case badData = 65
-    /// The window that is shared isn't there, or has been closed (EX_NOINPUT).
+    /// The window that is shared isn't there, or has been closed; or there is no such file to read (EX_NOINPUT).
     case windowGone = 66
     /// Something that is needed isn't there: a host, a display, a port that is taken (EX_UNAVAILABLE).
     case unavailable = 69
@@ -13,6 +13,10 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case software = 70
     /// The system refused something that it usually grants (EX_OSERR).
     case system = 71
+    /// A file can't be created or written (EX_CANTCREAT).
+    case cannotWrite = 73
+    /// Reading or writing a file failed (EX_IOERR).
+    case inputOutput = 74
     /// Access is denied (EX_NOPERM).
     case permission = 77
 
@@ -22,10 +26,12 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .success: "all went well"
         case .usage: "something in the command line is wrong"
         case .badData: "what was read is damaged or of an unknown kind"
-        case .windowGone: "the window that is shared is not there, or has been closed"
+        case .windowGone: "the window that is shared, or the file to read, is not there"
         case .unavailable: "something that is needed is not there (host, display, port)"
         case .software: "a fault in the program itself"
         case .system: "the operating system refused something"
+        case .cannotWrite: "a file can't be created or written"
+        case .inputOutput: "reading or writing a file failed"
         case .permission: "permission denied"
         }
     }

@@ -22,6 +22,7 @@ enum CaptureCommand {
             Option(
                 long: "legacy",
                 help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says"),
+            .record,
             CaptureVerbosity.option(default: .info),
         ],
         examples: [
@@ -29,6 +30,8 @@ enum CaptureCommand {
             Example(
                 "screenrelay-capture --link unix:s.sock --fps 15 --bitrate 600k",
                 "Shares it with the host that listens on s.sock, over a narrow line."),
+            Example(
+                "screenrelay-capture --record screen.srr", "Records display $DISPLAY, with or without a host."),
             Example("screenrelay-capture --list", "Shows which monitors and windows can be shared alone."),
         ])
 
@@ -44,6 +47,7 @@ enum CaptureCommand {
             link: link, display: capture.display, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
             isLegacy: options.has("legacy"))
         configuration.linkToken = token
+        configuration.recording = try options.value("record", as: .text)
         configuration.target = capture.target
         configuration.hidden = capture.hidden
         configuration.scale = capture.scale

@@ -64,7 +64,9 @@ enum Control {
                     let way = host.sourceTiming.map { timing in
                         "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
                     }
-                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)\(way ?? "")"
+                    let recording = host.recordingWords.map { "; \($0)" } ?? ""
+                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)"
+                        + (way ?? "") + recording
                 }
             }
         } catch {

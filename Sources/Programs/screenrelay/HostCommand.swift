@@ -21,6 +21,7 @@ enum HostCommand {
             Example(
                 "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
                 "Waits for a capture on another machine that has the same file."),
+            Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -28,6 +29,7 @@ enum HostCommand {
         let token = try options.linkToken(for: address)
         MessageMemory.keep()
         let configuration = try HostOptions.configuration(options)
+        let recording = try options.value("record", as: .text)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
@@ -35,7 +37,7 @@ enum HostCommand {
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let link = try host.openLink(at: address ?? .standard(), token: token)
+            let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
             defer { link.stop() }
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()

@@ -22,6 +22,7 @@ enum ShareCommand {
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         MessageMemory.keep()
         let configuration = try HostOptions.configuration(options)
+        let recording = try options.value("record", as: .text)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
@@ -45,7 +46,7 @@ enum ShareCommand {
             let shared = capture.sharedName ?? display
             let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
             defer { control?.stop() }
-            let link = try host.openLink(at: nil)
+            let link = try host.openLink(at: nil, recording: recording)
             defer { link.stop() }
             let supervisor = try CaptureSupervisor(program: program, arguments: arguments, link: link, log: log) {
                 end.end(with: $0)

@@ -1,0 +1,35 @@
+import CLibAV
+
+/// Why a file could not be written.
+public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The disk, or our share of it, is full.
+    case diskFull
+    /// The system doesn't let us.
+    case permissionDenied
+    /// No memory is left.
+    case outOfMemory
+    /// libavformat refuses it.
+    case rejected(reason: String)
+
+    init(_ code: Int32) {
+        switch code {
+        case shim_AVERROR_ENOSPC, shim_AVERROR_EDQUOT: self = .diskFull
+        case shim_AVERROR_EACCES: self = .permissionDenied
+        case shim_AVERROR_ENOMEM: self = .outOfMemory
+        default:
+            var buffer = [CChar](repeating: 0, count: 128)
+            av_strerror(code, &buffer, buffer.count)
+            let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            self = .rejected(reason: text)
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .diskFull: "the disk is full"
+        case .permissionDenied: "permission denied"
+        case .outOfMemory: "no memory left"
+        case .rejected(let reason): reason
+        }
+    }
+}

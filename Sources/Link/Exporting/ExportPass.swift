@@ -1,0 +1,64 @@
+public import MediaTypes
+
+/// Gives the pictures of a plan, part by part, in the order of decoding: the second look at a recording.
+public struct ExportPass: Sendable {
+    /// A picture on its way into a file.
+    public struct Picture: Sendable {
+        /// Which of the plan's parts it belongs to.
+        public let part: Int
+        public let accessUnit: AccessUnit
+        /// Both since the part's beginning.
+        public let decodingTime: Interval
+        public let presentationTime: Interval
+        /// To the next picture, as far as that is known.
+        public let duration: Interval
+    }
+
+    private let plan: ExportPlan
+    private var part = 0
+    private var index = 0
+    private var reading = PictureReading()
+    private var times: PresentationTimes
+
+    /// A pass for a plan of the same recording.
+    public init(_ plan: ExportPlan) {
+        self.plan = plan
+        times = PresentationTimes(reordering: plan.parts.first?.reordering ?? 0)
+    }
+
+    /// Whether the plan's last picture was given.
+    public var isDone: Bool { part >= plan.parts.count }
+
+    /// Takes the next picture of the recording; gives those that can be written.
+    public mutating func add(_ picture: TimedPictures.Picture) -> [Picture] {
+        defer { index += 1 }
+        // Parameter sets in front of the first part count, too.
+        let facts = reading.read(picture.accessUnit)
+        guard part < plan.parts.count, index >= plan.parts[part].first else { return [] }
+        var given: [Picture] = []
+        if let facts { given = located(times.add(picture.accessUnit, facts.place, at: picture.time)) }
+        if index == plan.parts[part].first + plan.parts[part].count - 1 { given += endPart() }
+        return given
+    }
+
+    /// The recording ended; gives what was held back.
+    public mutating func finish() -> [Picture] {
+        isDone ? [] : endPart()
+    }
+
+    private mutating func endPart() -> [Picture] {
+        let last = located(times.finish())
+        part += 1
+        times = PresentationTimes(reordering: part < plan.parts.count ? plan.parts[part].reordering : 0)
+        return last
+    }
+
+    private func located(_ pictures: [PresentationTimes.Picture]) -> [Picture] {
+        let start = plan.parts[part].start
+        return pictures.map {
+            Picture(
+                part: part, accessUnit: $0.accessUnit, decodingTime: $0.decodingTime - start,
+                presentationTime: $0.presentationTime - start, duration: $0.duration)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import CaptureLink
+import MediaTypes
+public import Recording
+
+/// Inspects a recording, a raw dump or an Annex B file: tells ``StreamInspector`` what its reader gives.
+///
+/// Its owner reads: every item goes to `add`, every fault to `add` before the reader goes on behind it, and at the end of the
+/// file comes `end`.
+public struct FileInspection: Sendable {
+    private var inspector = StreamInspector()
+    /// A fault waits until it is known where the file can be read again.
+    private var pendingFault: RecordingFault?
+    /// Whether bytes could not be read.
+    public private(set) var isDamaged = false
+
+    /// Before the first item.
+    public init() {}
+
+    /// What was found so far.
+    public var summary: StreamSummary { inspector.summary }
+
+    /// What has been found since the last call.
+    public mutating func takeRows() -> [InspectedRow] { inspector.takeRows() }
+
+    /// Takes the next item.
+    public mutating func add(_ item: RecordedItem) {
+        tellFault(until: item.offset)
+        let arrival = item.arrival.map { MonotonicTime.zero + $0 }
+        switch item.content {
+        case .message(let message, let direction):
+            add(message, direction, at: item.offset, arrival: arrival)
+        case .nalUnit(let unit):
+            inspector.addNALUnit(unit.payload.dropFirst(4), at: item.offset, size: item.byteCount)
+        case .otherBytes: note(.otherBytes, item)
+        case .connection: note(.connection, item)
+        case .end: note(.end, item)
+        case .gap(let gap):
+            inspector.addFault(
+                .recordingGap, at: item.offset,
+                "\(gap.messages) messages (\(gap.bytes) bytes) from \(DecimalText.seconds(gap.from)) s to "
+                    + "\(DecimalText.seconds(gap.to)) s were not recorded: the recorder could not keep up")
+        }
+    }
+
+    /// Takes why the reader can't go on.
+    public mutating func add(_ fault: RecordingFault) {
+        tellFault(until: fault.offset)
+        pendingFault = fault
+        isDamaged = true
+    }
+
+    /// The file's end, at `offset`; `hasEnd` tells whether a recording says so itself, nil in other files.
+    public mutating func end(at offset: UInt64, hasEnd: Bool?) {
+        let isCut = pendingFault?.isCut ?? false
+        tellFault(until: offset)
+        if hasEnd == false, !isCut {
+            inspector.add(InspectedNote(code: .noEnd, offset: offset, size: 0, time: nil))
+        }
+        inspector.end(at: offset)
+    }
+
+    private mutating func add(
+        _ message: LinkBytes, _ direction: LinkDirection, at offset: UInt64, arrival: MonotonicTime?
+    ) {
+        do {
+            if let received = try message.received() {
+                inspector.add(received, at: offset, arrival: arrival, isToCapture: direction == .toCapture)
+            } else {
+                inspector.addUnknown(message.header, at: offset, arrival: arrival)
+            }
+        } catch {
+            inspector.addUnknown(message.header, at: offset, arrival: arrival, words: "can't be read")
+            var problem = "\(error)"
+            if case .malformed(_, let words, _) = error { problem = "the message can't be read: \(words)" }
+            inspector.addFault(.malformedMessage, at: offset, problem)
+        }
+    }
+
+    private mutating func note(_ code: InspectedNote.Code, _ item: RecordedItem) {
+        inspector.add(InspectedNote(code: code, offset: item.offset, size: item.byteCount, time: item.arrival))
+    }
+
+    private mutating func tellFault(until offset: UInt64) {
+        guard let fault = pendingFault else { return }
+        pendingFault = nil
+        var words = fault.description
+        if offset > fault.offset { words += "; \(DecimalText.grouped(offset - fault.offset)) bytes are left out" }
+        inspector.addFault(fault.isCut ? .cutFile : .unreadable, at: fault.offset, words)
+    }
+}

@@ -1,0 +1,57 @@
+import CaptureLink
+import MediaTypes
+
+/// What a message says, for people.
+enum MessageWords {
+    /// The words of a message that isn't a NAL unit; empty where its kind says all.
+    static func words(of body: LinkMessage) -> String {
+        switch body {
+        case .nalUnit, .requestIDR, .pause, .resume: ""
+        case .hello(let hello): words(of: hello)
+        case .picture(let notice): words(of: notice)
+        case .size(let size): "\(size)"
+        case .end(let notice): "\(notice.reason)" + (notice.text.isEmpty ? "" : ": \(notice.text)")
+        case .pointerShape(let image): "\(image.size), points at \(image.hotX),\(image.hotY)"
+        case .pointerPosition(let position): "\(position.x),\(position.y)" + (position.isVisible ? "" : " hidden")
+        case .sharing(let state): "\(state)"
+        case .bitRate(let rate): "\(DecimalText.grouped(UInt64(max(0, rate.bitsPerSecond)))) bit/s"
+        case .frameRate(let rate): "\(DecimalText.fixed(Double(rate.millihertz) / 1000, digits: 3, trimmed: true)) fps"
+        case .pointerMode(let mode): "\(mode)"
+        case .hold(let isHeld): isHeld ? "pauses" : "goes on"
+        case .chroma(let format): "\(format)"
+        case .statistics(let statistics): words(of: statistics)
+        }
+    }
+
+    private static func words(of hello: Hello) -> String {
+        var text = "\(hello.role), version \(hello.version)"
+        if !hello.name.isEmpty { text += ", '\(hello.name)'" }
+        if hello.processID != 0 { text += ", process \(hello.processID)" }
+        return text
+    }
+
+    private static func words(of notice: PictureNotice) -> String {
+        let damage = notice.damage
+        var text = "#\(notice.sequenceNumber), damage "
+        text += damage.width == 0 || damage.height == 0 ? "none" : damage.words
+        if notice.quantizer != 0 { text += ", qp \(notice.quantizer)" }
+        if notice.settling.nanoseconds > 0 {
+            text += ", settled \(DecimalText.fixed(notice.settling.seconds * 1000, digits: 1)) ms"
+        }
+        return text
+    }
+
+    private static func words(of statistics: CaptureStatistics) -> String {
+        var text = "\(statistics.pictures) pictures, \(DecimalText.grouped(statistics.bytes)) bytes"
+        if statistics.pictures > 0 {
+            let milliseconds = Double(statistics.encodeNanoseconds) / Double(statistics.pictures) / 1e6
+            text += ", encoding \(DecimalText.fixed(milliseconds, digits: 2)) ms each"
+        }
+        return text + ", \(statistics.residentBytes >> 20) MiB resident"
+    }
+}
+
+extension PixelRectangle {
+    /// `640x480+10+20`
+    var words: String { "\(width)x\(height)+\(x)+\(y)" }
+}

@@ -1,0 +1,87 @@
+import CaptureLink
+import H264
+import MediaTypes
+
+/// What is known of the access unit that has not ended yet.
+struct PendingPicture: Sendable {
+    private(set) var offset: UInt64 = 0
+    private(set) var isEmpty = true
+    private(set) var hasSlice = false
+    /// Whether a NAL unit in it could not be used.
+    private(set) var hasLeftOut = false
+    private(set) var hasFirstMacroblock = false
+    private(set) var size: UInt64 = 0
+    private(set) var nalUnits = 0
+    /// Slices whose header could be read.
+    private(set) var slices = 0
+    private(set) var captureTime: MonotonicTime?
+    var number: UInt64 = 0
+    var notice: PictureNotice?
+    var slice: SliceHeader?
+    var orderCount: Int64?
+    private var time: Interval?
+    private var kinds: Set<SliceKind> = []
+    private var quantizers: ClosedRange<Int>?
+
+    var isOversized: Bool {
+        size > UInt64(AccessUnitAssembler.accessUnitLimit) || nalUnits > AccessUnitAssembler.nalUnitLimit
+    }
+
+    mutating func begin(at newOffset: UInt64) {
+        guard isEmpty else { return }
+        offset = newOffset
+        isEmpty = false
+    }
+
+    mutating func leaveOut() { hasLeftOut = true }
+
+    mutating func append(_ row: InspectedMessage, _ type: NALUnitType) {
+        size &+= row.size
+        nalUnits += 1
+        guard type.isSlice else { return }
+        if !hasSlice { time = row.time }
+        if captureTime == nil { captureTime = row.captureTime }
+        hasSlice = true
+    }
+
+    mutating func add(_ slice: SliceHeader, _ quantizer: Int?) {
+        slices += 1
+        kinds.insert(slice.kind)
+        if slice.firstMacroblock == 0 { hasFirstMacroblock = true }
+        guard let quantizer else { return }
+        let old = quantizers ?? quantizer...quantizer
+        quantizers = min(old.lowerBound, quantizer)...max(old.upperBound, quantizer)
+    }
+
+    var picture: InspectedPicture {
+        InspectedPicture(
+            number: number, offset: offset, size: size, time: time, captureTime: captureTime, slices: slices,
+            kinds: kinds, isIDR: slice?.isIDR ?? false, referenceIDC: slice?.referenceIDC ?? 0,
+            frameNumber: slice?.frameNumber, orderCount: orderCount, quantizers: quantizers, damage: notice?.damage,
+            sequenceNumber: notice?.sequenceNumber)
+    }
+}
+
+/// Whether frame_num goes on as it should (ITU-T H.264 section 7.4.3).
+struct FrameNumbers: Sendable {
+    /// PrevRefFrameNum; nil before the first picture.
+    private var last: UInt32?
+
+    /// Takes the first slice of each picture; gives what is wrong in words.
+    mutating func check(_ slice: SliceHeader, _ sequence: SequenceParameterSet, clears: Bool) -> String? {
+        let found = slice.frameNumber
+        let next = last.map { ($0 &+ 1) & ((1 << UInt32(sequence.frameNumberBits)) - 1) }
+        defer {
+            if clears {
+                last = 0
+            } else if slice.referenceIDC != 0 || last == nil {
+                last = found
+            }
+        }
+        if slice.isIDR || sequence.allowsFrameNumberGaps { return nil }
+        guard let last, let next, found != last, found != next else { return nil }
+        // The gap is told once.
+        self.last = found
+        return "frame_num goes from \(last) to \(found): pictures are missing"
+    }
+}

@@ -1,0 +1,303 @@
+import CaptureLink
+import H264
+import MediaTypes
+
+/// Puts pictures together from NAL units without keeping a byte of them, and names what is wrong.
+///
+/// The rules are those of `AccessUnitAssembler`: in the extended form the last NAL unit says so; in a legacy form and in
+/// Annex B the next access unit begins where ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 say.
+struct PictureTracker: Sendable {
+    /// The SPS that the NAL unit which was just added holds.
+    private(set) var newSequence: SequenceParameterSet?
+
+    private var sets = ParameterSets()
+    private var current = PendingPicture()
+    private var lastSlice: SliceHeader?
+    private var order = PictureOrder()
+    private var frameNumbers = FrameNumbers()
+    private var epoch: UInt64 = 0
+    private var isLegacy = false
+    private var nextNumber: UInt64 = 0
+    private var lastCaptureTime: MonotonicTime?
+    private var lastArrival: MonotonicTime?
+    private var lastNotice: UInt64?
+    private var faults: [InspectionFault] = []
+    private var endedBefore: [InspectedPicture] = []
+    private var endedBehind: [InspectedPicture] = []
+
+    mutating func takeFaults() -> [InspectionFault] {
+        defer { faults.removeAll(keepingCapacity: true) }
+        return faults
+    }
+
+    /// Pictures that ended before the message that was just added.
+    mutating func takeEndedBefore() -> [InspectedPicture] {
+        defer { endedBefore.removeAll(keepingCapacity: true) }
+        return endedBefore
+    }
+
+    /// Pictures that ended with it.
+    mutating func takeEndedBehind() -> [InspectedPicture] {
+        defer { endedBehind.removeAll(keepingCapacity: true) }
+        return endedBehind
+    }
+
+    mutating func fault(_ code: InspectionFault.Code, at offset: UInt64, _ words: String) {
+        faults.append(InspectionFault(code, at: offset, words))
+    }
+
+    /// Takes the message that stands before a picture.
+    mutating func add(_ notice: PictureNotice, _ row: InspectedMessage) {
+        newSequence = nil
+        begin(row.epoch, at: row.offset)
+        endUnfinished(at: row.offset)
+        if let lastNotice, notice.sequenceNumber != lastNotice &+ 1 {
+            fault(
+                .pictureNumberGap, at: row.offset,
+                "the sender calls this picture \(notice.sequenceNumber), the one before was \(lastNotice)")
+        }
+        lastNotice = notice.sequenceNumber
+        current = PendingPicture()
+        current.begin(at: row.offset)
+        current.notice = notice
+    }
+
+    /// Takes a NAL unit, without start code, and completes its row.
+    mutating func add(
+        _ bytes: ArraySlice<UInt8>, to row: inout InspectedMessage, isLegacy: Bool, arrival: MonotonicTime?,
+        stream: UInt8
+    ) {
+        newSequence = nil
+        // Another stream of the connection is not ours to follow.
+        guard stream == 0 else {
+            row.words = "of stream \(stream)"
+            return
+        }
+        begin(row.epoch, at: row.offset)
+        self.isLegacy = isLegacy
+        if !isLegacy, let time = row.captureTime, let pending = current.captureTime, time != pending {
+            endUnfinished(at: row.offset)
+        }
+        if let (nalUnit, header) = read(bytes, at: row.offset) {
+            row.nalUnitType = header.type
+            row.referenceIDC = header.referenceIDC
+            add(nalUnit, header.type, &row, arrival)
+        } else {
+            current.leaveOut()
+        }
+        lastArrival = arrival
+        if !isLegacy, row.endsAccessUnit { complete(at: row.offset, endsWithThis: true) }
+    }
+
+    /// The stream ends.
+    mutating func end(at offset: UInt64) {
+        newSequence = nil
+        guard !current.isEmpty else { return }
+        if isLegacy, current.hasSlice {
+            complete(at: offset)
+        } else {
+            fault(
+                .unfinishedAccessUnit, at: current.offset,
+                "the stream ends inside the access unit that begins here")
+            current = PendingPicture()
+        }
+    }
+
+    /// Another connection begins; it has parameter sets of its own.
+    mutating func connectionBegins(at offset: UInt64) {
+        newSequence = nil
+        if isLegacy, current.hasSlice { complete(at: offset) }
+        reset()
+        epoch = 0
+    }
+
+    /// Something is missing here: the picture that it was in can't be judged.
+    mutating func tear() {
+        newSequence = nil
+        current = PendingPicture()
+        lastSlice = nil
+        lastNotice = nil
+        frameNumbers = FrameNumbers()
+    }
+
+    // MARK: NAL units
+
+    private mutating func read(
+        _ bytes: ArraySlice<UInt8>, at offset: UInt64
+    ) -> (ArraySlice<UInt8>, NALUnitHeader)? {
+        // What ends with a zero byte is trailing_zero_8bits (section 7.4.1).
+        var nalUnit = bytes
+        while nalUnit.count > 1, nalUnit.last == 0 { nalUnit = nalUnit.dropLast() }
+        guard let first = nalUnit.first else {
+            fault(.invalidNALUnit, at: offset, "an empty NAL unit")
+            return nil
+        }
+        guard let header = NALUnitHeader(first) else {
+            fault(.forbiddenBit, at: offset, "the NAL unit's forbidden_zero_bit is set")
+            return nil
+        }
+        return (nalUnit, header)
+    }
+
+    private mutating func add(
+        _ nalUnit: ArraySlice<UInt8>, _ type: NALUnitType, _ row: inout InspectedMessage, _ arrival: MonotonicTime?
+    ) {
+        if type.isUnspecified || nalUnit.count < 2 && type.isSlice {
+            fault(
+                .invalidNALUnit, at: row.offset,
+                type.isUnspecified
+                    ? "a NAL unit of type \(type.rawValue), which no encoder sends"
+                    : "a slice without a byte of content"
+            )
+            current.leaveOut()
+            return
+        }
+        if isLegacy, type.startsAccessUnit {
+            if current.hasSlice { complete(at: row.offset) }
+            lastSlice = nil
+        }
+        if type.isParameterSet {
+            store(nalUnit, type, at: row.offset)
+        } else if type.beginsWithSliceHeader {
+            guard addSlice(nalUnit, &row, arrival) else { return current.leaveOut() }
+        } else if type.isSlice {
+            row.picture = current.slices > 0 ? current.number : nil
+        }
+        current.begin(at: row.offset)
+        current.append(row, type)
+    }
+
+    private mutating func store(_ nalUnit: ArraySlice<UInt8>, _ type: NALUnitType, at offset: UInt64) {
+        do {
+            try sets.insert(nalUnit)
+            if type == .sequenceParameterSet { newSequence = sets.latestSequence }
+        } catch {
+            fault(.invalidNALUnit, at: offset, "the \(type) can't be read: \(error)")
+        }
+    }
+
+    /// Whether the slice belongs to a picture.
+    private mutating func addSlice(
+        _ nalUnit: ArraySlice<UInt8>, _ row: inout InspectedMessage, _ arrival: MonotonicTime?
+    ) -> Bool {
+        let slice: SliceHeader
+        do {
+            slice = try SliceHeader(nalUnit: nalUnit, parameterSets: sets)
+        } catch {
+            if case .missingParameterSet(let kind, let id) = error {
+                fault(.missingParameterSet, at: row.offset, "the slice refers to \(kind) \(id), which was not sent")
+            } else {
+                fault(.invalidNALUnit, at: row.offset, "the slice header can't be read: \(error)")
+            }
+            return false
+        }
+        row.slice = slice
+        if isLegacy, let lastSlice {
+            if isFirstOfNewPicture(previous: lastSlice, next: slice) {
+                if current.hasSlice { complete(at: row.offset) }
+            } else if let lastArrival, let arrival, arrival - lastArrival > AccessUnitAssembler.legacyPatience {
+                fault(
+                    .lateSlice, at: row.offset,
+                    "the slice came \((arrival - lastArrival).milliseconds) ms after the rest of its picture")
+            }
+        }
+        lastSlice = slice
+        let coded = readWhole(nalUnit, at: row.offset)
+        row.quantizer = coded?.quantizer
+        if current.slices == 0 { beginPicture(slice, coded, row) }
+        row.picture = current.number
+        current.add(slice, coded?.quantizer)
+        return true
+    }
+
+    private mutating func readWhole(_ nalUnit: ArraySlice<UInt8>, at offset: UInt64) -> CodedSlice? {
+        do {
+            return try CodedSlice(nalUnit: nalUnit, parameterSets: sets)
+        } catch {
+            fault(.invalidNALUnit, at: offset, "the slice header can't be read to its end: \(error)")
+            return nil
+        }
+    }
+
+    /// The first slice of a picture says what it is.
+    private mutating func beginPicture(_ slice: SliceHeader, _ coded: CodedSlice?, _ row: InspectedMessage) {
+        current.number = nextNumber
+        nextNumber &+= 1
+        current.slice = slice
+        if current.number == 0, !slice.isIDR {
+            fault(.startsWithoutIDR, at: row.offset, "the first picture is not an IDR picture")
+        }
+        guard let sequence = sets.sequenceParameterSet(slice.sequenceParameterSetID) else { return }
+        let macroblocks = (sequence.codedSize.width / 16) * (sequence.codedSize.height / 16)
+        if slice.firstMacroblock >= macroblocks {
+            fault(
+                .invalidNALUnit, at: row.offset,
+                "the slice begins at macroblock \(slice.firstMacroblock) of a picture that has \(macroblocks)")
+        }
+        if let words = frameNumbers.check(slice, sequence, clears: coded?.clearsReferences ?? false) {
+            fault(.frameNumberGap, at: row.offset, words)
+        }
+        if let coded { current.orderCount = order.place(of: coded, sequence: sequence).count }
+        if let time = row.captureTime {
+            if let lastCaptureTime, time < lastCaptureTime {
+                fault(
+                    .timeRunsBack, at: row.offset,
+                    "the picture was taken \(DecimalText.seconds(lastCaptureTime - time)) s before the one in front")
+            }
+            lastCaptureTime = time
+        }
+    }
+
+    // MARK: Ends
+
+    private mutating func begin(_ newEpoch: UInt64, at offset: UInt64) {
+        guard newEpoch != epoch else { return }
+        reset()
+        epoch = newEpoch
+    }
+
+    private mutating func reset() {
+        if !current.isEmpty {
+            fault(.cutOffAccessUnit, at: current.offset, "a new start of capture cut this access unit off")
+        }
+        current = PendingPicture()
+        sets = ParameterSets()
+        lastSlice = nil
+        lastCaptureTime = nil
+        lastNotice = nil
+        lastArrival = nil
+        frameNumbers = FrameNumbers()
+    }
+
+    private mutating func endUnfinished(at offset: UInt64) {
+        guard !current.isEmpty, current.hasSlice || current.notice != nil else { return }
+        if !isLegacy, current.hasSlice {
+            fault(.missingEnd, at: current.offset, "no NAL unit says that it is the last of this access unit")
+        }
+        complete(at: offset)
+    }
+
+    private mutating func complete(at offset: UInt64, endsWithThis: Bool = false) {
+        let pending = current
+        current = PendingPicture()
+        guard pending.hasSlice else {
+            // What was left out has been told already.
+            if pending.hasLeftOut { return }
+            fault(.emptyAccessUnit, at: pending.isEmpty ? offset : pending.offset, "an access unit without a slice")
+            return
+        }
+        if pending.isOversized {
+            fault(
+                .oversizedAccessUnit, at: pending.offset,
+                "an access unit of \(pending.size) bytes and \(pending.nalUnits) NAL units; a host takes at most "
+                    + "\(AccessUnitAssembler.accessUnitLimit) bytes and \(AccessUnitAssembler.nalUnitLimit) NAL units")
+        }
+        guard pending.slices > 0 else { return }
+        if !pending.hasFirstMacroblock {
+            fault(
+                .incompletePicture, at: pending.offset,
+                "no slice of picture \(pending.number) begins at its first macroblock: a slice is missing")
+        }
+        if endsWithThis { endedBehind.append(pending.picture) } else { endedBefore.append(pending.picture) }
+    }
+}

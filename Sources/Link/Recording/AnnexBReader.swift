@@ -1,0 +1,207 @@
+import CaptureLink
+import H264
+
+/// Splits a byte stream (ITU-T H.264 Annex B) into NAL units so that it can be put together again byte for byte.
+///
+/// The bytes of a file are: start codes of three bytes, or of four where a zero stands in front; NAL units; and zeros. Zeros
+/// behind a NAL unit stay with it, up to 4096; what belongs to no NAL unit comes as `otherBytes`. Memory is bounded by the
+/// largest NAL unit that a message holds. No thread and no lock.
+struct AnnexBReader: Sendable {
+    /// So many zeros stay behind a NAL unit; more of them come as `otherBytes`.
+    static let keptZeros = 4096
+    /// So many zeros may stand before the first start code.
+    static let leadingZeros = 1 << 20
+    private static let otherLimit = 32 << 10
+
+    private(set) var fault: RecordingFault?
+    /// Where the next item begins: the end of all that was given.
+    private(set) var offset: UInt64
+
+    private enum State {
+        /// Before the first start code.
+        case leading
+        /// Behind the start code that began at `start`.
+        case nalUnit(start: UInt64, isShort: Bool)
+        /// Outside of NAL units, in bytes that are kept.
+        case between
+        /// In a NAL unit that is too long: all of it is left out.
+        case skipping
+    }
+
+    private static let payloadLimit = LinkLimits().nalUnit
+    private var state = State.leading
+    private var input: InputBytes
+    /// The payload of a NAL unit, or other bytes.
+    private var collected: [UInt8] = []
+    /// Zeros that were read and not yet put anywhere.
+    private var zeros = 0
+    private var ready: [RecordedItem] = []
+    private var isFinished = false
+
+    init(at offset: UInt64 = 0) {
+        self.offset = offset
+        input = InputBytes(offset: offset)
+    }
+
+    mutating func push(_ bytes: ArraySlice<UInt8>) { input.push(bytes) }
+    mutating func finish() { isFinished = true }
+
+    mutating func next() -> RecordedItem? {
+        while true {
+            if !ready.isEmpty { return ready.removeFirst() }
+            if fault != nil { return nil }
+            do throws(RecordingFault) {
+                if input.isEmpty {
+                    if isFinished { try end() }
+                    if ready.isEmpty { return nil }
+                } else {
+                    try step()
+                }
+            } catch {
+                fault = error
+            }
+        }
+    }
+
+    /// Goes on behind a fault, with the next start code.
+    mutating func goOn() {
+        guard fault != nil else { return }
+        fault = nil
+        collected = []
+        state = .skipping
+    }
+
+    /// Takes the zeros at the front of the input, or what stands before its next zero.
+    private mutating func step() throws(RecordingFault) {
+        let piece = input.piece
+        if piece.first == 0 {
+            let end = piece.firstIndex { $0 != 0 } ?? piece.endIndex
+            zeros += end - piece.startIndex
+            input.drop(end - piece.startIndex)
+            return try settleZeros()
+        }
+        if piece.first == 1, zeros >= 2 {
+            input.drop(1)
+            return beginNALUnit()
+        }
+        let end = piece.firstIndex(of: 0) ?? piece.endIndex
+        try content(piece[..<end])
+        input.drop(end - piece.startIndex)
+    }
+
+    /// Lets zeros go of which there are more than can still be part of a start code, and than a NAL unit keeps.
+    private mutating func settleZeros() throws(RecordingFault) {
+        switch state {
+        case .leading:
+            if zeros > Self.leadingZeros { throw .startCodeMissing(offset: offset) }
+        case .nalUnit:
+            guard zeros > Self.keptZeros + 3 else { return }
+            let kept = min(Self.keptZeros, max(0, Self.payloadLimit - collected.count))
+            endNALUnit(trailing: kept, at: input.offset - UInt64(zeros - kept))
+            zeros -= kept
+            state = .between
+        case .between: flushZeros(keeping: 3)
+        case .skipping: zeros = min(zeros, 3)
+        }
+    }
+
+    /// Takes bytes that are no zeros and end no start code.
+    private mutating func content(_ bytes: ArraySlice<UInt8>) throws(RecordingFault) {
+        switch state {
+        case .leading: throw .startCodeMissing(offset: offset)
+        case .nalUnit(let start, _):
+            guard bytes.count <= Self.payloadLimit - collected.count - zeros else {
+                throw .nalUnitTooLong(offset: start, limit: Self.payloadLimit)
+            }
+            collected.append(contentsOf: repeatElement(0, count: zeros))
+            collected.append(contentsOf: bytes)
+        case .between:
+            flushZeros(keeping: 0)
+            var rest = bytes
+            while !rest.isEmpty {
+                let taken = rest.prefix(Self.otherLimit - collected.count)
+                collected.append(contentsOf: taken)
+                rest = rest.dropFirst(taken.count)
+                if collected.count >= Self.otherLimit { endOther() }
+            }
+        case .skipping: break
+        }
+        zeros = 0
+    }
+
+    /// A start code has just ended, and the zeros before it are still counted.
+    private mutating func beginNALUnit() {
+        let isShort = zeros < 3
+        let codeZeros = isShort ? 2 : 3
+        let start = input.offset - UInt64(codeZeros + 1)
+        let surplus = zeros - codeZeros
+        switch state {
+        case .nalUnit:
+            let kept = min(surplus, Self.keptZeros, max(0, Self.payloadLimit - collected.count))
+            endNALUnit(trailing: kept, at: start - UInt64(surplus - kept))
+            zeros = surplus - kept
+            flushZeros(keeping: 0)
+        case .leading, .between:
+            zeros = surplus
+            flushZeros(keeping: 0)
+        case .skipping: break
+        }
+        if case .skipping = state {} else { endOther() }
+        offset = start
+        zeros = 0
+        collected = AnnexB.startCode
+        state = .nalUnit(start: start, isShort: isShort)
+    }
+
+    private mutating func end() throws(RecordingFault) {
+        switch state {
+        case .leading: throw .startCodeMissing(offset: offset)
+        case .nalUnit:
+            let kept = min(zeros, Self.keptZeros, max(0, Self.payloadLimit - collected.count))
+            endNALUnit(trailing: kept, at: input.offset - UInt64(zeros - kept))
+            zeros -= kept
+        case .between: break
+        case .skipping: offset = input.offset
+        }
+        if case .skipping = state {} else { flushZeros(keeping: 0) }
+        endOther()
+        zeros = 0
+        state = .between
+    }
+
+    /// Gives the NAL unit out that was collected; `end` is where the zeros end that stay with it.
+    private mutating func endNALUnit(trailing: Int, at end: UInt64) {
+        guard case .nalUnit(let start, let isShort) = state else { return }
+        collected.append(contentsOf: repeatElement(0, count: trailing))
+        if collected.dropFirst(AnnexB.startCode.count).contains(where: { $0 != 0 }) {
+            let unit = AnnexBNALUnit(payload: collected, hasShortStartCode: isShort)
+            ready.append(
+                RecordedItem(offset: start, byteCount: end - start, arrival: nil, content: .nalUnit(unit)))
+        } else {
+            // A start code without a NAL unit: no message can hold it.
+            let bytes = isShort ? Array(collected.dropFirst()) : collected
+            ready.append(
+                RecordedItem(offset: start, byteCount: end - start, arrival: nil, content: .otherBytes(bytes)))
+        }
+        offset = end
+        collected = []
+    }
+
+    /// Moves the zeros that are counted to the other bytes, but for the last few.
+    private mutating func flushZeros(keeping kept: Int) {
+        while zeros > kept {
+            let count = min(zeros - kept, Self.otherLimit - collected.count)
+            collected.append(contentsOf: repeatElement(0, count: count))
+            zeros -= count
+            if collected.count >= Self.otherLimit { endOther() }
+        }
+    }
+
+    private mutating func endOther() {
+        guard !collected.isEmpty else { return }
+        let count = UInt64(collected.count)
+        ready.append(RecordedItem(offset: offset, byteCount: count, arrival: nil, content: .otherBytes(collected)))
+        offset &+= count
+        collected = []
+    }
+}

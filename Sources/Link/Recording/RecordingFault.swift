@@ -1,0 +1,101 @@
+public import CaptureLink
+
+/// Where and why a file can't be read on. All before `offset` is whole and was given.
+public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file is empty.
+    case empty
+    /// The file begins like none of the three that can be read.
+    case unrecognized(front: [UInt8])
+    /// It begins like a recording whose line ends were changed on the way.
+    case damagedByTextMode
+    /// The file ends inside the recording's header, after so many bytes.
+    case cutInFileHeader(count: Int)
+    /// The recording's header doesn't have the check that it should.
+    case fileHeaderCheck
+    /// A recording of a version that this program doesn't know.
+    case unknownVersion(UInt16)
+    /// The file ends inside a record's header.
+    case cutInRecordHeader(offset: UInt64, missing: Int)
+    /// The file ends inside a record.
+    case cutInRecord(offset: UInt64, missing: Int)
+    /// Something else stands where a record should begin.
+    case recordMarkerMissing(offset: UInt64)
+    /// A record's header doesn't have the check that it should.
+    case recordHeaderCheck(offset: UInt64)
+    /// A record longer than any message.
+    case recordTooLong(offset: UInt64, length: UInt32, limit: Int)
+    /// A record's content doesn't have the check that it should.
+    case recordCheck(offset: UInt64)
+    /// A record that is whole, but whose content makes no sense.
+    case malformedRecord(offset: UInt64, problem: String)
+    /// A raw dump's message, as the host would refuse it.
+    case link(LinkError)
+    /// An Annex B file without a start code where its first one should be.
+    case startCodeMissing(offset: UInt64)
+    /// A NAL unit of an Annex B file that is longer than a message may be.
+    case nalUnitTooLong(offset: UInt64, limit: Int)
+
+    /// The first byte that is not part of anything whole.
+    public var offset: UInt64 {
+        switch self {
+        case .empty, .unrecognized, .damagedByTextMode, .cutInFileHeader, .fileHeaderCheck, .unknownVersion: 0
+        case .cutInRecordHeader(let offset, _), .cutInRecord(let offset, _), .recordMarkerMissing(let offset),
+            .recordHeaderCheck(let offset), .recordTooLong(let offset, _, _), .recordCheck(let offset),
+            .malformedRecord(let offset, _), .startCodeMissing(let offset), .nalUnitTooLong(let offset, _):
+            offset
+        case .link(let error): error.offset
+        }
+    }
+
+    /// Whether the file simply ends too early, as after a kill or on a full disk.
+    public var isCut: Bool {
+        switch self {
+        case .cutInFileHeader, .cutInRecordHeader, .cutInRecord, .link(.endedInsideMessage): true
+        default: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .empty: "the file is empty"
+        case .unrecognized(let front):
+            "neither a recording, nor messages of the link, nor H.264 in Annex B form: it begins with \(hex(front))"
+        case .damagedByTextMode: "a recording whose line ends were changed on its way here: copy it as binary data"
+        case .cutInFileHeader(let count): "the file ends inside the recording's header, after \(count) bytes"
+        case .fileHeaderCheck: "the recording's header is damaged (its check is wrong)"
+        case .unknownVersion(let version): "a recording of version \(version); this program reads version 1"
+        case .cutInRecordHeader(let offset, let missing), .cutInRecord(let offset, let missing):
+            "the file ends inside the record at byte \(offset), \(missing) bytes before its end"
+        case .recordMarkerMissing(let offset): "no record begins at byte \(offset), where one should"
+        case .recordHeaderCheck(let offset):
+            "the header of the record at byte \(offset) is damaged (its check is wrong)"
+        case .recordTooLong(let offset, let length, let limit):
+            "the record at byte \(offset) announces \(length) bytes; the limit is \(limit)"
+        case .recordCheck(let offset): "the record at byte \(offset) is damaged (its check is wrong)"
+        case .malformedRecord(let offset, let problem): "the record at byte \(offset) can't be read: \(problem)"
+        case .link(.endedInsideMessage(let offset, let missing)):
+            "the file ends inside the message at byte \(offset), at least \(missing) bytes before its end"
+        case .link(let error): "\(error)"
+        case .startCodeMissing(let offset):
+            "no start code (00 00 01) where the first NAL unit should begin, at byte \(offset)"
+        case .nalUnitTooLong(let offset, let limit):
+            "the NAL unit at byte \(offset) has more than \(limit) bytes, the most that a message holds"
+        }
+    }
+}
+
+extension LinkError {
+    /// Where the message that is at fault begins.
+    public var offset: UInt64 {
+        switch self {
+        case .notAMessage(let offset, _), .nalUnitTooLong(_, _, let offset), .nalUnitTooShort(_, let offset),
+            .startCodeMissing(let offset), .controlMessageTooLong(_, _, _, let offset), .malformed(_, _, let offset),
+            .endedInsideMessage(let offset, _):
+            offset
+        }
+    }
+}
+
+private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined(separator: " ")
+}

@@ -1,0 +1,73 @@
+import ByteCoding
+public import MediaTypes
+
+/// The front of a recording: what it is, and what the recorder's clocks showed when it began (Protocol/recording.md).
+///
+///      0 .. 7                       8 .. 9    10 .. 11   12 .. 15   16 .. 23      24 .. 31     32 .. 43   44 .. 47
+///     +----------------------------+---------+----------+----------+-------------+------------+----------+----------+
+///     | 89 'S' 'R' 'R' 0D 0A 1A 0A | version | length   | reserved | monotonic   | wall clock | reserved | CRC-32   |
+///     +----------------------------+---------+----------+----------+-------------+------------+----------+----------+
+///
+/// All integers have their least significant byte first. A longer header has its check in its last four bytes, too.
+public struct RecordingHeader: Hashable, Sendable {
+    /// The version that is written.
+    public static let currentVersion: UInt16 = 1
+    /// The first bytes of every recording. As in PNG, changes of line ends, a lost high bit and a stop at 1A show.
+    static let magic: [UInt8] = [0x89, 0x53, 0x52, 0x52, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// The length that is written.
+    static let writtenCount = 48
+    /// Magic, version and length: what has to be read before the rest can be.
+    static let frontCount = 12
+    /// The longest header that is read.
+    static let longest = 4096
+
+    /// When the recording began, on the recorder's CLOCK_MONOTONIC: where the arrival times count from.
+    public var start: MonotonicTime
+    /// When that was, on CLOCK_REALTIME: nanoseconds since 1970 began (UTC).
+    public var wallClock: Int64
+
+    /// A header of a recording that begins now.
+    public init(start: MonotonicTime, wallClock: Int64) {
+        self.start = start
+        self.wallClock = wallClock
+    }
+
+    /// The bytes of the header.
+    public var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: Self.writtenCount)
+        writer.append(Self.magic)
+        writer.uint16LittleEndian(Self.currentVersion)
+        writer.uint16LittleEndian(UInt16(Self.writtenCount))
+        writer.uint32LittleEndian(0)
+        writer.uint64LittleEndian(UInt64(bitPattern: start.nanoseconds))
+        writer.uint64LittleEndian(UInt64(bitPattern: wallClock))
+        writer.uint64LittleEndian(0)
+        writer.uint32LittleEndian(0)
+        writer.uint32LittleEndian(CRC32.of(writer.bytes[...]))
+        return writer.bytes
+    }
+
+    /// How long the header is that begins with `front` (`frontCount` bytes).
+    static func count(front: [UInt8]) throws(RecordingFault) -> Int {
+        var reader = ByteReader(front)
+        guard reader.bytes(magic.count)?.elementsEqual(magic) == true else { throw .unrecognized(front: front) }
+        guard let version = reader.uint16LittleEndian(), let length = reader.uint16LittleEndian() else {
+            throw .cutInFileHeader(count: front.count)
+        }
+        guard version == currentVersion else { throw .unknownVersion(version) }
+        guard writtenCount...longest ~= Int(length) else { throw .fileHeaderCheck }
+        return Int(length)
+    }
+
+    /// The header that `bytes`, as many as its length says, are.
+    init(decoding bytes: [UInt8]) throws(RecordingFault) {
+        var tail = ByteReader(bytes.suffix(4))
+        guard tail.uint32LittleEndian() == CRC32.of(bytes.dropLast(4)) else { throw .fileHeaderCheck }
+        var reader = ByteReader(bytes.dropFirst(16))
+        guard let start = reader.uint64LittleEndian(), let wallClock = reader.uint64LittleEndian() else {
+            throw .fileHeaderCheck
+        }
+        self.init(
+            start: MonotonicTime(nanoseconds: Int64(bitPattern: start)), wallClock: Int64(bitPattern: wallClock))
+    }
+}

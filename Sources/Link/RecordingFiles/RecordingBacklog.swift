@@ -1,0 +1,203 @@
+import CaptureLink
+import Glibc
+import H264
+import MediaTypes
+import Recording
+import Synchronization
+
+/// What waits to be written, shared by those who add and the thread that writes.
+final class RecordingBacklog: Sendable {
+    /// One record to be.
+    enum Entry: Sendable {
+        case message(LinkBytes, LinkDirection, MonotonicTime)
+        case connection(MonotonicTime)
+        case gap(RecordingGap, MonotonicTime)
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var bytes = 0
+        var gap: RecordingGap?
+        var wantsRoom = false
+        var isClosed = false
+        var failure: RecordingFileError?
+        var counters = RecordingQueue.Counters()
+    }
+
+    /// What an entry costs beside its message's bytes, about.
+    private static let entryCost = 128
+
+    let header: RecordingHeader
+    let handler: @Sendable (RecordingQueue.Event) -> Void
+    private let limit: Int
+    private let isLossless: Bool
+    private let state = Mutex(State())
+    private let wake = RecordingWake()
+
+    init(
+        header: RecordingHeader, limit: Int, isLossless: Bool,
+        handler: @escaping @Sendable (RecordingQueue.Event) -> Void
+    ) {
+        self.header = header
+        self.limit = limit
+        self.isLossless = isLossless
+        self.handler = handler
+    }
+
+    var counters: RecordingQueue.Counters { state.withLock { $0.counters } }
+    var failure: RecordingFileError? { state.withLock { $0.failure } }
+
+    var hasRoom: Bool {
+        state.withLock { state in
+            let hasRoom = state.bytes < limit || state.failure != nil || state.isClosed
+            if !hasRoom { state.wantsRoom = true }
+            return hasRoom
+        }
+    }
+
+    func beginConnection(at time: MonotonicTime) {
+        state.withLock { state in
+            guard state.failure == nil, !state.isClosed else { return }
+            // What is missing belongs to the connection before, and this one begins with an IDR picture.
+            if let gap = state.gap { state.entries.append(.gap(gap, time)) }
+            state.gap = nil
+            state.entries.append(.connection(time))
+            state.bytes += Self.entryCost
+        }
+        wake.signal()
+    }
+
+    func add(_ message: LinkBytes, _ direction: LinkDirection, mayBeLost: Bool?, at time: MonotonicTime) {
+        let isKept = !(mayBeLost ?? !isLossless)
+        let cost = message.bytes.count + Self.entryCost
+        let event = state.withLock { state -> RecordingQueue.Event? in
+            guard state.failure == nil, !state.isClosed else { return nil }
+            guard isKept || hasRoom(for: message, cost, state) else {
+                miss(message, at: time, &state)
+                return nil
+            }
+            var event: RecordingQueue.Event?
+            if let gap = state.gap {
+                state.entries.append(.gap(gap, time))
+                state.gap = nil
+                event = .gap(gap)
+            }
+            state.entries.append(.message(message, direction, time))
+            state.bytes += cost
+            return event
+        }
+        wake.signal()
+        if let event { handler(event) }
+    }
+
+    /// Whether a live link's message is kept. Behind a gap only what begins an access unit ends it, and only when half of
+    /// the queue is free: many small gaps would be worse than one.
+    private func hasRoom(for message: LinkBytes, _ cost: Int, _ state: State) -> Bool {
+        guard state.gap != nil else { return state.bytes == 0 || state.bytes + cost <= limit }
+        return state.bytes <= limit / 2 && message.mayBeginAccessUnit
+    }
+
+    private func miss(_ message: LinkBytes, at time: MonotonicTime, _ state: inout State) {
+        let now = time - header.start
+        var gap = state.gap ?? RecordingGap(messages: 0, bytes: 0, from: now, to: now)
+        if state.gap == nil { state.counters.gaps += 1 }
+        gap.messages += 1
+        gap.bytes += UInt64(message.bytes.count)
+        gap.to = now
+        state.gap = gap
+        state.counters.missingMessages += 1
+    }
+
+    /// No more is added; a gap that is open is written as it is.
+    func close() {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            if let gap = state.gap { state.entries.append(.gap(gap, header.start + gap.to)) }
+            state.gap = nil
+            state.isClosed = true
+        }
+        wake.signal()
+    }
+
+    /// All that waits, in order; waits for the first. Nil when there will be nothing more. On the writing thread.
+    func take() -> [Entry]? {
+        while true {
+            let (entries, isClosed) = state.withLock { state in
+                let entries = state.entries
+                state.entries = []
+                return (entries, state.isClosed)
+            }
+            if !entries.isEmpty { return entries }
+            if isClosed { return nil }
+            wake.wait()
+        }
+    }
+
+    /// These bytes, in so many messages, are in the file; `fileBytes` is its length now. On the writing thread.
+    func wrote(_ messages: [LinkBytes], others: Int, fileBytes: UInt64) {
+        let hasRoomAgain = state.withLock { state in
+            state.bytes -= messages.reduce(others * Self.entryCost) { $0 + $1.bytes.count + Self.entryCost }
+            state.counters.messages += UInt64(messages.count)
+            state.counters.fileBytes = fileBytes
+            guard state.wantsRoom, state.bytes <= limit / 2 else { return false }
+            state.wantsRoom = false
+            return true
+        }
+        if hasRoomAgain { handler(.room) }
+    }
+
+    /// The file can't be written: from now on everything is ignored. On the writing thread.
+    func fail(_ error: RecordingFileError, fileBytes: UInt64) {
+        let wantedRoom = state.withLock { state in
+            state.failure = error
+            state.entries = []
+            state.bytes = 0
+            state.gap = nil
+            state.counters.fileBytes = fileBytes
+            defer { state.wantsRoom = false }
+            return state.wantsRoom
+        }
+        handler(.stopped(error))
+        if wantedRoom { handler(.room) }
+    }
+}
+
+extension LinkBytes {
+    /// Whether an access unit may begin with this message: behind a gap, recording begins again here.
+    fileprivate var mayBeginAccessUnit: Bool {
+        guard let kind = header.kind else { return false }
+        guard kind == .nalUnit else { return kind == .picture || kind == .hello || kind == .end }
+        guard let unit = nalUnit, let type = unit.first.flatMap({ NALUnitHeader($0)?.type }) else { return false }
+        // Of our own sender's slices none stands at the front of an access unit: a picture message does.
+        guard type.isSlice else { return true }
+        // first_mb_in_slice, ue(v), is 0: its first bit is 1 (ITU-T H.264 section 7.3.3).
+        return form != .extended && (unit.dropFirst().first ?? 0) & 0x80 != 0
+    }
+}
+
+/// Lets one thread wait until others have something for it.
+private final class RecordingWake: @unchecked Sendable {
+    // At an address of its own, as POSIX wants it: a semaphore must not be moved.
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() {
+        semaphore.initialize(to: sem_t())
+        sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() {
+        // One that is not taken yet is enough.
+        var value: Int32 = 0
+        sem_getvalue(semaphore, &value)
+        if value < 1 { sem_post(semaphore) }
+    }
+
+    func wait() {
+        while sem_wait(semaphore) != 0, errno == EINTR {}
+    }
+}

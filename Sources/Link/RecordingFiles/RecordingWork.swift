@@ -1,0 +1,94 @@
+import ByteCoding
+import CLinux
+import CaptureLink
+import Glibc
+import MediaTypes
+import Recording
+
+/// The thread that writes a recording.
+final class RecordingWork {
+    /// Small records are written together, about so many bytes at once; larger messages go to the file as they are.
+    private static let batch = 256 << 10
+
+    private var file: RecordingFile
+    private let writer: RecordingWriter
+    private let backlog: RecordingBacklog
+    private var bytes = ByteWriter()
+    /// Where records end in `bytes`.
+    private var ends: [Int] = []
+    /// What becomes of `bytes`, for the backlog's count.
+    private var messages: [LinkBytes] = []
+    private var others = 0
+
+    init(file: consuming RecordingFile, backlog: RecordingBacklog) {
+        writer = RecordingWriter(header: file.header)
+        self.file = file
+        self.backlog = backlog
+    }
+
+    /// Starts the thread; it ends when the backlog is closed and empty.
+    func start(path: String) throws(RecordingFileError) -> pthread_t {
+        // Signals are for other threads; and SIGXFSZ, blocked, becomes the error that it stands for.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let retained = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                _ = shim_name_this_thread("recording")
+                Unmanaged<RecordingWork>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, retained.toOpaque())
+        guard code == 0 else {
+            retained.release()
+            throw .system(call: "pthread_create", path: path, code: code)
+        }
+        return thread
+    }
+
+    private func run() {
+        do throws(RecordingFileError) {
+            while let entries = backlog.take() {
+                for entry in entries { try add(entry) }
+                try flush()
+            }
+            writer.appendEnd(at: RecordingFile.now(), to: &bytes)
+            try flush()
+        } catch {
+            backlog.fail(error, fileBytes: file.written)
+        }
+    }
+
+    private func add(_ entry: RecordingBacklog.Entry) throws(RecordingFileError) {
+        switch entry {
+        case .connection(let time):
+            writer.appendConnection(at: time, to: &bytes)
+            others += 1
+        case .gap(let gap, let time): writer.appendGap(gap, at: time, to: &bytes)
+        case .message(let message, let direction, let time):
+            let content = message.bytes[...]
+            writer.appendHeader(of: content, form: message.form, direction: direction, at: time, to: &bytes)
+            messages.append(message)
+            if content.count >= Self.batch { return try flush(content) }
+            bytes.append(content)
+        }
+        ends.append(bytes.count)
+        if bytes.count >= Self.batch { try flush() }
+    }
+
+    private func flush(_ rest: ArraySlice<UInt8> = []) throws(RecordingFileError) {
+        defer {
+            bytes.removeAll()
+            ends.removeAll(keepingCapacity: true)
+            messages.removeAll(keepingCapacity: true)
+            others = 0
+        }
+        try file.write(bytes.bytes[...], ends: ends, rest: rest)
+        backlog.wrote(messages, others: others, fileBytes: file.written)
+    }
+}

@@ -1,0 +1,156 @@
+import CLinux
+import CommandLine
+import Exporting
+import Glibc
+import MediaFiles
+import MediaTypes
+import Recording
+import RecordingFiles
+
+/// `screenrelay export`: a recording, a raw dump or an H.264 stream as a file that other programs know.
+enum ExportCommand {
+    static let command = Command(
+        name: "export",
+        summary:
+            "Makes a .mp4, .mkv or .h264 file out of a recording, a raw dump of the link or an H.264 stream, without "
+            + "encoding anything again.",
+        options: [
+            Option(
+                long: "output", short: "o", value: .required("FILE"),
+                help:
+                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264), the stream alone; what was recorded "
+                    + "from an H.264 stream comes out byte for byte. Where the pictures' size or colour format changes, "
+                    + ".mp4 and .mkv go on in FILE-2, FILE-3, ..., since players can't follow"),
+            Option(
+                long: "from", value: .required("TIME"),
+                help: "begin so far into the recording, as in 90s or 1.5m: at the last IDR picture up to there"),
+            Option(long: "to", value: .required("TIME"), help: "end so far into the recording"),
+            Option(
+                long: "fps", short: "f", value: .required("NUMBER"),
+                help:
+                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                default: "30"),
+            Option(long: "force", help: "overwrite what is there"),
+        ],
+        operands: Operands(
+            name: "FILE", count: 1...1,
+            help:
+                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. Of a damaged or cut file "
+                + "all that is whole is written; the exit status is then 65"),
+        examples: [
+            Example(
+                "screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),
+            Example(
+                "screenrelay export screen.srr --from 1m --to 90s -o part.mkv",
+                "Half a minute of it; Matroska keeps times to the millisecond."),
+        ])
+
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let path = options.operands[0]
+        let output = try options.required("output", as: .text)
+        guard let format = ExportFormat(name: output) else {
+            throw UsageError("--output \(output): the name must end in .mp4, .mkv, .h264 or .264")
+        }
+        var selection = ExportSelection(framesPerSecond: try options.required("fps", as: .frameRate))
+        selection.from = try options.value("from", as: .duration)
+        selection.to = try options.value("to", as: .duration)
+        if let from = selection.from, let to = selection.to, from > to {
+            throw UsageError("--to \(options.value("to") ?? ""): that is before --from \(options.value("from") ?? "")")
+        }
+        let target = ExportTarget(path: output, mayOverwrite: options.has("force"))
+        signal(SIGPIPE, SIG_IGN)
+        ExportInterruption.begin()
+        do throws(ExportError) {
+            let source = try ExportSource(path: path, selection)
+            try target.check(against: path)
+            let written =
+                switch format {
+                case .stream: try StreamExport.run(source, to: target)
+                case .container(let container): try MediaExport.run(source, container, to: target)
+                }
+            // Before what was written is told: it may have been written at a wrong pace.
+            source.tellRemarks()
+            StandardStreams.print(written.map { "\($0)\n" }.joined())
+            return (source.isDamaged ? ExitCode.badData : .success).rawValue
+        } catch {
+            return Program.fail("\(error)", error.exitCode)
+        }
+    }
+}
+
+/// What kind of file is written.
+enum ExportFormat {
+    /// Annex B alone.
+    case stream
+    case container(MediaContainer)
+
+    /// By the name's suffix.
+    init?(name: String) {
+        let name = name.lowercased()
+        switch true {
+        case name.hasSuffix(".mp4"): self = .container(.mp4)
+        case name.hasSuffix(".mkv"): self = .container(.matroska)
+        case name.hasSuffix(".h264"), name.hasSuffix(".264"): self = .stream
+        default: return nil
+        }
+    }
+}
+
+/// Why nothing could be exported.
+enum ExportError: Error, CustomStringConvertible {
+    case input(RecordingFileError)
+    case exists(String)
+    case isInput(String)
+    case nothing(path: String, reason: String)
+    case diskFull(String)
+    case cannotCreate(String, reason: String, isPermission: Bool)
+    case writing(String, reason: String)
+    case interrupted(String)
+
+    var exitCode: ExitCode {
+        switch self {
+        case .input(let error): error.exitCode
+        case .exists: .cannotWrite
+        case .isInput: .usage
+        case .nothing: .badData
+        case .diskFull, .writing: .inputOutput
+        case .cannotCreate(_, _, let isPermission): isPermission ? .permission : .cannotWrite
+        case .interrupted: .unavailable
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .input(let error): "\(error)"
+        case .exists(let path): "'\(path)' exists already; choose another name, or overwrite it with --force"
+        case .isInput(let path): "'\(path)' is what is to be exported; choose another name"
+        case .nothing(let path, let reason): "'\(path)': \(reason)"
+        case .diskFull(let path): "the disk is full: '\(path)' was not written"
+        case .cannotCreate(let path, let reason, _): "'\(path)' can't be created: \(reason)"
+        case .writing(let path, let reason): "'\(path)' can't be written: \(reason)"
+        case .interrupted(let path): "interrupted: '\(path)' was not written"
+        }
+    }
+}
+
+/// SIGINT and SIGTERM wait until the file that is half written was removed.
+enum ExportInterruption {
+    static func begin() {
+        var set = signals
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    static var isAsked: Bool {
+        var pending = sigset_t()
+        sigemptyset(&pending)
+        return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1)
+    }
+
+    private static var signals: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGINT)
+        sigaddset(&set, SIGTERM)
+        return set
+    }
+}

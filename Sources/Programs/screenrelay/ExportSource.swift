@@ -1,0 +1,143 @@
+import CaptureLink
+import CommandLine
+import Exporting
+import Glibc
+import MediaTypes
+import Recording
+import RecordingFiles
+
+/// Which part of a file is exported, and at what pace where it has none.
+struct ExportSelection {
+    var from: Interval?
+    var to: Interval?
+    var framesPerSecond: Int
+
+    init(framesPerSecond: Int) {
+        self.framesPerSecond = framesPerSecond
+    }
+
+    var isAll: Bool { from == nil && to == nil }
+}
+
+/// The file that is exported, read from its front as often as needed; what is wrong with it is told once.
+final class ExportSource {
+    let selection: ExportSelection
+    private let file: RecordedFile
+    private var passes = 0
+    private var remarks: [String] = []
+    private var hasTimes = false
+    /// Whether something of it could not be read.
+    private(set) var isDamaged = false
+    private static let remarkLimit = 10
+
+    init(path: String, _ selection: ExportSelection) throws(ExportError) {
+        self.selection = selection
+        do {
+            file = try RecordedFile(path: path)
+        } catch {
+            throw .input(error)
+        }
+    }
+
+    var path: String { file.path }
+
+    /// Reads all items; `torn` is called where something is missing between two of them.
+    func items(
+        _ take: (RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
+    ) throws(ExportError) {
+        do throws(RecordingFileError) {
+            if passes > 0 { try file.seek(to: 0) }
+        } catch {
+            throw .input(error)
+        }
+        passes += 1
+        var fault: RecordingFault?
+        while true {
+            while let item = try next() {
+                if let found = fault {
+                    tell(found, until: item.offset)
+                    fault = nil
+                }
+                if case .gap(let gap) = item.content {
+                    tell(
+                        "byte \(item.offset): \(gap.messages) messages were not recorded: the recorder could not keep up"
+                    )
+                }
+                if item.arrival != nil { hasTimes = true }
+                if case .message(let message, _) = item.content, message.header.captureTime != nil { hasTimes = true }
+                if try !take(item) { return }
+            }
+            if let found = fault { tell(found, until: file.offset) }
+            fault = file.fault
+            guard let fault else { break }
+            torn()
+            if fault.isCut {
+                tell("\(fault); what is whole before byte \(fault.offset) is exported")
+                isDamaged = true
+                return
+            }
+            file.goOn()
+        }
+        if file.form == .recording, !file.hasEnd {
+            tell(
+                "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(file.offset)"
+            )
+        }
+    }
+
+    /// Reads all pictures, with their times; `take` gives false where it has enough.
+    func pictures(_ take: (TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
+        var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
+        var isEnough = false
+        try items(
+            { item throws(ExportError) in
+                pictures.add(item)
+                while !isEnough, let picture = pictures.next() {
+                    isEnough = try !take(picture)
+                }
+                return !isEnough
+            }, torn: { pictures.damaged() })
+        if isEnough { return }
+        pictures.finish()
+        while let picture = pictures.next() {
+            if try !take(picture) { return }
+        }
+        if passes == 1, pictures.skipped > 0 {
+            tell("\(pictures.skipped) pictures are left out: they refer to what is missing")
+        }
+    }
+
+    /// Says on standard error what there is to say.
+    func tellRemarks() {
+        if !hasTimes, isPaced {
+            remarks.append("no times in it: written with \(selection.framesPerSecond) pictures a second (--fps)")
+        }
+        let shown = remarks.prefix(Self.remarkLimit)
+        for remark in shown { StandardStreams.printError("\(path): \(remark)", program: Program.name) }
+        if remarks.count > shown.count {
+            StandardStreams.printError(
+                "\(path): \(remarks.count - shown.count) more of this kind; 'inspect' names all", program: Program.name)
+        }
+    }
+
+    /// Whether what is written has times.
+    var isPaced = false
+
+    func tell(_ remark: String) {
+        // A second look finds the same.
+        if passes <= 1, remarks.count < 1000 { remarks.append(remark) }
+    }
+
+    private func tell(_ fault: RecordingFault, until offset: UInt64) {
+        isDamaged = true
+        tell("\(fault); \(offset &- fault.offset) bytes are left out")
+    }
+
+    private func next() throws(ExportError) -> RecordedItem? {
+        do {
+            return try file.next()
+        } catch {
+            throw .input(error)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// Where an export goes: files are written beside their places and renamed at the end, so that nothing half written is ever
+/// taken for whole.
+struct ExportTarget {
+    let path: String
+    let mayOverwrite: Bool
+
+    /// The name of part `index`: `screen.mp4`, `screen-2.mp4`.
+    func name(_ index: Int) -> String {
+        guard index > 0 else { return path }
+        let dot = path.lastIndex(of: ".") ?? path.endIndex
+        return "\(path[..<dot])-\(index + 1)\(path[dot...])"
+    }
+
+    /// The name under which part `index` is written first; of the same kind, for libraries that go by it.
+    func temporaryName(_ index: Int) -> String { "\(name(index)).\(getpid()).part" }
+
+    /// Before anything is read: whether the first name is free, and not the input's.
+    func check(against input: String) throws(ExportError) {
+        var own = stat()
+        var other = stat()
+        let isThere = stat(path, &own) == 0
+        if isThere, stat(input, &other) == 0, own.st_dev == other.st_dev, own.st_ino == other.st_ino {
+            throw .isInput(path)
+        }
+        try checkFree(1)
+        // Said before anybody waits for what could not be kept.
+        Glibc.close(try create(0))
+        discard(0)
+    }
+
+    /// Whether the names of so many parts are free.
+    func checkFree(_ count: Int) throws(ExportError) {
+        guard !mayOverwrite else { return }
+        for index in 0..<count where access(name(index), F_OK) == 0 { throw .exists(name(index)) }
+    }
+
+    /// Gives part `index`, which is whole, its name.
+    func commit(_ index: Int) throws(ExportError) {
+        let (from, to) = (temporaryName(index), name(index))
+        // Somebody may have made a file of that name meanwhile.
+        if !mayOverwrite, access(to, F_OK) == 0 {
+            discard(index)
+            throw .exists(to)
+        }
+        if rename(from, to) == 0 { return }
+        let error = failure(index, errno)
+        discard(index)
+        throw error
+    }
+
+    /// Removes what was written of part `index`.
+    func discard(_ index: Int) { unlink(temporaryName(index)) }
+
+    /// Creates part `index`, for writing by ourselves.
+    func create(_ index: Int) throws(ExportError) -> Int32 {
+        let descriptor = open(temporaryName(index), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        if descriptor < 0 { throw failure(index, errno) }
+        return descriptor
+    }
+
+    /// What an errno of opening or renaming means.
+    func failure(_ index: Int, _ code: Int32) -> ExportError {
+        .cannotCreate(
+            name(index), reason: String(cString: strerror(code)), isPermission: [EACCES, EPERM, EROFS].contains(code))
+    }
+}

@@ -1,0 +1,144 @@
+import CaptureLink
+import CommandLine
+import Glibc
+import Inspection
+import LinkTransport
+import MediaTypes
+import Recording
+import RecordingFiles
+
+/// `screenrelay inspect`: what is in a recording, a raw dump or an H.264 stream, or comes over a link, and what is wrong
+/// with it.
+enum InspectCommand {
+    static let command = Command(
+        name: "inspect",
+        summary:
+            "Shows the messages and pictures of a recording, a raw dump of the link or an H.264 stream, and what is "
+            + "wrong with them.",
+        options: [
+            Option(
+                long: "link", short: "l", value: .required("LINK"),
+                help:
+                    "instead of a file: listen there in a host's place, and show what a capture or replay sends, until "
+                    + "stopped; as in unix:s.sock"),
+            Option(
+                long: "pictures", short: "p", help: "a line for each picture instead of each message"),
+            Option(long: "summary", short: "s", help: "the summary and the faults alone"),
+            Option(
+                long: "json", short: "j",
+                help: "for programs: an object a line, for each message, picture and fault, the summary last "
+                    + "(Protocol/inspection.md)"),
+        ],
+        operands: Operands(
+            name: "FILE", count: 0...1,
+            help: "a recording (host --record, capture --record), a raw dump of '&' messages, or an H.264 stream in "
+                + "Annex B form; - is standard input. Damage is named with its place, and what is whole behind it is "
+                + "shown; the exit status is then 65"),
+        examples: [
+            Example("screenrelay inspect screen.srr", "Shows every message, then the summary."),
+            Example("screenrelay inspect --summary stream.264", "Shows profile, size, rates and faults alone."),
+            Example(
+                "screenrelay inspect --json screen.srr | jq 'select(.type == \"picture\") | .size'",
+                "The size of each picture."),
+            Example(
+                "screenrelay inspect --link unix:s.sock", "Shows what 'screenrelay capture --link unix:s.sock' sends."),
+        ])
+
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        let link = try options.link()
+        let output = InspectionOutput(
+            isJSON: options.has("json"), contents: options.has("pictures") ? .pictures : .messages,
+            isSummaryOnly: options.has("summary"))
+        // A reader of our output that has seen enough is no error.
+        signal(SIGPIPE, SIG_IGN)
+        if let link {
+            if let file = options.operands.first {
+                throw UsageError("a file ('\(file)') and --link can't go together")
+            }
+            return inspect(link, output)
+        }
+        guard let path = options.operands.first else {
+            throw UsageError("FILE or --link is missing; '\(Program.name) inspect --help' tells more")
+        }
+        return inspect(path, output)
+    }
+
+    private static func inspect(_ path: String, _ output: InspectionOutput) -> Int32 {
+        var inspection = FileInspection()
+        do throws(RecordingFileError) {
+            let file = try RecordedFile(path: path)
+            reading: while true {
+                while let item = try file.next() {
+                    inspection.add(item)
+                    output.show(inspection.takeRows())
+                    if output.failure != nil { break reading }
+                }
+                guard let fault = file.fault else { break }
+                inspection.add(fault)
+                file.goOn()
+            }
+            inspection.end(at: file.offset, hasEnd: file.form == .recording ? file.hasEnd : nil)
+            output.show(inspection.takeRows())
+            output.finish(inspection.summary, form: file.words)
+        } catch {
+            output.flush()
+            return Program.fail("\(error)", error.exitCode)
+        }
+        return output.exitCode(isDamaged: inspection.isDamaged)
+    }
+
+    private static func inspect(_ link: LinkAddress, _ output: InspectionOutput) -> Int32 {
+        do throws(LinkTransportError) {
+            let inspection = try LinkInspection(link, output)
+            try inspection.run()
+            output.finish(inspection.summary, form: "the link \(link)")
+            return output.exitCode(isDamaged: inspection.isDamaged)
+        } catch {
+            output.flush()
+            return Program.fail("--link \(link): \(error)", ExitCode(error.kind))
+        }
+    }
+}
+
+extension RecordedFile {
+    /// What it is, for people.
+    fileprivate var words: String {
+        switch form {
+        case .recording:
+            guard let header else { return "a recording" }
+            return "a recording of \(Self.calendarWords(header.wallClock))"
+        case .dump:
+            switch linkForm {
+            case .extended: return "a raw dump of the link"
+            case .legacy40: return "a raw dump of a legacy sender, headers of 40 bytes"
+            case .legacy16: return "a raw dump of a legacy sender, headers of 16 bytes"
+            case nil: return "a raw dump"
+            }
+        case .annexB: return "H.264 in Annex B form"
+        }
+    }
+
+    /// Nanoseconds since 1970 as `2026-11-20 13:14:07 UTC`.
+    private static func calendarWords(_ nanoseconds: Int64) -> String {
+        var seconds = time_t(nanoseconds / 1_000_000_000)
+        var parts = tm()
+        guard gmtime_r(&seconds, &parts) != nil else { return "an unknown time" }
+        var text = [CChar](repeating: 0, count: 64)
+        strftime(&text, text.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension RecordingFileError {
+    /// The exit code for a file that can't be had.
+    var exitCode: ExitCode {
+        switch kind {
+        case .usage: .usage
+        case .missing: .windowGone
+        case .cannotWrite: .cannotWrite
+        case .permission: .permission
+        case .data: .badData
+        case .system: .inputOutput
+        }
+    }
+}

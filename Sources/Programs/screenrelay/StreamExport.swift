@@ -1,0 +1,98 @@
+import CommandLine
+import Exporting
+import Glibc
+import Inspection
+import MediaTypes
+import Recording
+
+/// Writes an H.264 stream in Annex B form: the very bytes where they came from one, else each NAL unit behind a start code
+/// of four bytes.
+enum StreamExport {
+    static func run(_ source: ExportSource, to target: ExportTarget) throws(ExportError) -> [String] {
+        let file = try StreamFile(target)
+        let path = source.path
+        do throws(ExportError) {
+            if source.selection.isAll {
+                try source.items { item throws(ExportError) in
+                    try file.write(bytes(of: item))
+                    return true
+                }
+            } else {
+                var plan = ExportPlan(from: source.selection.from, to: source.selection.to)
+                try source.pictures { picture throws(ExportError) in
+                    plan.add(picture)
+                    return true
+                }
+                let first = plan.parts.first?.first ?? 0
+                let wanted = first..<first + plan.count
+                var index = 0
+                try source.pictures { picture throws(ExportError) in
+                    if wanted.contains(index) { try file.write(picture.accessUnit.bytes[...]) }
+                    index += 1
+                    return index < wanted.upperBound
+                }
+            }
+            if file.count == 0 { throw .nothing(path: path, reason: "no picture in it can be exported") }
+            try file.close()
+        } catch {
+            file.discard()
+            throw error
+        }
+        try target.commit(0)
+        return ["\(target.path): \(DecimalText.grouped(file.count)) bytes"]
+    }
+
+    private static func bytes(of item: RecordedItem) -> ArraySlice<UInt8> {
+        switch item.content {
+        case .message(let message, .toHost): message.annexB ?? []
+        case .nalUnit(let unit): unit.hasShortStartCode ? unit.payload.dropFirst() : unit.payload[...]
+        case .otherBytes(let bytes): bytes[...]
+        case .message, .connection, .gap, .end: []
+        }
+    }
+}
+
+/// The stream's file, written in pieces.
+private final class StreamFile {
+    private let target: ExportTarget
+    private var descriptor: Int32
+    private var pending: [UInt8] = []
+    /// Bytes so far.
+    private(set) var count: UInt64 = 0
+    private static let pieceCount = 256 << 10
+
+    init(_ target: ExportTarget) throws(ExportError) {
+        self.target = target
+        descriptor = try target.create(0)
+    }
+
+    func write(_ bytes: ArraySlice<UInt8>) throws(ExportError) {
+        pending.append(contentsOf: bytes)
+        count += UInt64(bytes.count)
+        if pending.count >= Self.pieceCount { try flush() }
+    }
+
+    func close() throws(ExportError) {
+        try flush()
+        let open = descriptor
+        descriptor = -1
+        if Glibc.close(open) != 0 { throw failure(errno) }
+    }
+
+    func discard() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+        target.discard(0)
+    }
+
+    private func flush() throws(ExportError) {
+        if ExportInterruption.isAsked { throw .interrupted(target.path) }
+        if !writeAll(pending, to: descriptor) { throw failure(errno) }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    private func failure(_ code: Int32) -> ExportError {
+        [ENOSPC, EDQUOT].contains(code)
+            ? .diskFull(target.path) : .writing(target.path, reason: String(cString: strerror(code)))
+    }
+}

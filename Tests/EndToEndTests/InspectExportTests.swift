@@ -1,0 +1,128 @@
+import Glibc
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Looking into files, and making others of them", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
+    struct InspectExport {
+        private let folder: TemporaryFolder
+        private let stream: [UInt8]
+        private let path: String
+
+        init() throws {
+            folder = try TemporaryFolder()
+            path = folder.file("in.264")
+            _ = try FFmpeg.run([
+                "-f", "lavfi", "-i", "testsrc=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "0",
+                "-x264-params", "keyint=10", "-pix_fmt", "yuv420p", "-f", "h264", path,
+            ])
+            stream = try fileBytes(path)
+        }
+
+        @Test("inspect shows every picture; who reads no more of it is no error")
+        func inspect() throws {
+            let run = try CommandLineRun(["screenrelay", "inspect", "--pictures", path])
+            #expect(run.status == .exited(0))
+            #expect(run.output.split(separator: "\n").count { $0.contains(" IDR ") || $0.contains("  P  ") } >= 50)
+            #expect(run.output.contains("pictures   50: 5 IDR, 45 P; 50 slices\n"))
+            #expect(run.errorOutput.isEmpty)
+            let program = try #require(builtProgram("screenrelay"))
+            var launch = Launch(
+                "sh", ["-c", "'\(program)' inspect --json '\(path)' | head -n 1; exit ${PIPESTATUS:-0}"])
+            launch.standardOutput = .text(limit: 1 << 16)
+            launch.standardError = .text(limit: 1 << 16)
+            let piped = try ChildProcess.run(launch, within: .seconds(20))
+            #expect(piped.1.hasPrefix("{\"type\":\"nalUnit\",\"offset\":0,"))
+            #expect(piped.2.isEmpty)
+        }
+
+        @Test("export to .h264 gives an H.264 stream back byte for byte; to .mp4 and .mkv, its pictures")
+        func export() throws {
+            for suffix in ["h264", "mp4", "mkv"] {
+                let output = folder.file("out.\(suffix)")
+                let run = try CommandLineRun(["screenrelay", "export", path, "-o", output, "--fps", "25"])
+                #expect(run.status == .exited(0))
+                if suffix == "h264" {
+                    #expect(try fileBytes(output) == stream)
+                } else {
+                    #expect(run.output == "\(output): 50 pictures of 160x120, 1.960 s\n")
+                    #expect(try FFmpeg.decode(output, to: "yuv420p").bytes == FFmpeg.decode(path, to: "yuv420p").bytes)
+                }
+                let again = try CommandLineRun(["screenrelay", "export", path, "-o", output])
+                #expect(again.status == .exited(73))
+                #expect(again.errorLine?.contains("exists already") == true)
+                #expect(
+                    try CommandLineRun(["screenrelay", "export", "--force", path, "-o", output]).status == .exited(0))
+            }
+        }
+
+        @Test("a dump that is cut: what is whole is shown and written, its end is named, and the exit code is 65")
+        func cut() throws {
+            // The 16-byte form by hand: each NAL unit behind `&`, seven zeros and its length.
+            var dump: [UInt8] = []
+            for start in starts(of: stream) {
+                let end = starts(of: stream).first { $0 > start } ?? stream.count
+                let body = stream[start..<end].drop { $0 == 0 }.dropFirst()
+                var length = UInt64(body.count + 4)
+                dump += [0x26, 0, 0, 0, 0, 0, 0, 0]
+                for _ in 0..<8 {
+                    dump.append(UInt8(truncatingIfNeeded: length))
+                    length >>= 8
+                }
+                dump += [0, 0, 0, 1] + body
+            }
+            let whole = try folder.write("whole.dump", dump)
+            let all = try CommandLineRun(["screenrelay", "inspect", "-s", whole])
+            #expect(all.output.contains("pictures   50:"))
+            let cut = try folder.write("cut.dump", Array(dump.dropLast(20)))
+            let run = try CommandLineRun(["screenrelay", "inspect", "-s", cut])
+            #expect(run.status == .exited(65))
+            #expect(run.output.contains("pictures   49:"))
+            #expect(run.output.contains("ends at    byte \(dump.count - 20)\n"))
+            let output = folder.file("cut.mp4")
+            let exported = try CommandLineRun(["screenrelay", "export", cut, "-o", output])
+            #expect(exported.status == .exited(65))
+            #expect(exported.output.hasPrefix("\(output): "))
+            #expect(exported.errorOutput.contains("what is whole before byte"))
+            let pictures = try FFmpeg.decode(output, to: "gray").bytes.count / (160 * 120)
+            #expect((48...49).contains(pictures))
+        }
+
+        @Test("a length that is not true costs no memory")
+        func lyingLength() throws {
+            let lie: [UInt8] = [0x26, 1, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
+            let file = try folder.write("lie.dump", lie + [UInt8](repeating: 0x26, count: 1 << 20))
+            for words in [["inspect", "-s", file], ["export", file, "-o", folder.file("lie.mp4")]] {
+                let run = try CommandLineRun(["screenrelay"] + words)
+                #expect(run.status == .exited(65))
+            }
+            #expect(access(folder.file("lie.mp4"), F_OK) != 0)
+        }
+
+        @Test("what can't be done is said in one line")
+        func mistakes() throws {
+            for (words, code, says) in [
+                (["inspect"], 64, "FILE or --link"), (["export", path], 64, "--output"),
+                (["export", path, "-o", "x.avi"], 64, ".mp4"),
+                (["export", path, "-o", path], 64, "choose another name"),
+                (["export", "none.srr", "-o", "x.mp4"], 66, "does not exist"),
+                (["inspect", "/etc/passwd"], 65, "neither"),
+                (["export", path, "-o", "/no/such/x.mkv"], 73, "can't be created"),
+                (["export", path, "-o", "x.mkv", "--from", "9s", "--to", "1s"], 64, "--to 1s"),
+            ] {
+                let run = try CommandLineRun(["screenrelay"] + words, folder: folder.path)
+                #expect(run.status == .exited(Int32(code)), "\(words)")
+                #expect(run.errorLine?.contains(says) == true, "\(run.errorOutput)")
+            }
+        }
+
+        /// Where start codes begin, with the zero of the long ones.
+        private func starts(of bytes: [UInt8]) -> [Int] {
+            bytes.indices.dropLast(2).compactMap { index in
+                guard bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 else { return nil }
+                return index > 0 && bytes[index - 1] == 0 ? index - 1 : index
+            }
+        }
+    }
+}

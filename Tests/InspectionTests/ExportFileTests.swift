@@ -1,0 +1,145 @@
+import Exporting
+import MediaFiles
+import MediaTypes
+import TestSupport
+import Testing
+
+@Suite("Files for players", .enabled(if: FFmpeg.isAvailable))
+struct ExportFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(
+        "pictures have the times at which they were taken, however irregular",
+        arguments: [MediaContainer.mp4, .matroska])
+    func times(_ container: MediaContainer) throws {
+        let times: [Int64] = [0, 33, 66, 500, 533, 1500]
+        let stream = try MadeStream(times: times)
+        let paths = try write(stream.recording().bytes, container)
+        #expect(paths.count == 1)
+        let shown = try frameTimes(paths[0])
+        #expect(shown.count == times.count)
+        for (time, wanted) in zip(shown, times) { #expect(abs(time - Double(wanted) / 1000) < 0.001) }
+    }
+
+    @Test("decoded pictures are those of the stream itself", arguments: [MediaContainer.mp4, .matroska])
+    func pictures(_ container: MediaContainer) throws {
+        let stream = try MadeStream(times: (0..<40).map { $0 * 40 }, idrs: [10, 30])
+        let raw = try folder.write("raw.h264", stream.annexB)
+        let path = try write(stream.recording().bytes, container)[0]
+        let own = try FFmpeg.decode(path, to: "yuv420p")
+        #expect(own.messages.isEmpty)
+        #expect(own.bytes == (try FFmpeg.decode(raw, to: "yuv420p")).bytes)
+        #expect(own.bytes.count == 40 * 64 * 48 * 3 / 2)
+    }
+
+    @Test(
+        "a change of size begins another file, and each plays from its beginning",
+        arguments: [MediaContainer.mp4, .matroska])
+    func sizes(_ container: MediaContainer) throws {
+        var stream = try MadeStream(times: [0, 40, 80])
+        try stream.append(times: [120, 160], size: PictureSize(width: 96, height: 64))
+        let paths = try write(stream.recording().bytes, container)
+        #expect(paths.count == 2)
+        #expect(try frameTimes(paths[0]).count == 3)
+        let second = try frameTimes(paths[1])
+        #expect(second.count == 2)
+        #expect(second.first == 0)
+    }
+
+    @Test("from a time on: the file begins with the IDR picture at or before it, and ends where it should")
+    func part() throws {
+        let stream = try MadeStream(times: (0..<20).map { $0 * 100 }, idrs: [5, 10, 15])
+        let bytes = stream.recording().bytes
+        // Pictures arrive 5 ms after they were taken.
+        let path = try write(bytes, .mp4, from: .milliseconds(1250), to: .milliseconds(1650))[0]
+        #expect(try frameTimes(path).count == 7)
+    }
+
+    @Test(
+        "every reference stream: the file has its pictures, in the order and with the content that FFmpeg decodes from itself",
+        .enabled(if: ReferenceStreams.isAvailable), arguments: ReferenceStreams.names)
+    func references(_ name: String) throws {
+        let bytes = try ReferenceStreams.bytes(name)
+        for container in [MediaContainer.mp4, .matroska] {
+            let paths = try write(bytes, container, framesPerSecond: 25)
+            // Damaged streams have no right answer.
+            guard paths.count == 1, !name.contains("LOST"), !name.contains("Error") else { continue }
+            let own = try FFmpeg.decode(paths[0], to: "yuv420p")
+            let original = try FFmpeg.decode(ReferenceStreams.path(name), to: "yuv420p", input: ["-f", "h264"])
+            #expect(own.bytes == original.bytes)
+            let times = try frameTimes(paths[0])
+            for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 25) < 0.0011) }
+        }
+    }
+
+    @Test("B pictures are shown in their order, and decoded in theirs")
+    func reordering() throws {
+        let raw = folder.file("b.h264")
+        let made = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-bf", "3",
+            "-b_strategy", "0",
+            "-x264-params", "b-pyramid=normal:keyint=15", "-pix_fmt", "yuv420p", raw,
+        ])
+        try #require(made.status != nil)
+        for container in [MediaContainer.mp4, .matroska] {
+            let path = try write(try fileBytes(raw), container, framesPerSecond: 25)[0]
+            let times = try frameTimes(path)
+            #expect(times.count == 50)
+            for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 25) < 0.0011) }
+            #expect(try FFmpeg.decode(path, to: "yuv420p").bytes == FFmpeg.decode(raw, to: "yuv420p").bytes)
+        }
+    }
+
+    @Test("a file that can't be created or a full disk is an error with a reason")
+    func unwritable() throws {
+        let track = MediaTrack(parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false)
+        #expect(throws: MediaFileError.self) {
+            try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
+        }
+    }
+
+    // MARK: Writing and judging
+
+    private func write(
+        _ bytes: [UInt8], _ container: MediaContainer, from: Interval? = nil, to: Interval? = nil,
+        framesPerSecond: Int = 30
+    ) throws -> [String] {
+        let pictures = export(bytes, framesPerSecond: framesPerSecond)
+        var plan = ExportPlan(from: from, to: to)
+        for picture in pictures { plan.add(picture) }
+        var pass = ExportPass(plan)
+        var ready: [ExportPass.Picture] = []
+        for picture in pictures { ready += pass.add(picture) }
+        ready += pass.finish()
+        return try plan.parts.enumerated().map { index, part in
+            let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
+            let track = MediaTrack(
+                parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets)
+            let writer = try MediaFileWriter(path: path, container: container, track: track)
+            for picture in ready where picture.part == index {
+                try writer.write(
+                    MediaPacket(
+                        bytes: picture.accessUnit.bytes, decodingTime: picture.decodingTime,
+                        presentationTime: picture.presentationTime, duration: picture.duration,
+                        isIDR: picture.accessUnit.isIDR))
+            }
+            try writer.finish()
+            return path
+        }
+    }
+
+    /// When each frame is shown, by FFmpeg's `showinfo`.
+    private func frameTimes(_ path: String) throws -> [Double] {
+        let result = try FFmpeg.run([
+            "-v", "info", "-i", path, "-fps_mode", "passthrough", "-vf", "showinfo", "-f", "null", "-",
+        ])
+        return result.messages.split(separator: "\n").compactMap { line in
+            guard line.contains("Parsed_showinfo"), let place = line.firstRange(of: "pts_time:") else { return nil }
+            return Double(line[place.upperBound...].prefix { !$0.isWhitespace })
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import CaptureLink
+import Inspection
+import MediaTypes
+import TestSupport
+import Testing
+
+@Suite("What inspect finds in messages")
+struct MessageInspectionTests {
+    @Test("messages have their places, times and words; pictures their sizes, quantizers and damage")
+    func rows() throws {
+        let stream = try MadeStream()
+        let (bytes, ends) = stream.recording()
+        let found = try #require(inspect(bytes))
+        #expect(found.rows.faults.isEmpty)
+        #expect(!found.isDamaged)
+        #expect(found.rows.messages.map(\.offset) == ends.dropLast().map(UInt64.init))
+        #expect(found.rows.messages.first?.words == "capture, version 1, 'test', process 7")
+        let pictures = found.rows.pictures
+        #expect(pictures.map(\.kindName) == ["IDR", "P", "P", "P", "IDR", "P"])
+        #expect(pictures.map { $0.time?.milliseconds } == [5, 38, 71, 505, 538, 1505])
+        #expect(pictures.map(\.size) == stream.units.map { UInt64($0.bytes.count) })
+        #expect(pictures.map(\.sequenceNumber) == [0, 1, 2, 3, 4, 5])
+        #expect(pictures.allSatisfy { $0.damage == PixelRectangle(x: 0, y: 0, width: 64, height: 24) })
+        #expect(pictures.allSatisfy { $0.quantizers != nil })
+        #expect(found.rows.notes.map(\.code) == [.connection, .end])
+    }
+
+    @Test("the summary counts, and names the largest picture, the longest gap and the distance of IDR pictures")
+    func summary() throws {
+        let stream = try MadeStream()
+        let summary = try #require(inspect(stream.recording().bytes)).summary
+        #expect(summary.pictures == 6)
+        #expect(summary.duration == .milliseconds(1500))
+        #expect(summary.longestGap?.value == 967_000_000)
+        #expect(summary.longestGap?.picture == 5)
+        #expect(summary.idrDistance.least == 4)
+        #expect(summary.idrDistance.count == 1)
+        #expect(summary.largest?.value == stream.units.map { Int64($0.bytes.count) }.max())
+        #expect(summary.sequences.map(\.sequence.shortWords) == ["Constrained Baseline, level 2.1, 64x48"])
+        #expect(summary.sequences.first?.count == 2)
+        #expect(summary.meanDamage == 0.5)
+        #expect(summary.epochs == 1)
+        #expect(summary.hellos.map(\.name) == ["test"])
+    }
+
+    @Test("the same pictures are found in every kind of file")
+    func everyForm() throws {
+        let stream = try MadeStream()
+        let sizes = stream.units.map { UInt64($0.bytes.count) }
+        let files = [
+            stream.recording().bytes, stream.dump, try stream.legacyDump(.legacy40), try stream.legacyDump(.legacy16),
+            stream.annexB,
+        ]
+        for file in files {
+            let found = try #require(inspect(file))
+            #expect(found.rows.pictures.map(\.size) == sizes)
+            #expect(found.rows.faults.isEmpty)
+        }
+    }
+
+    @Test("no line of a table is longer than 100 columns, and columns stand under their headings")
+    func table() throws {
+        let stream = try MadeStream()
+        let found = try #require(inspect(stream.recording().bytes))
+        let table = InspectionTable(.messages)
+        let lines = (table.heading + found.rows.map(table.text).joined()).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= InspectionTable.width && $0.last != " " })
+        #expect(lines.first == "    offset     time s  message          bytes     pic  type  qp  what it says")
+        // The columns' ends, where numbers stand to the right.
+        let slice = try #require(lines.first { $0.contains("IDR slice") })
+        #expect(slice.prefix(10).allSatisfy { $0 == " " || $0.isNumber })
+        #expect(slice.dropFirst(10).prefix(2) == "  ")
+        #expect(slice.dropFirst(23).prefix(9) == "IDR slice")
+        let text = found.summary.text(form: "a recording")
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= InspectionTable.width })
+        #expect(text.contains("faults     none\n"))
+    }
+}
+
+@Suite("Faults that inspect names")
+struct FaultTests {
+    private static func faults(
+        _ change: (inout [MadeStream.Message]) -> Void
+    ) throws -> [InspectionFault.Code] {
+        var stream = try MadeStream()
+        change(&stream.messages)
+        return try #require(inspect(stream.recording().bytes)).rows.faults.map(\.code)
+    }
+
+    /// Where the messages of kind `kind` stand.
+    private static func places(_ kind: MessageKind, _ messages: [MadeStream.Message]) -> [Int] {
+        messages.indices.filter { messages[$0].bytes[1] == kind.rawValue }
+    }
+
+    @Test("a picture that is missing leaves a gap in both counts")
+    func missingPicture() throws {
+        let found = try Self.faults { messages in
+            let notice = Self.places(.picture, messages)[2]
+            messages.removeSubrange(notice...notice + 1)
+        }
+        #expect(found == [.pictureNumberGap, .frameNumberGap])
+    }
+
+    @Test("an access unit without its end is named")
+    func missingEnd() throws {
+        let found = try Self.faults { messages in
+            messages[Self.places(.nalUnit, messages)[4]].bytes[2] = 0
+        }
+        #expect(found == [.missingEnd])
+    }
+
+    @Test("a set forbidden bit costs the picture its slice")
+    func forbiddenBit() throws {
+        let found = try Self.faults { messages in
+            messages[Self.places(.nalUnit, messages)[4]].bytes[44] |= 0x80
+        }
+        // The picture that is lost leaves its gap.
+        #expect(found == [.forbiddenBit, .frameNumberGap])
+    }
+
+    @Test("without SPS every slice up to the next IDR picture is named")
+    func missingSets() throws {
+        let found = try Self.faults { messages in
+            messages.remove(at: Self.places(.nalUnit, messages)[0])
+        }
+        #expect(found.filter { $0 == .missingParameterSet }.count == 4)
+        // The first picture that can be read is an IDR picture again.
+        #expect(found.allSatisfy { $0 == .missingParameterSet })
+    }
+
+    @Test("times that run back are named: of arrival, and of capture")
+    func timesRunBack() throws {
+        let found = try Self.faults { messages in
+            messages[Self.places(.nalUnit, messages)[4]].arrival = MadeStream.start
+        }
+        #expect(found == [.timeRunsBack])
+    }
+
+    @Test("a new start of capture in the middle of an access unit cuts it off")
+    func cutOff() throws {
+        let found = try Self.faults { messages in
+            let slice = Self.places(.nalUnit, messages)[4]
+            messages[slice].bytes[2] = 0
+            for index in messages.indices where index > slice { messages[index].bytes[32] ^= 0x55 }
+        }
+        #expect(found.first == .cutOffAccessUnit)
+    }
+
+    @Test("a control message that can't be read is named, and what follows is shown")
+    func malformed() throws {
+        let found = try Self.faults { messages in
+            messages[0].bytes[42] = 99
+        }
+        #expect(found == [.malformedMessage])
+    }
+
+    @Test("a stream that ends inside an access unit says so")
+    func unfinished() throws {
+        let found = try Self.faults { messages in
+            messages[messages.count - 1].bytes[2] = 0
+        }
+        #expect(found == [.unfinishedAccessUnit])
+    }
+}

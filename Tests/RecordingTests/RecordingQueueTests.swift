@@ -1,0 +1,231 @@
+import CaptureLink
+import Glibc
+import MediaTypes
+import Recording
+import RecordingFiles
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+
+@Suite("The queue in front of a recording")
+struct RecordingQueueTests {
+    /// What a queue's handler heard.
+    private final class Events: Sendable {
+        private let events = Mutex<[RecordingQueue.Event]>([])
+        var all: [RecordingQueue.Event] { events.withLock { $0 } }
+        func add(_ event: RecordingQueue.Event) { events.withLock { $0.append(event) } }
+    }
+
+    private let folder: TemporaryFolder
+    private let events = Events()
+    private let received = Received()
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func queue(_ path: String, limit: Int = 16 << 20, isLossless: Bool = false) throws -> RecordingQueue {
+        let header = RecordingHeader(start: .zero, wallClock: 3)
+        let file = try RecordingFile(creating: path, overwriting: true, header: header)
+        return try RecordingQueue(file, limit: limit, isLossless: isLossless) { [events] in events.add($0) }
+    }
+
+    private func picture(_ number: Int, size: Int = 1_000) throws -> LinkBytes {
+        try #require(LinkBytes(try message(of: size, picture: number), form: .extended))
+    }
+
+    private func notice(_ number: Int) throws -> LinkBytes {
+        let notice = PictureNotice(
+            sequenceNumber: UInt64(number), damage: PixelRectangle(x: 0, y: 0, width: 1, height: 1))
+        return try #require(LinkBytes(MessageEncoder(epoch: 1).encode(.picture(notice)), form: .extended))
+    }
+
+    private func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(Int64(milliseconds)) }
+
+    /// A named pipe that nobody reads yet holds the writing thread back; the other end is opened for reading here.
+    private func pipe() throws -> (path: String, reader: Int32) {
+        let path = folder.file("pipe")
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reader >= 0)
+        #expect(fcntl(reader, F_SETFL, 0) == 0)
+        return (path, reader)
+    }
+
+    @Test("what is added is in the file, in order and with its time, and the end behind it")
+    func order() throws {
+        let path = folder.file("recording")
+        let queue = try queue(path)
+        queue.beginConnection(at: time(1))
+        for number in 0..<500 {
+            queue.add(try picture(number, size: number == 250 ? 700_000 : 1_000), at: time(number + 2))
+        }
+        queue.add(try notice(1), direction: .toCapture, at: time(600))
+        queue.close()
+        let reading = Reading(try fileBytes(path))
+        #expect(reading.stream.fault == nil)
+        #expect(reading.stream.hasEnd)
+        #expect(reading.items.count == 503)
+        for number in 0..<500 {
+            let item = reading.items[number + 1]
+            #expect(item.arrival == .milliseconds(Int64(number + 2)))
+            guard case .message(let message, .toHost) = item.content else {
+                Issue.record("no message")
+                return
+            }
+            #expect(message.header.captureTime?.nanoseconds == Int64(number))
+        }
+        #expect(queue.counters.messages == 501)
+        #expect(queue.counters.fileBytes <= UInt64(try fileBytes(path).count))
+        #expect(events.all.isEmpty)
+        queue.close()
+        queue.add(try notice(2), at: time(700))
+        #expect(Reading(try fileBytes(path)).items.count == 503)
+    }
+
+    @Test("a live link's messages that find no room are a gap in the file, which ends at a picture's beginning")
+    func gap() throws {
+        let (path, reader) = try pipe()
+        defer { close(reader) }
+        let queue = try queue(path, limit: 400_000)
+        // Pictures of a notice and two messages; the pipe takes 64 KiB, and the queue the rest up to its limit.
+        var added = 0
+        func add(_ count: Int) throws {
+            for _ in 0..<count {
+                queue.add(try notice(added), at: time(added))
+                queue.add(try picture(added, size: 5_000), at: time(added))
+                queue.add(try picture(added, size: 5_000), at: time(added))
+                added += 1
+            }
+        }
+        try add(100)
+        let missing = queue.counters.missingMessages
+        #expect(missing > 100)
+        #expect(queue.counters.gaps == 1)
+        #expect(queue.hasRoom == false || missing > 0)
+        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        try eventually("the queue is empty", holds: { queue.counters.messages == UInt64(added * 3) - missing })
+        // In the middle of a picture the gap goes on.
+        queue.add(try picture(added, size: 5_000), at: time(added))
+        try add(2)
+        queue.close()
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil)
+        #expect(reading.stream.hasEnd)
+        let index = try #require(reading.items.firstIndex { if case .gap = $0.content { true } else { false } })
+        guard case .gap(let gap) = reading.items[index].content else { return }
+        #expect(gap.messages == missing + 1)
+        #expect(gap.to == .milliseconds(100))
+        #expect(events.all == [.gap(gap)])
+        guard case .message(let next, _) = reading.items[index + 1].content else {
+            Issue.record("no message")
+            return
+        }
+        #expect(next.header.kind == .picture)
+        let messages = reading.items.count { if case .message = $0.content { true } else { false } }
+        #expect(UInt64(messages) + gap.messages == UInt64(added * 3 + 1))
+    }
+
+    @Test("a gap ends where its connection does, or the recording")
+    func gapAtTheEnd() throws {
+        let (path, reader) = try pipe()
+        defer { close(reader) }
+        let queue = try queue(path, limit: 200_000)
+        for number in 0..<100 { queue.add(try picture(number, size: 5_000), at: time(number)) }
+        queue.beginConnection(at: time(100))
+        for number in 101..<110 { queue.add(try picture(number, size: 150_000), at: time(number)) }
+        #expect(queue.counters.gaps == 2)
+        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        queue.close()
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil)
+        let special = reading.items.compactMap { item -> String? in
+            switch item.content {
+            case .gap: "gap"
+            case .connection: "connection"
+            case .end: "end"
+            default: nil
+            }
+        }
+        #expect(special == ["gap", "connection", "gap", "end"])
+        #expect(events.all.isEmpty)
+    }
+
+    @Test("a replay's queue loses nothing: it says when there is room")
+    func lossless() throws {
+        let (path, reader) = try pipe()
+        defer { close(reader) }
+        let queue = try queue(path, limit: 300_000, isLossless: true)
+        var added = 0
+        while queue.hasRoom {
+            queue.add(try picture(added, size: 5_000), at: time(added))
+            added += 1
+            try #require(added < 1_000)
+        }
+        #expect(added > 50)
+        #expect(events.all.isEmpty)
+        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        try eventually("there is room again", holds: { events.all == [.room] })
+        #expect(queue.hasRoom)
+        queue.close()
+        draining?.join()
+        #expect(Reading(received.all).items.count == added + 1)
+    }
+
+    @Test("who reads the pipe of a recording may go: recording stops, and says so once")
+    func brokenPipe() throws {
+        let (path, reader) = try pipe()
+        let queue = try queue(path)
+        close(reader)
+        queue.add(try picture(0), at: time(0))
+        try eventually("it has stopped", holds: { queue.failure != nil })
+        queue.add(try picture(1), at: time(1))
+        queue.close()
+        #expect(events.all == [.stopped(.system(call: "write", path: path, code: EPIPE))])
+    }
+
+    @Test(
+        "on a full disk recording stops, says so in one line, and the file is readable",
+        .enabled(if: SmallDisk.isAvailable, "only root may mount the small disk that this needs"))
+    func fullDisk() throws {
+        let disk = try SmallDisk(kilobytes: 256)
+        let path = disk.path + "/recording"
+        let queue = try queue(path)
+        for number in 0..<400 { queue.add(try picture(number), at: time(number)) }
+        queue.add(try picture(400, size: 400_000), at: time(400))
+        try eventually("it has stopped", holds: { queue.failure != nil })
+        #expect(queue.hasRoom)
+        queue.add(try picture(401), at: time(401))
+        queue.close()
+        let bytes = try fileBytes(path)
+        let reading = Reading(bytes)
+        #expect(reading.stream.fault == nil)
+        #expect(!reading.stream.hasEnd)
+        #expect(reading.items.count > 200)
+        #expect(events.all == [.stopped(.diskFull(path: path, written: UInt64(bytes.count)))])
+        #expect(queue.counters.fileBytes == UInt64(bytes.count))
+        let words = queue.failure?.description ?? ""
+        #expect(words.contains("full") && words.contains(path) && !words.contains("\n"))
+    }
+}
+
+/// What came through a pipe.
+private final class Received: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+    var all: [UInt8] { bytes.withLock { $0 } }
+    func set(_ all: [UInt8]) { bytes.withLock { $0 = all } }
+}
+
+/// All that comes out of a descriptor until its other end is closed.
+private func allBytes(_ descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count <= 0 { return bytes }
+        bytes += buffer[..<count]
+    }
+}
