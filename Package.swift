@@ -226,7 +226,8 @@ let package = Package(
         tests(
             "ScreenRelayKitTests",
             [
-                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "LinkTransport",
+                "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
+                "LinkTransport",
                 "X264Encoding", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -26,11 +26,16 @@ final class ReceivingHost {
         video = try H264Decoder()
     }
 
-    /// Reads what has come.
-    func read() throws {
-        reading: while !hasEnded {
+    /// Reads what has come, or so many bytes of it, each by itself.
+    func read(bytes limit: Int? = nil) throws {
+        if limit != nil { buffer = [0] }
+        defer { if limit != nil { buffer = [UInt8](repeating: 0, count: 1 << 16) } }
+        var left = limit ?? .max
+        reading: while !hasEnded, left > 0 {
             switch try connection.receive(into: &buffer) {
-            case .bytes(let count): decoder.push(buffer[..<count])
+            case .bytes(let count):
+                decoder.push(buffer[..<count])
+                left -= count
             case .wouldBlock: break reading
             case .closed: hasEnded = true
             }

@@ -7,6 +7,7 @@ import Synchronization
 /// A capture on a thread of its own.
 final class RunningCapture: Sendable {
     private let stopDescriptor: Int32
+    private let log = Mutex<[String]>([])
     private let result = Mutex<Result<CaptureEnd, CaptureError>?>(nil)
 
     init(_ configuration: CaptureConfiguration) throws {
@@ -30,13 +31,18 @@ final class RunningCapture: Sendable {
     /// How it has ended; nil while it runs.
     var end: Result<CaptureEnd, CaptureError>? { result.withLock { $0 } }
 
+    /// What it has logged.
+    var lines: [String] { log.withLock { $0 } }
+
     func stop() {
         eventfd_write(stopDescriptor, 1)
     }
 
     private func run(_ configuration: CaptureConfiguration) {
         let end = Result { () throws(CaptureError) in
-            try CaptureAgent(configuration, signals: AgentSignals(stopDescriptor: stopDescriptor)) { _, _ in }.run()
+            try CaptureAgent(configuration, signals: AgentSignals(stopDescriptor: stopDescriptor)) { _, line in
+                self.log.withLock { $0.append(line) }
+            }.run()
         }
         result.withLock { $0 = end }
     }

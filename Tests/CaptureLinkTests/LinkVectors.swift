@@ -39,6 +39,7 @@ enum LinkVectors {
             ),
             ("size", .size(PictureSize(width: 1920, height: 1080)), epoch, nil),
             ("statistics", .statistics(statistics), epoch, nil),
+            ("statistics-recent", .statistics(recentStatistics), epoch, nil),
             ("end", .end(EndNotice(reason: .displayLost, text: "the X server :0 went away")), epoch, nil),
             ("request-idr", .requestIDR, 0, nil),
             ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
@@ -60,6 +61,7 @@ enum LinkVectors {
                         sent: MonotonicTime(nanoseconds: 77_000_250_000))), epoch, nil
             ),
             ("token", .token(Array("sixteen bytes...".utf8)), epoch, nil),
+            ("sharpen", .sharpen, 0, nil),
         ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
 
     private static let ableHello = Hello(
@@ -88,6 +90,20 @@ enum LinkVectors {
         statistics.encodeNanoseconds = 8
         statistics.residentBytes = 9
         return statistics
+    }()
+
+    private static let recentStatistics: CaptureStatistics = {
+        var recent = RecentStatistics()
+        recent.duration = 10
+        recent.pictures = 11
+        recent.bytes = 12
+        recent.processorNanoseconds = 13
+        recent.encodeMedianNanoseconds = 14
+        recent.encodeP95Nanoseconds = 15
+        recent.damagedMillionths = 16
+        var all = statistics
+        all.recent = recent
+        return all
     }()
 
     /// The vectors that are whole streams, without errors.

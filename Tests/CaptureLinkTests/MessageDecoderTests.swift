@@ -74,6 +74,28 @@ struct MessageDecoderTests {
             ])
     }
 
+    @Test("statistics are read as far as they go: with what is recent, without it, and never with half of it")
+    func statistics() throws {
+        let bytes = try LinkVectors.bytes("statistics-recent")
+        let payload = bytes.count - 40
+        for count in 0...payload + 9 {
+            var cut = Array(bytes.prefix(40 + count)) + [UInt8](repeating: 0xEE, count: max(0, count - payload))
+            cut[8] = UInt8(count)
+            let (messages, error) = decode(cut)
+            guard count >= 72 else {
+                #expect(messages.isEmpty && error != nil)
+                continue
+            }
+            guard error == nil, case .statistics(let read)? = messages.first?.body else {
+                Issue.record("\(count) bytes are no statistics")
+                continue
+            }
+            #expect(read.residentBytes == 9)
+            #expect((read.recent == nil) == (count < payload))
+            #expect(read.recent.map(\.damagedMillionths) ?? 16 == 16)
+        }
+    }
+
     @Test("what is wrong with the bytes is told with its place")
     func errors() throws {
         func error(_ name: String) throws -> LinkError? { decode(try LinkVectors.bytes(name)).error }

@@ -8,7 +8,7 @@ extension EndToEnd {
         static let commands = [
             ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
             ["screenrelay", "snapshot"], ["screenrelay", "pause"], ["screenrelay", "resume"], ["screenrelay", "stop"],
-            ["screenrelay", "status"], ["screenrelay-capture"],
+            ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay-capture"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)

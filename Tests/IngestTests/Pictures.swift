@@ -44,6 +44,8 @@ final class AskedSource: PictureSource {
         var pictures = 0
         var running: [Bool] = []
         var rates: [BitRate] = []
+        var frameRates: [FrameRate] = []
+        var sharpenings = 0
     }
 
     let canMakeIDR: Bool
@@ -57,6 +59,8 @@ final class AskedSource: PictureSource {
     func requestPicture() { asked.withLock { $0.pictures += 1 } }
     func setRunning(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
     func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }
+    func setFrameRate(_ rate: FrameRate) { asked.withLock { $0.frameRates.append(rate) } }
+    func sharpen() { asked.withLock { $0.sharpenings += 1 } }
 
     var idrs: Int { asked.withLock { $0.idrs } }
     var running: [Bool] { asked.withLock { $0.running } }

@@ -43,6 +43,24 @@ struct LinkConnectionTests {
         #expect(ours.pendingBytes == 0)
     }
 
+    @Test("the memory for what waited is given back once it has left, but for a little")
+    func memory() throws {
+        var outgoing = OutgoingBytes()
+        for size in [100, 200_000, 5_000_000] {
+            outgoing.append([UInt8](repeating: 1, count: size))
+            outgoing.append([2])
+            while !outgoing.isEmpty { outgoing.removeFirst(70_001) }
+            #expect(outgoing.capacity <= 256 << 10)
+        }
+        // A reader that is always a little behind doesn't make it grow.
+        outgoing.append([UInt8](repeating: 1, count: 10_000))
+        for _ in 0..<2000 {
+            outgoing.append([UInt8](repeating: 1, count: 1000))
+            outgoing.removeFirst(1000)
+        }
+        #expect(outgoing.count == 10_000 && outgoing.capacity < 60_000)
+    }
+
     @Test("a message that would pass the limit is refused whole, and earlier ones are not harmed")
     func bounded() throws {
         let (ours, theirs) = try ends(limit: 1_000_000)

@@ -18,7 +18,7 @@ extension CaptureAgent {
     }
 
     /// With a constant quantizer nothing is: looking for what could be would cost time at each turn.
-    private var refines: Bool { configuration.refines && configuration.quantizer == nil }
+    private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.quantizer == nil }
 
     private var wantsAny: Bool { wantsIDR || wantsPicture }
 
@@ -32,13 +32,15 @@ extension CaptureAgent {
         let now = MonotonicTime.now()
         guard link.isReady else {
             schedule.forgetChange()
-            guard schedule.due(reasons) <= now else { return false }
             // Damage adds up in the server; the next picture has it all.
-            if !isHeldBack, screen.mayHaveChanged { statistics.heldBack &+= 1 }
             isHeldBack = true
             return false
         }
-        isHeldBack = false
+        if isHeldBack {
+            isHeldBack = false
+            if screen.mayHaveChanged, schedule.due(reasons) < now { statistics.heldBack &+= 1 }
+        }
+        if let sharpensUntil, now >= sharpensUntil { endSharpening() }
         if sharing == .live, hasChange { schedule.noticedChange(at: now) }
         guard schedule.due(reasons) <= now else { return false }
         if sharing != .live {
@@ -74,11 +76,13 @@ extension CaptureAgent {
     }
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {
-        let outcome = try currentPipeline().refine(at: now, rate: &rate, statistics: &statistics)
+        let pipeline = try currentPipeline()
+        let outcome = try pipeline.refine(at: now, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
             try send(picture)
             schedule.refined(at: now)
+            if sharpensUntil != nil, pipeline.refinementDue == nil { endSharpening() }
         case .nothing: schedule.holdRefinement(until: now + schedule.period)
         case .later(let time): schedule.holdRefinement(until: time)
         }
@@ -124,6 +128,9 @@ extension CaptureAgent {
             log(.debug, "IDR picture \(statistics.idrPictures)")
         }
         if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+        recentWork.tookPicture(
+            encodingSoFar: statistics.encodeNanoseconds, damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels,
+            of: pipeline.size)
         let notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
             isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
@@ -140,15 +147,19 @@ extension CaptureAgent {
         let log = log
         let new = try PicturePipeline(
             screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, "x264: \($0)") })
+        if sharpensUntil != nil { new.finestQuantizer = Self.sharpQuantizer }
         pipeline = new
         return new
     }
 
+    /// Behind a picture at most once a second: a screen that stands still wakes nobody up for figures, they come with the
+    /// picture that keeps the stream alive.
     private func sendStatisticsIfDue(_ now: MonotonicTime) {
-        if now < statisticsDue { return }
-        statisticsDue = now + .seconds(5)
+        if now < statisticsDue || !link.takesMessages { return }
+        statisticsDue = now + .seconds(1)
         statistics.bytes = link.bytesSent
         statistics.residentBytes = residentBytes()
+        statistics.recent = recentWork.take(statistics, processorTime: processorTime(), now: now)
         link.send(.statistics(statistics))
     }
 }

@@ -26,7 +26,7 @@ public struct AgentSignals {
 extension CaptureAgent {
     /// Sleeps until something happens or is due; true where capture shall end.
     func waitForEvents() throws(CaptureError) -> Bool {
-        var due = min(link.nextAttempt, screen.nextCheck)
+        var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
         if link.hasReader, !isPaused {
             // While the host hasn't taken the last picture, only its taking it counts.
             if link.isReady { due = min(due, schedule.due(reasons)) }

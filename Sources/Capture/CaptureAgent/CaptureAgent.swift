@@ -25,6 +25,9 @@ public final class CaptureAgent {
     var chroma: ChromaFormat
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
+    var recentWork: RecentWork
+    /// Until when what stands still is made finer than usual; nil where it isn't.
+    var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
     /// The host says that nobody watches.
     var isPausedByHost = false
@@ -70,8 +73,11 @@ public final class CaptureAgent {
         }
         link = HostLink(
             configuration.link, token: configuration.linkToken, isLegacy: configuration.isLegacy,
-            changesChroma: configuration.chroma == .yuv444Or420, recorder: recorder, log: log)
+            changesChroma: configuration.chroma == .yuv444Or420, patience: configuration.readPatience,
+            recorder: recorder,
+            log: log)
         pointer = PointerReporter(screen)
+        recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         rate = RateController(
@@ -92,6 +98,7 @@ public final class CaptureAgent {
             while true {
                 if try screenChangedSize() { adoptSize() }
                 adoptSharing()
+                link.leaveStalledHost(.now())
                 if try link.connectIfDue(.now()) { greetHost() }
                 if link.hasEnded { return .hostGone }
                 try followPointer()
@@ -150,6 +157,7 @@ public final class CaptureAgent {
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
         _ = pointer.setMode(.drawn)
+        endSharpening()
         demandIDR()
     }
 
@@ -188,6 +196,7 @@ public final class CaptureAgent {
             // The flag on the next picture says to the host which one shows it.
             if pointer.setMode(mode) { wantsPicture = true }
         case .hold(let isHeld): self.isHeld = isHeld
+        case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
             log(.info, format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")

@@ -21,6 +21,8 @@ public struct CaptureConfiguration: Sendable {
     ///
     /// A browser asks for a key frame when a live track has been silent for 3 s.
     public var keepAlive: Interval = .milliseconds(2500)
+    /// How long a host may read nothing of what waits for it before capture leaves it.
+    public var readPatience: Interval = .seconds(60)
     /// How pixels may be taken, in the order in which it is tried.
     public var grabMethods: [GrabMethod] = GrabMethod.allCases
     /// How much work goes into a picture.

@@ -11,6 +11,13 @@ extension MonotonicTime {
     }
 }
 
+/// The processor time that the process has used, all its threads together.
+func processorTime() -> Interval {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+}
+
 /// Bytes of memory that the process has in use now (resident), or 0 where that can't be told.
 func residentBytes() -> UInt64 {
     let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

@@ -20,6 +20,7 @@ final class HostLink {
         case pointerMode(PointerMode)
         case hold(Bool)
         case chroma(ChromaFormat)
+        case sharpen
     }
 
     private enum State {
@@ -36,6 +37,7 @@ final class HostLink {
     private var refusal: LinkTransportError?
     private let isLegacy: Bool
     private let changesChroma: Bool
+    private let patience: Interval
     private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
     private let recorder: CaptureRecorder?
@@ -46,6 +48,10 @@ final class HostLink {
     private var hasHello = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var writer = ByteWriter(capacity: HostLink.gathered)
+    /// Control messages that the host hasn't had room for: of each kind the latest.
+    private var waiting: [LinkMessage] = []
+    /// When the host last took something of what waits for it.
+    private var lastTaken = MonotonicTime.zero
     /// Whether the host has another capture now: we try again without a word.
     private var isTurnedAway = false
     private var hasToldWaiting = false
@@ -59,12 +65,14 @@ final class HostLink {
     /// So many bytes are copied together rather than written one by one.
     private static let gathered = 1 << 16
 
+    /// `patience`: how long a host may take nothing of what waits for it before it is left.
     init(
-        _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool,
+        _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool, patience: Interval,
         recorder: CaptureRecorder?,
         log: @escaping (CaptureLogLevel, String) -> Void
     ) {
         self.token = token
+        self.patience = patience
         self.recorder = recorder
         self.address = address
         self.isLegacy = isLegacy
@@ -98,6 +106,8 @@ final class HostLink {
     var isRecording: Bool { recorder?.isRecording ?? false }
     /// Whether the recording has left something out since the last call, and needs an IDR picture to go on with.
     func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
+    /// Whether the host understands more than NAL units.
+    var takesMessages: Bool { hasHello && !isLegacy }
     /// Whether there is no way to a host any more.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
     /// When `connectIfDue` has something to do.
@@ -191,7 +201,7 @@ final class HostLink {
         case .resume:
             noteTaken()
             body(.resume)
-        case .ping(let asked): write(.pong(ClockEcho(asked: asked, received: now, sent: .now())))
+        case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
         case .end(let notice) where notice.reason == .refused:
@@ -201,6 +211,7 @@ final class HostLink {
         case .pointerMode(let mode): body(.pointerMode(mode))
         case .hold(let isHeld): body(.hold(isHeld))
         case .chroma(let format): body(.chroma(format))
+        case .sharpen: body(.sharpen)
         case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .token:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
@@ -220,10 +231,15 @@ final class HostLink {
                 canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
     }
 
-    private func greet(_ size: PictureSize) {
-        if let token, case .tcp = address { write(.token(token.bytes)) }
-        write(hello)
-        write(.size(size))
+        var words: [LinkMessage] = [hello, .size(size)]
+        if let token, case .tcp = address { words.insert(.token(token.bytes), at: 0) }
+        write(words)
+    }
+
+    /// Says what our clock shows, unless that would have to wait: it would be of no use then.
+    private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
+        guard takesMessages, let connection, !connection.hasPending else { return }
+        write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
     }
 
     /// Begins the recording as a connection to a host begins; it goes on while hosts come and go.
@@ -236,16 +252,23 @@ final class HostLink {
     }
 
     /// Sends a control message, to a host that understands it and to the recording.
+    ///
+    /// While the host hasn't taken what was written before, it waits, and the next one of its kind takes its place: a host
+    /// that doesn't read, but asks for things, makes nothing pile up here.
     func send(_ message: LinkMessage) {
-        guard !isLegacy else { return }
-        if isRecording { recorder?.add(encoder.encode(message), .extended) }
-        write(message)
+        if isRecording, !isLegacy { recorder?.add(encoder.encode(message), .extended) }
+        guard takesMessages, let connection else { return }
+        if connection.hasPending {
+            waiting.removeAll { $0.kind == message.kind }
+            waiting.append(message)
+        } else {
+            write([message])
+        }
     }
 
-    private func write(_ message: LinkMessage) {
-        guard hasHello, !isLegacy else { return }
+    private func write(_ messages: [LinkMessage]) {
         writer.removeAll()
-        encoder.append(message, to: &writer)
+        for message in messages { encoder.append(message, to: &writer) }
         writeOut()
     }
 
@@ -259,7 +282,7 @@ final class HostLink {
         if isRecording { try record(picture, notice, [sequenceParameterSet, pictureParameterSet]) }
         guard connection != nil else { return }
         writer.removeAll()
-        if hasHello, !isLegacy { encoder.append(.picture(notice), to: &writer) }
+        if takesMessages { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
             if picture.encoded.isIDR {
                 for set in [sequenceParameterSet, pictureParameterSet] {
@@ -322,6 +345,7 @@ final class HostLink {
         defer { writer.removeAll() }
         guard let connection, writer.count + payload.count > 0 else { return }
         do throws(LinkTransportError) {
+            if !connection.hasPending { lastTaken = .now() }
             try connection.enqueue(header: writer.bytes, payload: payload)
             bytesSent &+= UInt64(writer.count + payload.count)
         } catch {
@@ -333,15 +357,37 @@ final class HostLink {
     func flush(_ now: MonotonicTime) {
         guard let connection else { return }
         do throws(LinkTransportError) {
+            let before = connection.pendingBytes
             try connection.flush()
+            if connection.pendingBytes < before { lastTaken = now }
         } catch {
             loseWriting(connection, now, error)
+            return
         }
+        // Before the next picture: it may be what they say.
+        guard !connection.hasPending, !waiting.isEmpty else { return }
+        write(waiting)
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// When a host that takes nothing more is left.
+    var stallDeadline: MonotonicTime {
+        guard let connection, connection.hasPending else { return .distantFuture }
+        return lastTaken + patience
+    }
+
+    /// Leaves a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    func leaveStalledHost(_ now: MonotonicTime) {
+        guard now >= stallDeadline else { return }
+        let reason = "the host has read nothing for \(Int64(patience.seconds.rounded())) s"
+        log(.warning, "\(reason); the link is given up")
+        lose(now, reason)
     }
 
     /// Tells the host why we end, gives it a moment to take that, and closes.
     func end(_ reason: EndReason, _ text: String) {
-        send(.end(EndNotice(reason: reason, text: text)))
+        waiting.removeAll()
+        if takesMessages { write([.end(EndNotice(reason: reason, text: text))]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -371,6 +417,7 @@ final class HostLink {
     private func lose(_ now: MonotonicTime, _ reason: String) {
         guard case .connected(let connection, let since) = state else { return }
         connection.close()
+        waiting.removeAll()
         log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
         if case .descriptor = address {
             state = .ended

@@ -19,6 +19,10 @@ final class PicturePipeline {
     private var owed: [PixelRectangle] = []
     private var isCanvasEmpty = true
     private var isSlate = false
+    /// What refinement ends with just now.
+    var finestQuantizer = PicturePipeline.finestQuantizer
+    /// How many pixels had changed on the last picture that showed a change.
+    private(set) var damagedPixels = 0
     /// Whether viewers have a picture of this size and format.
     private(set) var hasPicture = false
 
@@ -72,7 +76,7 @@ final class PicturePipeline {
     var owesChanges: Bool { !owed.isEmpty }
 
     /// When a part of the picture may be made finer; nil where all of it is fine.
-    var refinementDue: MonotonicTime? { isSlate ? nil : quality.refinementDue(to: Self.finestQuantizer) }
+    var refinementDue: MonotonicTime? { isSlate ? nil : quality.refinementDue(to: finestQuantizer) }
 
     /// Takes what changed and encodes it. `isForced` wants a picture also where nothing has. `captureTime` is when it fell
     /// due, which the schedule counts on from: now.
@@ -105,6 +109,7 @@ final class PicturePipeline {
         isCanvasEmpty = false
         isSlate = false
         let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
+        damagedPixels = owed.reduce(0) { $0 + $1.width * $1.height }
         owed.removeAll(keepingCapacity: true)
         return .picture(
             try encode(kind, quantizer, isIDR: isIDR, damage: damage, captureTime, &rate, &statistics))
@@ -134,7 +139,7 @@ final class PicturePipeline {
     private func refinementQuantizer(_ bitRate: BitRate) -> Int {
         let bits = quality.coarserCount(than: Self.goodQuantizer) * Self.refinedMacroblockBits
         let isSlow = bits / 10 > bitRate.bitsPerSecond / 10 * 7 / 10
-        return isSlow ? Self.goodQuantizer : Self.finestQuantizer
+        return isSlow ? Self.goodQuantizer : finestQuantizer
     }
 
     /// A picture is coarser by so many steps at most for the sake of what doesn't change.

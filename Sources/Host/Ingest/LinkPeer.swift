@@ -167,7 +167,8 @@ final class LinkPeer {
             deliver(now: now)
         }
         logFaults(now)
-        for message in source.takeMessages() where decoder.form == .extended {
+        // A capture that doesn't read: what it is to be told waits in the source, the latest of each kind.
+        for message in connection.hasPending ? [] : source.takeMessages() where decoder.form == .extended {
             if message == .resume, runsSince == nil { runsSince = now }
             if message == .pause { runsSince = nil }
             send(message)
@@ -256,9 +257,8 @@ final class LinkPeer {
         case .size(let size):
             log.info("link: pictures of \(size)")
         case .statistics(let done):
-            log.debug(
-                "link: capture has made \(done.pictures) pictures, \(done.idrPictures) of them IDR, in \(done.bytes) bytes; "
-                    + "\(done.residentBytes) bytes resident")
+            log.debug("link: capture has made \(done.summary)")
+            if isAttached { ingest.statisticsChanged(of: source, to: done, now: now) }
         default:
             break
         }

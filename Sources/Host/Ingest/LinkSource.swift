@@ -40,6 +40,9 @@ final class LinkSource: PictureSource {
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
+    func setFrameRate(_ rate: FrameRate) { post(.frameRate(rate)) }
+    func sharpen() { post(.sharpen) }
+
     func setHeld(_ isHeld: Bool) { post(.hold(isHeld)) }
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }

@@ -14,6 +14,10 @@ public protocol PictureSource: AnyObject, Sendable {
     func setRunning(_ isRunning: Bool)
     /// What the viewers' paths carry: stay under it.
     func setTargetBitRate(_ rate: BitRate)
+    /// Make so many pictures at most.
+    func setFrameRate(_ rate: FrameRate)
+    /// Make finer than usual what stands still, once.
+    func sharpen()
     /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
     /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
     func setHeld(_ isHeld: Bool)
@@ -32,6 +36,12 @@ public protocol PictureSource: AnyObject, Sendable {
 
 extension PictureSource {
     public func setHeld(_ isHeld: Bool) {}
+    public func setFrameRate(_ rate: FrameRate) {
+        // Its pictures come when they come.
+    }
+    public func sharpen() {
+        // They are as sharp as they are.
+    }
     /// Not unless a source says so.
     public var tellsPointer: Bool { false }
     /// Nothing to do where the pointer is always drawn.

@@ -50,6 +50,14 @@ public final class TrackIngest: TrackSource {
         var isRecorded = false
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
+        /// What a person allows at most.
+        var limits = SourceLimits()
+        /// What the source was told last of both; nil where nothing yet.
+        var toldRate: BitRate?
+        var toldFrameRate: FrameRate?
+        /// What the source has said of its work.
+        var statistics: CaptureStatistics?
+        var statisticsArrival = MonotonicTime.zero
         /// Where the pointer was said to be last.
         var pointer: PointerReport?
         /// How the pointer is to get to who watches.
@@ -111,6 +119,9 @@ public final class TrackIngest: TrackSource {
                 demand.presence = .live
                 demand.told = nil
                 demand.toldChroma = .yuv444
+                demand.toldRate = nil
+                demand.toldFrameRate = nil
+                demand.statistics = nil
                 demand.runningSince = nil
                 way.gate.sourceCame()
                 demand.pause = way.gate.pause
@@ -122,9 +133,7 @@ public final class TrackIngest: TrackSource {
         hub.forgetChroma()
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
-        // A source that comes back finds the paths as they are.
-        let (rate, mode) = demand.withLock { ($0.rate, $0.pointerMode) }
-        if let rate { source.setTargetBitRate(rate) }
+        let mode = demand.withLock { $0.pointerMode }
         if source.tellsPointer { source.setPointerMode(mode) }
         onPointer(.ability(tellsPointer: source.tellsPointer))
         announceState()
@@ -169,6 +178,7 @@ public final class TrackIngest: TrackSource {
             demand.source = nil
             demand.presence = state
             demand.pointer = nil
+            demand.statistics = nil
             return true
         }
         guard wasAttached else { return }
@@ -231,11 +241,8 @@ public final class TrackIngest: TrackSource {
     }
 
     public func targetBitRateChanged(to rate: BitRate) {
-        let source = demand.withLock { demand in
-            demand.rate = rate
-            return demand.source
-        }
-        source?.setTargetBitRate(rate)
+        demand.withLock { $0.rate = rate }
+        tellSource()
     }
 
     public func viewersChanged(to _: Int) {
@@ -284,8 +291,8 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// Tells the source its chroma format, and to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
-    private func tellSource() {
+    /// Tells the source its chroma format, its rates, and to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
+    func tellSource() {
         let isOurs = demand.withLock { demand in
             defer { demand.isTelling = true }
             return !demand.isTelling
@@ -312,6 +319,15 @@ public final class TrackIngest: TrackSource {
                             : "the source is asked for 4:4:4 again")
                     source.setChroma(chroma)
                 }
+            }
+            // A source that comes back finds the paths and the limits as they are.
+            if let rate = demand.wantedRate, demand.toldRate != rate {
+                demand.toldRate = rate
+                return { source.setTargetBitRate(rate) }
+            }
+            if let rate = demand.wantedFrameRate, demand.toldFrameRate != rate {
+                demand.toldFrameRate = rate
+                return { source.setFrameRate(rate) }
             }
             guard demand.told != demand.isWanted else {
                 demand.isTelling = false

@@ -32,7 +32,7 @@ public struct ControlClient: Sendable {
     public func ask(_ command: ControlCommand, of process: Int32) throws(ControlError) -> String {
         let line: String
         do throws(LinkTransportError) {
-            line = try exchange(command.rawValue, with: process)
+            line = try exchange(command, with: process)
         } catch {
             switch error {
             case .notListening: throw .notRunning(process: process)
@@ -59,15 +59,15 @@ public struct ControlClient: Sendable {
 
     private func path(of process: Int32) -> String { folder.path + "/" + ControlLine.socketName(of: process) }
 
-    private func exchange(_ text: String, with process: Int32) throws(LinkTransportError) -> String {
+    private func exchange(_ command: ControlCommand, with process: Int32) throws(LinkTransportError) -> String {
         let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
         defer { connection.close() }
         let deadline = monotonicNow() + .milliseconds(ControlLine.patienceMilliseconds)
         // Less than a socket takes at once.
-        try connection.enqueue(header: ControlLine.bytes(text, limit: ControlLine.requestLimit))
-        var buffer = [UInt8](repeating: 0, count: ControlLine.answerLimit)
+        try connection.enqueue(header: ControlLine.bytes(command.line, limit: ControlLine.requestLimit))
+        var buffer = [UInt8](repeating: 0, count: command.answerLimit)
         var bytes: [UInt8] = []
-        while bytes.count < ControlLine.answerLimit, monotonicNow() < deadline {
+        while bytes.count < command.answerLimit, monotonicNow() < deadline {
             switch try connection.receive(into: &buffer) {
             case .closed: throw .closed
             case .bytes(let count):

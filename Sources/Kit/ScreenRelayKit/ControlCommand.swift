@@ -1,49 +1,142 @@
+import CaptureLink
+public import Ingest
+import MediaTypes
+
 /// What a user's other programs may ask of a running host (Protocol/control.md).
-public enum ControlCommand: String, CaseIterable, Sendable {
+public enum ControlCommand: Hashable, Sendable {
     /// Show viewers nothing of the screen until `resume`.
     case pause
     /// Go on.
     case resume
     /// End in good order.
     case stop
-    /// Tell what is going on.
+    /// Tell people what is going on.
     case status
+    /// Tell programs what is going on: one JSON object.
+    case statusJSON
+    /// Make finer than usual what stands still.
+    case sharpen
+    /// Make and send so much at most.
+    case rate(RateChange)
+
+    /// A change of what a source may make and send at most.
+    public struct RateChange: Hashable, Sendable {
+        /// Pictures a second.
+        public var framesPerSecond: Limit?
+        /// Bits a second.
+        public var bitsPerSecond: Limit?
+
+        /// What becomes of one limit.
+        public enum Limit: Hashable, Sendable {
+            /// At most so many.
+            case atMost(Int)
+            /// As many as the capture was started with.
+            case unlimited
+        }
+
+        /// A change of these; nil leaves one as it is.
+        public init(framesPerSecond: Limit? = nil, bitsPerSecond: Limit? = nil) {
+            self.framesPerSecond = framesPerSecond
+            self.bitsPerSecond = bitsPerSecond
+        }
+
+        /// `limits` with the change made.
+        public func applied(to limits: SourceLimits) -> SourceLimits {
+            var limits = limits
+            switch framesPerSecond {
+            case .atMost(let count): limits.frameRate = FrameRate(framesPerSecond: count)
+            case .unlimited: limits.frameRate = nil
+            case nil: break
+            }
+            switch bitsPerSecond {
+            case .atMost(let count): limits.bitRate = BitRate(bitsPerSecond: count)
+            case .unlimited: limits.bitRate = nil
+            case nil: break
+            }
+            return limits
+        }
+    }
 }
 
-/// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer, each ended by a line feed.
-enum ControlLine {
-    static let requestLimit = 64
-    static let answerLimit = 512
-    /// How long either side waits for the other, in all.
-    static let patienceMilliseconds: Int64 = 2000
+extension ControlCommand {
+    /// The commands as they may be written, for who wrote something else.
+    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N"
 
-    /// The first line of `bytes`, without its end; nil where there is none yet.
-    static func first(of bytes: [UInt8]) -> String? {
-        bytes.firstIndex(of: 0x0A).map { String(decoding: bytes[..<$0], as: UTF8.self) }
+    /// The command that `line` is; nil where it is none.
+    init?(line: String) {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        switch words.first {
+        case "pause" where words.count == 1: self = .pause
+        case "resume" where words.count == 1: self = .resume
+        case "stop" where words.count == 1: self = .stop
+        case "status" where words.count == 1: self = .status
+        case "status" where words.dropFirst() == ["json"]: self = .statusJSON
+        case "sharpen" where words.count == 1: self = .sharpen
+        case "rate":
+            guard let change = RateChange(words: words.dropFirst()) else { return nil }
+            self = .rate(change)
+        default: return nil
+        }
     }
 
-    /// The text as one line's bytes: control characters become spaces, and what is too long is cut off.
-    static func bytes(_ text: String, limit: Int) -> [UInt8] {
-        var line = text.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }
-        if line.count >= limit {
-            line.removeSubrange((limit - 1)...)
-            // Not half a character at the end.
-            while let last = line.last, last & 0xC0 == 0x80 { line.removeLast() }
-            if let last = line.last, last & 0x80 != 0 { line.removeLast() }
+    /// As it is written on the socket.
+    var line: String {
+        switch self {
+        case .pause: "pause"
+        case .resume: "resume"
+        case .stop: "stop"
+        case .status: "status"
+        case .statusJSON: "status json"
+        case .sharpen: "sharpen"
+        case .rate(let change): "rate" + change.words
         }
-        return line + [0x0A]
     }
 
-    /// `control-PID.sock`
-    static func socketName(of process: Int32) -> String { "control-\(process).sock" }
+    /// How long the answer may be, with its line feed.
+    var answerLimit: Int { self == .statusJSON ? ControlLine.longAnswerLimit : ControlLine.answerLimit }
+}
 
-    /// The process that a socket of this name belongs to.
-    static func process(ofSocketNamed name: String) -> Int32? {
-        guard name.hasPrefix("control-"), name.hasSuffix(".sock") else { return nil }
-        let digits = name.dropFirst("control-".count).dropLast(".sock".count)
-        guard (1...10).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
+extension ControlCommand.RateChange {
+    private static let frames = 1...120
+    private static let bits = 10_000...1_000_000_000
+
+    /// What `fps=N` and `bitrate=N` say, each at most once, at least one of them; N may be `max`.
+    fileprivate init?(words: some Collection<Substring>) {
+        self.init()
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            switch parts[0] {
+            case "fps" where framesPerSecond == nil: framesPerSecond = Limit(parts[1], in: Self.frames)
+            case "bitrate" where bitsPerSecond == nil: bitsPerSecond = Limit(parts[1], in: Self.bits)
+            default: return nil
+            }
+            if (parts[0] == "fps" ? framesPerSecond : bitsPerSecond) == nil { return nil }
         }
-        return Int32(digits).flatMap { $0 > 0 ? $0 : nil }
+        if framesPerSecond == nil && bitsPerSecond == nil { return nil }
+    }
+
+    fileprivate var words: String {
+        (framesPerSecond.map { " fps=\($0.word)" } ?? "") + (bitsPerSecond.map { " bitrate=\($0.word)" } ?? "")
+    }
+}
+
+extension ControlCommand.RateChange.Limit {
+    fileprivate init?(_ text: Substring, in range: ClosedRange<Int>) {
+        if text == "max" {
+            self = .unlimited
+            return
+        }
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
+            range.contains(number)
+        else { return nil }
+        self = .atMost(number)
+    }
+
+    fileprivate var word: String {
+        switch self {
+        case .atMost(let number): "\(number)"
+        case .unlimited: "max"
+        }
     }
 }

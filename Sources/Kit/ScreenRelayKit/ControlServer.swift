@@ -24,11 +24,11 @@ public final class ControlServer: Sendable {
     ///
     /// - Parameters:
     ///   - process: under whose number it listens; nil: this one's.
-    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes.
+    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 4000 in JSON.
     ///     It must not block.
     public init(
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
-        answer: @escaping @Sendable (ControlCommand) -> String
+        answer: @escaping @Sendable (ControlCommand) -> ControlAnswer
     ) throws(LinkTransportError) {
         guard let wake = WakeUp() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
         try folder.prepare()
@@ -55,6 +55,14 @@ public final class ControlServer: Sendable {
     }
 }
 
+/// What a host answers to a command.
+public enum ControlAnswer: Hashable, Sendable {
+    /// It was done; the text is for who asked.
+    case done(String)
+    /// It can't be done, for that reason.
+    case refused(String)
+}
+
 /// Carries the listener into the server's thread: handed over once, before the thread runs.
 private struct LinkListenerHandover: @unchecked Sendable {
     let value: LinkListener
@@ -71,7 +79,7 @@ private final class ControlLoop {
 
     private let listener: LinkListener
     private let log: EventLog
-    private let answer: @Sendable (ControlCommand) -> String
+    private let answer: @Sendable (ControlCommand) -> ControlAnswer
     private var asking: [Asking] = []
     private var buffer = [UInt8](repeating: 0, count: ControlLine.requestLimit)
     /// Until then the listener is left alone; nil while connections can be taken.
@@ -91,7 +99,7 @@ private final class ControlLoop {
         }
     }
 
-    init(listener: LinkListener, log: EventLog, answer: @escaping @Sendable (ControlCommand) -> String) {
+    init(listener: LinkListener, log: EventLog, answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         self.listener = listener
         self.log = log
         self.answer = answer
@@ -160,23 +168,28 @@ private final class ControlLoop {
                     if one.line.count >= ControlLine.requestLimit { try reply("error the line is too long", to: one) }
                     return
                 }
-                try reply(answer(to: line), to: one)
+                try answer(line, of: one)
             }
         } catch {
             one.isOver = true
         }
     }
 
-    private func answer(to line: String) -> String {
-        guard line.utf8.count < ControlLine.requestLimit, let command = ControlCommand(rawValue: line) else {
-            return "error the commands are " + ControlCommand.allCases.map(\.rawValue).joined(separator: ", ")
+    private func answer(_ line: String, of one: Asking) throws(LinkTransportError) {
+        guard line.utf8.count < ControlLine.requestLimit, let command = ControlCommand(line: line) else {
+            return try reply("error the commands are " + ControlCommand.usage, to: one)
         }
-        log.info("control: \(command.rawValue)")
-        return "ok " + answer(command)
+        log.info("control: \(command.line)")
+        switch answer(command) {
+        case .done(let text): try reply("ok " + text, to: one, limit: command.answerLimit)
+        case .refused(let reason): try reply("error " + reason, to: one)
+        }
     }
 
-    private func reply(_ text: String, to one: Asking) throws(LinkTransportError) {
-        try one.connection.enqueue(header: ControlLine.bytes(text, limit: ControlLine.answerLimit))
+    private func reply(
+        _ text: String, to one: Asking, limit: Int = ControlLine.answerLimit
+    ) throws(LinkTransportError) {
+        try one.connection.enqueue(header: ControlLine.bytes(text, limit: limit))
         one.isAnswered = true
         one.isOver = !one.connection.wantsWrite
     }

@@ -1,3 +1,4 @@
+public import CaptureLink
 public import Ingest
 public import LinkTransport
 import MediaTypes
@@ -162,6 +163,20 @@ public final class ScreenRelayHost: Sendable {
     public func setPlainReaders(_ count: Int) {
         signalling.updatePointer(.readers(count), room: room)
     }
+
+    /// Sets what the source may make and send at most, also those that come after it; an application's own track is told the
+    /// bit rate alone.
+    public func limit(_ limits: SourceLimits) { ingest.limit(limits) }
+
+    /// What ``limit(_:)`` has set.
+    public var limits: SourceLimits { ingest.limits }
+
+    /// Has a capture code once more, finer than usual, what stands still on the screen; false where there is no source.
+    @discardableResult
+    public func sharpen() -> Bool { ingest.sharpen() }
+
+    /// What the capture has told last of its work, about once a second while something changes; nil where there is none.
+    public var captureStatistics: CaptureStatistics? { ingest.statistics }
 
     /// How many watch now.
     public var viewers: Int { ingest.hub.viewers }

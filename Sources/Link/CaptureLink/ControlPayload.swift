@@ -10,6 +10,7 @@ import MediaTypes
 ///                     flags: bit 0 the pointer is drawn
 ///     size            width u16 | height u16
 ///     statistics      nine u64, in the order of `CaptureStatistics`
+///                     then, from senders that have it: seven u64, in the order of `RecentStatistics`
 ///     end             reason u8 | zero u8 | text: count u16, UTF-8
 ///     pointerShape    width u16 | height u16 | hot x i16 | hot y i16 | width times height pixels u32
 ///     pointerPosition x i16 | y i16 | visible u8
@@ -22,7 +23,7 @@ import MediaTypes
 ///     hold            1 or 0 u8
 ///     chroma          format u8
 ///     ping            time i64
-///     requestIDR, pause, resume: nothing
+///     requestIDR, pause, resume, sharpen: nothing
 ///
 /// A payload may be longer than that: a later version appends fields, and an older one ignores them.
 enum ControlPayload {
@@ -33,7 +34,7 @@ enum ControlPayload {
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
         case .nalUnit(let bytes): writer.append(bytes)
-        case .requestIDR, .pause, .resume: break
+        case .requestIDR, .pause, .resume, .sharpen: break
         case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
         case .hello(let hello):
@@ -57,6 +58,8 @@ enum ControlPayload {
             writer.uint16LittleEndian(UInt16(clamping: size.height))
         case .statistics(let statistics):
             for field in CaptureStatistics.fields { writer.uint64LittleEndian(statistics[keyPath: field]) }
+            guard let recent = statistics.recent else { break }
+            for field in RecentStatistics.fields { writer.uint64LittleEndian(recent[keyPath: field]) }
         case .end(let notice):
             writer.uint8(notice.reason.rawValue)
             writer.uint8(0)
@@ -91,6 +94,7 @@ enum ControlPayload {
         case .requestIDR: return .success(.requestIDR)
         case .pause: return .success(.pause)
         case .resume: return .success(.resume)
+        case .sharpen: return .success(.sharpen)
         case .bitRate:
             guard let rate = reader.uint64LittleEndian() else { return tooShort }
             guard rate > 0, let rate = Int(exactly: rate) else { return .failure(Problem("a bit rate of \(rate)")) }
@@ -139,6 +143,7 @@ enum ControlPayload {
                 guard let value = reader.uint64LittleEndian() else { return tooShort }
                 statistics[keyPath: field] = value
             }
+            statistics.recent = recent(from: &reader)
             return .success(.statistics(statistics))
         case .end:
             guard let code = reader.uint8(), reader.uint8() != nil, let text = text(from: &reader) else {
@@ -175,6 +180,16 @@ enum ControlPayload {
 
     private static func time(from reader: inout ByteReader) -> MonotonicTime? {
         reader.uint64LittleEndian().map { MonotonicTime(nanoseconds: Int64(bitPattern: $0)) }
+    }
+
+    /// All of its fields, or nil.
+    private static func recent(from reader: inout ByteReader) -> RecentStatistics? {
+        var recent = RecentStatistics()
+        for field in RecentStatistics.fields {
+            guard let value = reader.uint64LittleEndian() else { return nil }
+            recent[keyPath: field] = value
+        }
+        return recent
     }
 
     private static func pointerShape(from reader: inout ByteReader) -> Result<LinkMessage, Problem> {
@@ -234,6 +249,16 @@ extension CaptureStatistics {
         [
             \.pictures, \.idrPictures, \.bytes, \.damageEvents, \.heldBack, \.grabNanoseconds, \.convertNanoseconds,
             \.encodeNanoseconds, \.residentBytes,
+        ]
+    }
+}
+
+extension RecentStatistics {
+    /// All fields in the order of the wire.
+    static var fields: [WritableKeyPath<RecentStatistics, UInt64>] {
+        [
+            \.duration, \.pictures, \.bytes, \.processorNanoseconds, \.encodeMedianNanoseconds, \.encodeP95Nanoseconds,
+            \.damagedMillionths,
         ]
     }
 }

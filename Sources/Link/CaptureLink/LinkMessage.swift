@@ -42,6 +42,8 @@ public enum LinkMessage: Hashable, Sendable {
     case chroma(ChromaFormat)
     /// What time is it? Asked at this time of the host's clock.
     case ping(MonotonicTime)
+    /// Make finer than usual what stands still.
+    case sharpen
 
     /// The kind that its header carries.
     public var kind: MessageKind {
@@ -66,6 +68,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .ping: .ping
         case .pong: .pong
         case .token: .token
+        case .sharpen: .sharpen
         }
     }
 }
@@ -178,8 +181,31 @@ public struct CaptureStatistics: Hashable, Sendable {
     public var encodeNanoseconds: UInt64 = 0
     /// Memory in use now (resident), in bytes.
     public var residentBytes: UInt64 = 0
+    /// What of it is new since the statistics before; nil from senders of an earlier version.
+    public var recent: RecentStatistics?
 
     /// Nothing done yet.
+    public init() {}
+}
+
+/// What capture has done and spent since the statistics that it sent before.
+public struct RecentStatistics: Hashable, Sendable {
+    /// Nanoseconds since then.
+    public var duration: UInt64 = 0
+    /// Pictures encoded.
+    public var pictures: UInt64 = 0
+    /// Bytes written to the link, headers included.
+    public var bytes: UInt64 = 0
+    /// Nanoseconds of processor time, of all threads.
+    public var processorNanoseconds: UInt64 = 0
+    /// The median of what encoding a picture took, in nanoseconds.
+    public var encodeMedianNanoseconds: UInt64 = 0
+    /// What encoding took at most for 95 of 100 pictures, in nanoseconds.
+    public var encodeP95Nanoseconds: UInt64 = 0
+    /// How much of the picture had changed, as the mean of the pictures that showed a change, in millionths.
+    public var damagedMillionths: UInt64 = 0
+
+    /// Nothing done.
     public init() {}
 }
 

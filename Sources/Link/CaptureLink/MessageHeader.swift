@@ -137,6 +137,8 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case chroma = 39
     /// What time is it? Host to capture.
     case ping = 40
+    /// Make finer than usual what stands still. Host to capture.
+    case sharpen = 41
 }
 
 /// Byte 2 of a message's header. Bits without a name are zero when sent and ignored when received.

@@ -6,7 +6,7 @@ enum MessageWords {
     /// The words of a message that isn't a NAL unit; empty where its kind says all.
     static func words(of body: LinkMessage) -> String {
         switch body {
-        case .nalUnit, .requestIDR, .pause, .resume: ""
+        case .nalUnit, .requestIDR, .pause, .resume, .sharpen: ""
         case .hello(let hello): words(of: hello)
         case .picture(let notice): words(of: notice)
         case .size(let size): "\(size)"

@@ -8,6 +8,8 @@ struct OutgoingBytes {
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
+    /// How much memory it holds, for what waits and for the next time.
+    var capacity: Int { bytes.capacity }
 
     mutating func append(_ more: some Collection<UInt8>) {
         // Move what is left down before the array would grow for bytes that have long left.

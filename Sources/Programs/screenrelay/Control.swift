@@ -2,21 +2,43 @@ import CommandLine
 import Glibc
 import Ingest
 import LinkTransport
+import MediaTypes
 import ScreenRelayKit
 import Threading
 
-/// `screenrelay pause`, `resume`, `stop` and `status`: what a sharer says to the share or host that runs, and how it listens.
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop` and `status`: what a sharer says to the share or host that runs, and
+/// how it listens.
 enum Control {
     static let commands = [
-        command(.pause, "Shows viewers nothing of the screen, until 'screenrelay resume'."),
-        command(.resume, "Goes on after a pause."),
-        command(.stop, "Ends a running share or host; viewers are told that sharing has ended."),
-        command(.status, "Tells what a running share or host does, and how many watch."),
+        command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
+        command("resume", "Goes on after a pause."),
+        command(
+            "rate", "Limits what a running share or host sends, within what its capture was started with.",
+            [
+                Option(
+                    long: "fps", short: "f", value: .required("NUMBER"),
+                    help: "pictures a second at most, 1 to 120; max: as many as capture was started with"),
+                Option(
+                    long: "bitrate", short: "b", value: .required("RATE"),
+                    help: "bits a second at most, as in 4M, 600k or 2500000; max: as many as capture was started with"),
+            ],
+            examples: [
+                Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the line for something else."),
+                Example("screenrelay rate --fps max --bitrate max", "Takes that back."),
+            ]),
+        command(
+            "sharpen",
+            "Sends what stands still on the screen once more, finer than usual, as fast as the bit rate allows."),
+        command("stop", "Ends a running share or host; viewers are told that sharing has ended."),
+        command(
+            "status", "Tells what a running share or host does, and how many watch.",
+            [Option(long: "json", help: "for programs: a JSON object a line, with the capture's own figures")]),
     ]
 
     /// Asks the host that runs, or the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
-        guard let command = ControlCommand(rawValue: name) else { throw UsageError("unknown command '\(name)'") }
+        let command = try wanted(name, options)
+        let isQuestion = command == .status || command == .statusJSON
         let wanted = try options.value("pid", as: .integer(1...Int(Int32.max), what: "process number"))
         let client = ControlClient()
         var processes = client.processes
@@ -29,7 +51,7 @@ enum Control {
             processes = [process]
         }
         if processes.isEmpty { return Program.fail("no share or host of this user runs", .unavailable) }
-        if processes.count > 1, command != .status {
+        if processes.count > 1, !isQuestion {
             throw UsageError(
                 "\(processes.count) shares or hosts run (\(list(processes))); say which with --pid, "
                     + "'screenrelay status' tells them apart")
@@ -37,7 +59,9 @@ enum Control {
         for process in processes {
             do throws(ControlError) {
                 let answer = try client.ask(command, of: process)
-                StandardStreams.print(processes.count > 1 ? "\(process): \(answer)\n" : "\(answer)\n")
+                let lines = command == .status ? lines(of: answer) : answer
+                let isLabelled = processes.count > 1 && command != .statusJSON
+                StandardStreams.print(isLabelled ? "\(process): \(lines)\n" : "\(lines)\n")
             } catch {
                 return Program.fail(error.description, error.exitCode)
             }
@@ -48,59 +72,85 @@ enum Control {
     /// Listens for such commands; nil, with a warning, where that can't be had: sharing goes on without.
     static func serve(_ host: ScreenRelayHost, _ end: EndSignals, what: String, log: EventLog) -> ControlServer? {
         do throws(LinkTransportError) {
-            return try ControlServer(log: log) { command in
-                switch command {
-                case .pause:
-                    host.pause()
-                    return "paused"
-                case .resume:
-                    host.resume()
-                    return "resumed"
-                case .stop:
-                    end.end(with: ExitCode.success.rawValue)
-                    return "stopping"
-                case .status:
-                    let viewers = host.viewers == 1 ? "1 viewer" : "\(host.viewers) viewers"
-                    let way = host.sourceTiming.map { timing in
-                        "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
-                    }
-                    let recording = host.recordingWords.map { "; \($0)" } ?? ""
-                    return "\(host.sourceState.words); \(what) to the room \(host.room); \(viewers)"
-                        + (way ?? "") + recording
-                }
-            }
+            return try ControlServer(log: log) { answer($0, host, end, what: what) }
         } catch {
             log.warning("'screenrelay pause' and its like won't reach this process: \(error)")
             return nil
         }
     }
 
-    private static func command(_ command: ControlCommand, _ summary: String) -> Command {
-        let every = command == .status ? "; without it, all" : "; needed where several run"
-        return Command(
-            name: command.rawValue, summary: summary,
-            options: [
-                Option(
-                    long: "pid", short: "p", value: .required("PID"),
-                    help: "the process of the share or host that is meant\(every)")
-            ])
+    private static func answer(
+        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, what: String
+    ) -> ControlAnswer {
+        switch command {
+        case .pause:
+            host.pause()
+            return .done("paused")
+        case .resume:
+            host.resume()
+            return .done("resumed")
+        case .stop:
+            end.end(with: ExitCode.success.rawValue)
+            return .done("stopping")
+        case .sharpen:
+            return host.sharpen() ? .done("sharpening") : .refused("no capture is connected")
+        case .rate(let change):
+            let limits = change.applied(to: host.limits)
+            host.limit(limits)
+            return .done(limits == SourceLimits() ? "as capture was started" : "at most \(limits.words)")
+        case .status: return .done(StatusReport(of: host, process: getpid(), what: what).line)
+        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: what).json)
+        }
+    }
+
+    /// The command that the user wrote.
+    private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
+        switch name {
+        case "pause": return .pause
+        case "resume": return .resume
+        case "stop": return .stop
+        case "sharpen": return .sharpen
+        case "status": return options.has("json") ? .statusJSON : .status
+        case "rate":
+            let frames = try limit("fps", options) { (options) throws(UsageError) in
+                try options.value("fps", as: .frameRate)
+            }
+            let bits = try limit("bitrate", options) { (options) throws(UsageError) in
+                try options.value("bitrate", as: .bitRate)?.bitsPerSecond
+            }
+            guard frames != nil || bits != nil else {
+                throw UsageError("rate: say what is to be limited with --fps or --bitrate")
+            }
+            return .rate(ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits))
+        default: throw UsageError("unknown command '\(name)'")
+        }
+    }
+
+    private static func limit(
+        _ option: String, _ options: ParsedOptions, _ number: (ParsedOptions) throws(UsageError) -> Int?
+    ) throws(UsageError) -> ControlCommand.RateChange.Limit? {
+        if options.value(option) == "max" { return .unlimited }
+        return try number(options).map { .atMost($0) }
+    }
+
+    /// What a host says of its capture stands on a line of its own.
+    private static func lines(of answer: String) -> String {
+        let mark = StatusReport.captureMark
+        guard let start = answer.firstRange(of: mark)?.lowerBound else { return answer }
+        return answer[..<start] + "\n  " + answer[start...].dropFirst(2)
+    }
+
+    private static func command(
+        _ name: String, _ summary: String, _ options: [Option] = [], examples: [Example] = []
+    ) -> Command {
+        let every = name == "status" ? "; without it, all" : "; needed where several run"
+        let process = Option(
+            long: "pid", short: "p", value: .required("PID"),
+            help: "the process of the share or host that is meant\(every)")
+        return Command(name: name, summary: summary, options: options + [process], examples: examples)
     }
 
     private static func list(_ processes: [Int32]) -> String { processes.map(String.init).joined(separator: ", ") }
-}
-
-extension Ingest.SourceState {
-    /// In a word or two.
-    fileprivate var words: String {
-        switch self {
-        case .waiting: "waiting for capture"
-        case .live: "live"
-        case .paused(.sharer): "paused"
-        case .paused(.screenLocked): "paused while the screen is locked"
-        case .paused(.windowHidden): "paused while the window is not on the screen"
-        case .gone: "capture is gone"
-        }
-    }
 }
 
 extension ControlError {

@@ -1,0 +1,100 @@
+import CaptureLink
+import MediaTypes
+
+/// What capture has done since it last told the host.
+struct RecentWork {
+    private var since: MonotonicTime
+    private var processorTime: Interval
+    private var before = CaptureStatistics()
+    private var encodeTimes = DurationHistogram()
+    private var encodingSoFar: UInt64 = 0
+    private var changes: UInt64 = 0
+    private var damagedMillionths: UInt64 = 0
+
+    /// Nothing done yet. `processorTime` is that of the process so far.
+    init(since: MonotonicTime, processorTime: Interval) {
+        self.since = since
+        self.processorTime = processorTime
+    }
+
+    /// A picture was taken, on which `damaged` pixels had changed: 0 where it shows nothing new.
+    mutating func tookPicture(encodingSoFar: UInt64, damaged: Int, of size: PictureSize) {
+        encodeTimes.add(encodingSoFar &- self.encodingSoFar)
+        self.encodingSoFar = encodingSoFar
+        let pixels = size.width * size.height
+        guard damaged > 0, pixels > 0 else { return }
+        changes += 1
+        damagedMillionths += UInt64(min(damaged, pixels)) * 1_000_000 / UInt64(pixels)
+    }
+
+    /// What is new in `statistics` since the last call; it begins anew.
+    mutating func take(
+        _ statistics: CaptureStatistics, processorTime: Interval, now: MonotonicTime
+    ) -> RecentStatistics {
+        var recent = RecentStatistics()
+        recent.duration = UInt64(max(0, (now - since).nanoseconds))
+        recent.pictures = statistics.pictures &- before.pictures
+        recent.bytes = statistics.bytes &- before.bytes
+        recent.processorNanoseconds = UInt64(max(0, (processorTime - self.processorTime).nanoseconds))
+        recent.encodeMedianNanoseconds = encodeTimes.percentile(50)
+        recent.encodeP95Nanoseconds = encodeTimes.percentile(95)
+        recent.damagedMillionths = changes == 0 ? 0 : damagedMillionths / changes
+        since = now
+        self.processorTime = processorTime
+        before = statistics
+        encodeTimes.removeAll()
+        changes = 0
+        damagedMillionths = 0
+        return recent
+    }
+}
+
+/// How often things took how long: in steps of an eighth of an octave, from 1 µs to 4 s, so that a percentile is wrong by 6 %
+/// at most. Its memory is made once.
+struct DurationHistogram {
+    private static let stepsPerOctave = 8
+    private static let octaves = 22
+    private var counts = [UInt32](repeating: 0, count: Self.octaves * Self.stepsPerOctave)
+    private var total: UInt32 = 0
+
+    /// Counts something that took so long.
+    mutating func add(_ nanoseconds: UInt64) {
+        let index = Self.index(nanoseconds)
+        counts[index] &+= 1
+        total &+= 1
+    }
+
+    /// How long those took at most that `percent` of 100 stayed within, in nanoseconds; 0 where nothing was counted.
+    func percentile(_ percent: UInt32) -> UInt64 {
+        if total == 0 { return 0 }
+        let rank = max(1, (UInt64(total) * UInt64(percent) + 99) / 100)
+        var seen: UInt64 = 0
+        for (index, count) in counts.enumerated() {
+            seen += UInt64(count)
+            if seen >= rank { return Self.middle(index) }
+        }
+        return Self.middle(counts.count - 1)
+    }
+
+    /// Forgets all.
+    mutating func removeAll() {
+        for index in counts.indices { counts[index] = 0 }
+        total = 0
+    }
+
+    /// An octave is the place of the highest bit; its steps are the three bits behind that.
+    private static func index(_ nanoseconds: UInt64) -> Int {
+        // A microsecond is 1024 ns here: the highest bit is the tenth at least.
+        let value = max(nanoseconds, 1024)
+        let highest = 63 - value.leadingZeroBitCount
+        let step = Int(truncatingIfNeeded: value >> UInt64(highest - 3)) & 7
+        return min((highest - 10) * stepsPerOctave + step, octaves * stepsPerOctave - 1)
+    }
+
+    /// The middle of a step, in nanoseconds.
+    private static func middle(_ index: Int) -> UInt64 {
+        let (octave, step) = (UInt64(index / stepsPerOctave), UInt64(index % stepsPerOctave))
+        let width = UInt64(1) << (octave + 7)
+        return (8 + step) * width + width / 2
+    }
+}

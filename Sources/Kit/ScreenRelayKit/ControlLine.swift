@@ -1,0 +1,39 @@
+/// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer (4096 where a program asks for the
+/// status), each ended by a line feed.
+enum ControlLine {
+    static let requestLimit = 64
+    static let answerLimit = 512
+    static let longAnswerLimit = 4096
+    /// How long either side waits for the other, in all.
+    static let patienceMilliseconds: Int64 = 2000
+
+    /// The first line of `bytes`, without its end; nil where there is none yet.
+    static func first(of bytes: [UInt8]) -> String? {
+        bytes.firstIndex(of: 0x0A).map { String(decoding: bytes[..<$0], as: UTF8.self) }
+    }
+
+    /// The text as one line's bytes: control characters become spaces, and what is too long is cut off.
+    static func bytes(_ text: String, limit: Int) -> [UInt8] {
+        var line = text.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }
+        if line.count >= limit {
+            line.removeSubrange((limit - 1)...)
+            // Not half a character at the end.
+            while let last = line.last, last & 0xC0 == 0x80 { line.removeLast() }
+            if let last = line.last, last & 0x80 != 0 { line.removeLast() }
+        }
+        return line + [0x0A]
+    }
+
+    /// `control-PID.sock`
+    static func socketName(of process: Int32) -> String { "control-\(process).sock" }
+
+    /// The process that a socket of this name belongs to.
+    static func process(ofSocketNamed name: String) -> Int32? {
+        guard name.hasPrefix("control-"), name.hasSuffix(".sock") else { return nil }
+        let digits = name.dropFirst("control-".count).dropLast(".sock".count)
+        guard (1...10).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int32(digits).flatMap { $0 > 0 ? $0 : nil }
+    }
+}

@@ -1,0 +1,182 @@
+import CaptureLink
+import Ingest
+import MediaTypes
+import ScreenRelayKit
+
+/// What a host tells of itself: in words for people, as a JSON object for programs.
+struct StatusReport {
+    let process: Int32
+    let state: Ingest.SourceState
+    /// As "sharing :0".
+    let what: String
+    let room: String
+    let viewers: Int
+    let limits: SourceLimits
+    let capture: CaptureStatistics?
+    /// How far away it is, where it came by TCP.
+    let timing: SourceTiming?
+    /// What is recorded, in words.
+    let recording: String?
+
+    init(of host: ScreenRelayHost, process: Int32, what: String) {
+        self.process = process
+        self.what = what
+        state = host.sourceState
+        room = host.room
+        viewers = host.viewers
+        limits = host.limits
+        capture = host.captureStatistics
+        timing = host.sourceTiming
+        recording = host.recordingWords
+    }
+
+    /// In front of what is told of the capture, in `line`.
+    static let captureMark = "; capture: "
+
+    /// One line: what is told of the capture stands last.
+    var line: String {
+        var line = "\(state.words); \(what) to the room \(room); \(viewers == 1 ? "1 viewer" : "\(viewers) viewers")"
+        if limits != SourceLimits() { line += "; at most \(limits.words)" }
+        if let timing {
+            line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
+        }
+        if let recording { line += "; \(recording)" }
+        guard let capture else { return line }
+        line += Self.captureMark + (capture.recent.map(words) ?? "\(capture.pictures) pictures so far")
+        line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
+        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
+        return line
+    }
+
+    private func words(for recent: RecentStatistics) -> String {
+        let seconds = max(Double(recent.duration) / 1e9, 1e-3)
+        var words = "\(decimal(Double(recent.pictures) / seconds, places: 1)) pictures"
+        words += " and \(rate(Double(recent.bytes) * 8 / seconds)) a second"
+        if recent.pictures > 0 {
+            words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
+            words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
+        }
+        words += ", \(decimal(Double(recent.processorNanoseconds) / 1e7 / seconds, places: 1)) % of a processor"
+        if recent.damagedMillionths > 0 {
+            words += ", \(decimal(Double(recent.damagedMillionths) / 1e4, places: 1)) % of the picture changing"
+        }
+        return words
+    }
+
+    /// One JSON object (RFC 8259) without line feeds.
+    var json: String {
+        var fields = [
+            ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(beginning(of: what))),
+            ("room", quoted(room)), ("viewers", "\(viewers)"),
+        ]
+        if let rate = limits.frameRate { fields.append(("maxPicturesPerSecond", "\(rate.millihertz / 1000)")) }
+        if let rate = limits.bitRate { fields.append(("maxBitsPerSecond", "\(rate.bitsPerSecond)")) }
+        if let timing {
+            fields.append(("roundTripNanoseconds", "\(timing.roundTrip.nanoseconds)"))
+            fields.append(("clockOffsetNanoseconds", "\(timing.clockOffset.nanoseconds)"))
+        }
+        if let capture { fields.append(("capture", object(capture.fields))) }
+        return object(fields)
+    }
+
+    /// So much of it that the answer stays within its limit, whatever a window is called.
+    private func beginning(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
+    }
+
+    private func milliseconds(_ nanoseconds: UInt64) -> String { decimal(Double(nanoseconds) / 1e6, places: 1) }
+}
+
+extension CaptureStatistics {
+    /// The counts are of all the time since capture began, `recent` of about the last second.
+    fileprivate var fields: [(String, String)] {
+        let counts: [(String, UInt64)] = [
+            ("pictures", pictures), ("idrPictures", idrPictures), ("bytes", bytes), ("damageEvents", damageEvents),
+            ("heldBack", heldBack), ("grabNanoseconds", grabNanoseconds), ("convertNanoseconds", convertNanoseconds),
+            ("encodeNanoseconds", encodeNanoseconds), ("residentBytes", residentBytes),
+        ]
+        var fields = counts.map { ($0.0, "\($0.1)") }
+        if let recent { fields.append(("recent", object(recent.fields))) }
+        return fields
+    }
+}
+
+extension RecentStatistics {
+    fileprivate var fields: [(String, String)] {
+        let values: [(String, UInt64)] = [
+            ("nanoseconds", duration), ("pictures", pictures), ("bytes", bytes),
+            ("processorNanoseconds", processorNanoseconds), ("encodeMedianNanoseconds", encodeMedianNanoseconds),
+            ("encodeP95Nanoseconds", encodeP95Nanoseconds), ("damagedMillionths", damagedMillionths),
+        ]
+        return values.map { ($0.0, "\($0.1)") }
+    }
+}
+
+extension SourceLimits {
+    /// As "10 pictures and 600 kbit a second".
+    var words: String {
+        let parts = [
+            frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rate(Double($0.bitsPerSecond)) },
+        ]
+        return parts.compactMap { $0 }.joined(separator: " and ") + " a second"
+    }
+}
+
+extension Ingest.SourceState {
+    /// In a word or two.
+    var words: String {
+        switch self {
+        case .waiting: "waiting for capture"
+        case .live: "live"
+        case .paused(.sharer): "paused"
+        case .paused(.screenLocked): "paused while the screen is locked"
+        case .paused(.windowHidden): "paused while the window is not on the screen"
+        case .gone: "capture is gone"
+        }
+    }
+
+    /// In one word, for programs.
+    fileprivate var word: String {
+        switch self {
+        case .waiting: "waiting"
+        case .live: "live"
+        case .paused(.sharer): "paused"
+        case .paused(.screenLocked): "locked"
+        case .paused(.windowHidden): "hidden"
+        case .gone: "gone"
+        }
+    }
+}
+
+private func rate(_ bits: Double) -> String {
+    bits < 1e6 ? "\(decimal(bits / 1e3, places: 0)) kbit" : "\(decimal(bits / 1e6, places: 2)) Mbit"
+}
+
+/// A number that isn't negative, with so many digits behind the point.
+private func decimal(_ value: Double, places: Int) -> String {
+    var scale = 1
+    for _ in 0..<places { scale *= 10 }
+    guard value.isFinite, value >= 0, value < 1e12 else { return "0" }
+    let scaled = Int((value * Double(scale)).rounded())
+    if places == 0 { return "\(scaled)" }
+    let digits = String(scaled % scale)
+    return "\(scaled / scale)." + String(repeating: "0", count: places - digits.count) + digits
+}
+
+private func object(_ fields: [(String, String)]) -> String {
+    "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
+}
+
+private func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"", "\\": result += "\\\(scalar)"
+        case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}

@@ -1,0 +1,99 @@
+import CaptureLink
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+@testable import CaptureAgent
+
+@Suite("What capture tells of its work")
+struct StatisticsTests {
+    @Test("a percentile is within 7 % of the true one, whatever the durations")
+    func percentiles() {
+        var random = SeededRandom(seed: 12)
+        for limit in [2_000, 1_000_000, 40_000_000, 3_000_000_000] as [UInt64] {
+            var histogram = DurationHistogram()
+            let durations = (0..<500).map { _ in UInt64.random(in: 1024...limit, using: &random) }.sorted()
+            for duration in durations.shuffled(using: &random) { histogram.add(duration) }
+            for (percent, index) in [(50, 249), (95, 474), (100, 499)] as [(UInt32, Int)] {
+                let found = Double(histogram.percentile(percent))
+                #expect(abs(found - Double(durations[index])) < 0.07 * Double(durations[index]))
+            }
+        }
+    }
+
+    @Test("nothing has no percentile, and neither the shortest nor the longest leaves the table")
+    func extremes() {
+        var histogram = DurationHistogram()
+        #expect(histogram.percentile(50) == 0)
+        histogram.add(0)
+        #expect(histogram.percentile(95) < 1200)
+        histogram.add(.max)
+        #expect(histogram.percentile(95) > 3_000_000_000)
+        histogram.removeAll()
+        #expect(histogram.percentile(95) == 0)
+    }
+
+    @Test("only what is new is told, and each time anew")
+    func recent() {
+        let start = MonotonicTime(nanoseconds: 5_000_000_000)
+        var work = RecentWork(since: start, processorTime: .milliseconds(100))
+        let size = PictureSize(width: 100, height: 50)
+        var all = CaptureStatistics()
+        for damaged in [5000, 1000, 0, 9999] {
+            all.pictures += 1
+            all.encodeNanoseconds += 2_000_000
+            work.tookPicture(encodingSoFar: all.encodeNanoseconds, damaged: damaged, of: size)
+        }
+        all.bytes = 700
+        let first = work.take(all, processorTime: .milliseconds(130), now: start + .seconds(1))
+        #expect(first.duration == 1_000_000_000)
+        #expect(first.pictures == 4 && first.bytes == 700)
+        #expect(first.processorNanoseconds == 30_000_000)
+        // 1, 0.2 and 1 (no more than all of it): the picture that shows nothing new doesn't count.
+        #expect(first.damagedMillionths == 733_333)
+        for time in [first.encodeMedianNanoseconds, first.encodeP95Nanoseconds] {
+            #expect((1_880_000...2_120_000).contains(time))
+        }
+        let second = work.take(all, processorTime: .milliseconds(130), now: start + .seconds(3))
+        var nothing = RecentStatistics()
+        nothing.duration = 2_000_000_000
+        #expect(second == nothing)
+    }
+
+    @Test(
+        "they come about once a second while something changes, and add up; a still screen sends none of its own",
+        .enabled(if: VirtualScreen.isAvailable))
+    func messages() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        func statistics() -> [CaptureStatistics] {
+            host.messages.compactMap { if case .statistics(let done) = $0.body { done } else { nil } }
+        }
+        let begin = now()
+        var tick = 0
+        try host.wait(for: "three of them") {
+            tick += 1
+            try? window.show(tick: tick)
+            return statistics().count == 3
+        }
+        #expect(now() - begin > .milliseconds(1900))
+        let all = statistics()
+        let last = try #require(all.last)
+        let recent = try all.map { try #require($0.recent) }
+        #expect(recent.map(\.pictures).reduce(0, +) == last.pictures)
+        #expect(recent.map(\.bytes).reduce(0, +) == last.bytes)
+        let second = recent[1]
+        #expect((950_000_000...1_500_000_000).contains(second.duration))
+        #expect(second.pictures > 10 && second.processorNanoseconds > 0)
+        #expect(second.encodeMedianNanoseconds > 0 && second.encodeMedianNanoseconds <= second.encodeP95Nanoseconds)
+        #expect((1...1_000_000).contains(second.damagedMillionths))
+        try host.waitForSilence(of: .milliseconds(600))
+        let count = host.messages.count
+        try host.read(for: .milliseconds(1500))
+        #expect(host.messages.count - count <= 3, "one picture that keeps the stream alive, and the figures behind it")
+        capture.stop()
+    }
+}

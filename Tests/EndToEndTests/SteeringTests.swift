@@ -1,0 +1,94 @@
+import BrowserDriver
+import CaptureLink
+import Foundation
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Steering a share that runs", .enabled(if: EndToEnd.isPossible))
+    struct SteeringTests {
+        private func ask(_ words: [String], of desktop: SharedDesktop) throws -> CommandLineRun {
+            try CommandLineRun(["screenrelay"] + words + ["--pid", "\(desktop.host.child.processID)"])
+        }
+
+        @Test("limits, a sharper picture and the status get through, and what makes no sense is refused")
+        func steering() throws {
+            let desktop = try SharedDesktop()
+            try desktop.host.waitForLog("has connected")
+            var run = try ask(["rate", "--fps", "5", "--bitrate", "600k"], of: desktop)
+            #expect(run.status == .exited(0) && run.output == "at most 5 pictures and 600 kbit a second\n")
+            run = try ask(["sharpen"], of: desktop)
+            #expect(run.status == .exited(0) && run.output == "sharpening\n")
+            try desktop.host.waitForLog("the host wants a sharper picture")
+
+            // A snapshot has capture make pictures, and figures of them.
+            let file = desktop.folder.file("screen.png")
+            try eventually("figures of pictures", within: .seconds(20)) { () throws -> Void? in
+                #expect(try CommandLineRun(["screenrelay", "snapshot", desktop.link, "-o", file]).status == .exited(0))
+                let text = try ask(["status"], of: desktop).output
+                let begin = "live; sharing \(desktop.screen.name) to the room screen; 0 viewers; at most 5 pictures"
+                #expect(text.hasPrefix(begin))
+                return text.contains("\n  capture: ") && text.contains("MiB of memory") ? () : nil
+            }
+            let status = try ask(["status", "--json"], of: desktop)
+            let line = try #require(status.output.split(separator: "\n").first)
+            let json = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+            #expect(json["process"].int == Int(desktop.host.child.processID))
+            #expect(json["state"].string == "live" && json["room"].string == "screen" && json["viewers"].int == 0)
+            #expect(json["maxPicturesPerSecond"].int == 5 && json["maxBitsPerSecond"].int == 600_000)
+            #expect(json["capture"]["pictures"].int ?? 0 > 0 && json["capture"]["residentBytes"].int ?? 0 > 1 << 20)
+            #expect(json["capture"]["recent"]["nanoseconds"].int ?? 0 > 0)
+
+            run = try ask(["rate", "--fps", "max", "--bitrate", "max"], of: desktop)
+            #expect(run.output == "as capture was started\n")
+            for (words, reason) in [
+                (["rate"], "--fps or --bitrate"), (["rate", "--fps", "0"], "1 to 120"),
+                (["rate", "--bitrate", "much"], "4M, 600k"),
+            ] {
+                run = try ask(words, of: desktop)
+                #expect(run.status == .exited(64) && run.errorLine?.contains(reason) == true, "\(run.errorOutput)")
+            }
+        }
+
+        @Test("a host without a capture says that it has none")
+        func withoutCapture() throws {
+            let folder = try TemporaryFolder()
+            let host = try RunningProgram(
+                "screenrelay",
+                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            _ = try host.printedLink()
+            let process = "\(host.child.processID)"
+            let run = try CommandLineRun(["screenrelay", "sharpen", "--pid", process])
+            #expect(run.status == .exited(69) && run.errorLine?.contains("no capture is connected") == true)
+            let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", process])
+            #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
+        }
+
+        @Test(
+            "a sharper picture of a large screen comes in parts that the bit rate has room for",
+            .timeLimit(.minutes(1)))
+        func sharpening() throws {
+            let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
+            let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "idle"])
+            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            let capture = try LinkedCapture(screen)
+            try capture.wait(for: "a picture") { !capture.taken.isEmpty }
+            try capture.settle()
+            let (first, begin) = (capture.taken.count, now())
+            try capture.send(.sharpen)
+            try capture.wait(for: "the first part") { capture.taken.count > first }
+            try capture.settle(within: .seconds(30))
+            let parts = capture.taken[first...].filter { $0.notice.quantizer == 10 }
+            let bytes = parts.map(\.byteCount).reduce(0, +)
+            let time = try #require(parts.last).arrival - begin
+            print("sharpened in \(parts.count) parts of \(bytes) bytes in all, within \(time.milliseconds) ms")
+            #expect(parts.count > 3 && bytes > 20_000 && time < .seconds(15))
+            // 4 Mbit/s, and a part that is larger than was foretold.
+            #expect(Double(bytes * 8) < 4e6 * (time.seconds + 0.5))
+            #expect(capture.taken[first...].allSatisfy { !$0.isIDR })
+            #expect(capture.program.stop() == .exited(0))
+        }
+    }
+}
