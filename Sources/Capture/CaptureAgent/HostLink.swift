@@ -231,6 +231,7 @@ final class HostLink {
                 canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
     }
 
+    private func greet(_ size: PictureSize) {
         var words: [LinkMessage] = [hello, .size(size)]
         if let token, case .tcp = address { words.insert(.token(token.bytes), at: 0) }
         write(words)
