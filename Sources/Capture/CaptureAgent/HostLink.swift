@@ -388,7 +388,10 @@ final class HostLink {
     /// Tells the host why we end, gives it a moment to take that, and closes.
     func end(_ reason: EndReason, _ text: String) {
         waiting.removeAll()
-        if takesMessages { write([.end(EndNotice(reason: reason, text: text))]) }
+        let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
+        if isRecording, !isLegacy { recorder?.add(encoder.encode(notice), .extended) }
+        // Also behind what the host has not taken yet: nothing else follows.
+        if takesMessages { write([notice]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
