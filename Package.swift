@@ -47,7 +47,9 @@ let package = Package(
             name: "ScreenRelayKit",
             targets: ["ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "Signalling", "STUN", "Threading"]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
-        .library(name: "ScreenRelayProving", targets: ["BrowserDriver", "Processes", "CommandLine"]),
+        .library(
+            name: "ScreenRelayProving",
+            targets: ["BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport"]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
     ],
@@ -86,8 +88,10 @@ let package = Package(
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
-        shell("Link", "LinkTransport", ["CLinux"]),
+        shell("Link", "LinkTransport", ["CLinux", "MediaTypes"]),
         shell("Link", "RecordingFiles", ["CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+
+        pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         // Capture: from the screen to the link.
         shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
@@ -97,7 +101,7 @@ let package = Package(
             [
                 "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
                 "LinkTransport",
-                "ByteCoding", "MediaTypes",
+                "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
 
         // Host: from the link to the readers.
@@ -106,8 +110,8 @@ let package = Package(
         shell(
             "Host", "Ingest",
             [
-                "Threading", "CaptureLink", "LinkTransport", "TrackHub", "VideoDecoding", "X264Encoding",
-                "MediaTypes",
+                "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub", "VideoDecoding",
+                "X264Encoding", "MediaTypes",
             ]),
 
         // RTC: from a reader to a peer.
@@ -134,21 +138,24 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "TrackHub", "Ingest", "STUN",
-                "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub",
+                "Ingest",
+                "STUN", "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
-        shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes"]),
+        shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
         program(
             "Programs", "screenrelay",
             [
-                "CLinux", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling", "STUN", "Threading",
-                "CaptureLink", "Recording", "RecordingFiles", "Inspection", "Exporting", "MediaFiles", "MediaTypes",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
+                "STUN",
+                "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
+                "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-capture",
-            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "X11Capture", "MediaTypes"]),
+            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
 
         // Proving: a scene to share and a real browser to see it with.
         shell("Proving", "TestScene", ["CXCB"]),
@@ -183,6 +190,7 @@ let package = Package(
                 "Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "Threading", "MediaTypes",
                 "TestSupport",
             ]),
+        tests("ReplayingTests", ["Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
@@ -196,9 +204,9 @@ let package = Package(
         tests(
             "IngestTests",
             [
-                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "X264Encoding",
-                "VideoDecoding",
-                "MediaTypes", "TestSupport",
+                "Ingest", "TrackHub", "Threading", "CaptureLink", "H264", "LinkTransport", "Recording",
+                "RecordingFiles",
+                "X264Encoding", "VideoDecoding", "MediaTypes", "TestSupport",
             ]),
         tests("STUNTests", ["STUN", "TestSupport"]),
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
@@ -225,9 +233,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "H264", "X264Encoding", "VideoDecoding",
-                "MediaTypes",
-                "CLinux", "TestSupport",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "H264",
+                "X264Encoding",
+                "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
             ]),
     ]
 )

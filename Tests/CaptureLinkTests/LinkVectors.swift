@@ -52,6 +52,15 @@ enum LinkVectors {
             ("pointer-mode", .pointerMode(.drawn), 0, nil),
             ("hold", .hold(true), 0, nil),
             ("chroma", .chroma(.yuv444), 0, nil),
+            ("ping", .ping(time), 0, nil),
+            (
+                "pong",
+                .pong(
+                    ClockEcho(
+                        asked: time, received: MonotonicTime(nanoseconds: 77_000_000_000),
+                        sent: MonotonicTime(nanoseconds: 77_000_250_000))), epoch, nil
+            ),
+            ("token", .token(Array("sixteen bytes...".utf8)), epoch, nil),
             ("sharpen", .sharpen, 0, nil),
         ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
 
@@ -103,11 +112,12 @@ enum LinkVectors {
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",
         "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing", "bad-hold",
-        "bad-chroma",
+        "bad-chroma", "bad-ping", "bad-pong", "bad-token",
     ]
     /// The kinds whose payload can't be cut short without losing something.
     static let newKinds = [
-        "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "hold", "chroma",
+        "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "hold", "chroma", "ping",
+        "pong",
     ]
     /// All of them.
     static let all = controlMessages.map(\.name) + streams + broken

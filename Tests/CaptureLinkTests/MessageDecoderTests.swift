@@ -5,6 +5,14 @@ import Testing
 
 @Suite("Reading messages")
 struct MessageDecoderTests {
+    @Test("a length beyond the limit is told as soon as it is there, whatever form the connection has")
+    func earlyLength() {
+        let bytes: [UInt8] = [0x26, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
+        #expect(decode(Array(bytes.dropLast())).error == nil)
+        #expect(decode(bytes).error == .nalUnitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
+        #expect(decode(bytes, piece: 1).error == .nalUnitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
+    }
+
     @Test("every control message of the vectors is read, with its header")
     func controlMessages() throws {
         for (name, message, epoch, time) in LinkVectors.controlMessages {

@@ -74,13 +74,16 @@ struct CaptureOptionsTests {
         for level in Log.Level.allCases { #expect(CaptureVerbosity(rawValue: level.rawValue)?.level == level) }
     }
 
-    @Test("a link is a socket's path or a descriptor, and anything else is told what would be right")
+    @Test("a link is a socket's path, a TCP port or a descriptor, and anything else is told what would be right")
     func link() throws {
         #expect(try command.parse(["--link", "fd:3"], program: "p").value("link", as: .link) == .descriptor(3))
+        #expect(
+            try command.parse(["--link", "tcp:[::1]:7300"], program: "p").value("link", as: .link)
+                == .tcp(host: "::1", port: 7300))
         let error = #expect(throws: UsageError.self) {
-            _ = try command.parse(["--link", "tcp:1"], program: "p").value("link", as: .link)
+            _ = try command.parse(["--link", "udp:1"], program: "p").value("link", as: .link)
         }
-        #expect(error?.description.hasPrefix("--link tcp:1: ") == true)
+        #expect(error?.description.hasPrefix("--link udp:1: ") == true)
         #expect(error?.exitCode == .usage)
     }
 

@@ -102,6 +102,15 @@ final class RawSocket {
         }
     }
 
+    /// Whether the other side has ended the connection; what it sent before is thrown away.
+    var hasEnded: Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count <= 0 { return count == 0 || errno != EAGAIN && errno != EINTR }
+        }
+    }
+
     /// Whether the other side has neither ended the connection nor sent anything so far.
     var isSilent: Bool {
         var byte: UInt8 = 0

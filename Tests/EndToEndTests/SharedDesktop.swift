@@ -60,8 +60,10 @@ final class SharedDesktop {
     }
 
     /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
-    /// `hostOptions`: more of the host's.
-    init(apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = []) throws {
+    /// `hostOptions`: more of the host's; `captureTo`: capture goes to another host, which is at that address.
+    init(
+        apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = [], captureTo other: String? = nil
+    ) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(Self.size)
         scene = try Self.startScene(on: screen, sceneOptions)
@@ -72,7 +74,7 @@ final class SharedDesktop {
         self.hostArguments = ["host", "--link", address] + Self.hostOptions + hostOptions
         host = try RunningProgram("screenrelay", hostArguments)
         link = try host.printedLink()
-        capture = try early ?? Self.startCapture(screen, address)
+        capture = try early ?? Self.startCapture(screen, other ?? address)
     }
 
     deinit { stop() }

@@ -7,6 +7,18 @@ private func at(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(
 
 @Suite("The timeline of a track")
 struct TimelineTests {
+    @Test("a source that gives times only later is placed by them from then on, and never runs back")
+    func laterTimes() {
+        var timeline = Timeline(origin: at(0))
+        let first = timeline.place(captureTime: nil, epoch: 1, arrival: at(500))
+        let second = timeline.place(captureTime: at(490), epoch: 1, arrival: at(520))
+        #expect(second.captureTime == at(490))
+        #expect(second.time.ticks == first.time.ticks + 1)
+        let third = timeline.place(captureTime: at(540), epoch: 1, arrival: at(560))
+        #expect(third.captureTime == at(540))
+        #expect(third.time.ticks == 540 * 90)
+    }
+
     @Test("capture times of this machine's clock are taken as they are")
     func ownClock() {
         var timeline = Timeline(origin: at(1000))

@@ -16,6 +16,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "bench-join", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
-            swiftSettings: settings)
+            swiftSettings: settings),
+        .executableTarget(
+            name: "bench-link", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
+            swiftSettings: settings),
     ]
 )

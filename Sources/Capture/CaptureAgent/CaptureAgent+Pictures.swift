@@ -28,7 +28,7 @@ extension CaptureAgent {
 
     /// Takes and sends a picture where it is time to; true where the display was asked for something.
     func takePictureIfDue() throws(CaptureError) -> Bool {
-        guard link.isConnected, !isPaused else { return false }
+        guard link.hasReader, !isPaused else { return false }
         let now = MonotonicTime.now()
         guard link.isReady else {
             schedule.forgetChange()
@@ -139,6 +139,7 @@ extension CaptureAgent {
             picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,
             pictureParameterSet: pipeline.encoder.pictureParameterSet)
         sequenceNumber &+= 1
+        if link.takeRecordingGap() { demandIDR() }
     }
 
     private func currentPipeline() throws(CaptureError) -> PicturePipeline {

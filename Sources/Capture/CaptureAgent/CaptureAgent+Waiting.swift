@@ -27,16 +27,15 @@ extension CaptureAgent {
     /// Sleeps until something happens or is due; true where capture shall end.
     func waitForEvents() throws(CaptureError) -> Bool {
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
-        if link.isConnected, !isPaused {
+        if link.hasReader, !isPaused {
             // While the host hasn't taken the last picture, only its taking it counts.
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }
         }
-        let linkEvents = link.wantsWrite ? POLLIN | POLLOUT : POLLIN
         var watched = (
             pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: link.descriptor, events: Int16(linkEvents), revents: 0),
+            pollfd(fd: link.descriptor, events: link.events, revents: 0),
             pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: screen.pointerDescriptor, events: Int16(POLLIN), revents: 0)
         )

@@ -4,6 +4,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import RateControl
+import RecordingFiles
 import X11Capture
 import X264Encoding
 
@@ -28,8 +29,10 @@ public final class CaptureAgent {
     /// Until when what stands still is made finer than usual; nil where it isn't.
     var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
-    /// Nobody watches.
-    var isPaused = false
+    /// The host says that nobody watches.
+    var isPausedByHost = false
+    /// Nobody watches, and nobody records.
+    var isPaused: Bool { isPausedByHost && !link.isRecording }
     /// The sharer has paused.
     var isHeld = false
     var sharing = SharingState.live
@@ -60,9 +63,19 @@ public final class CaptureAgent {
         } catch {
             throw .screen(error)
         }
+        let recorder: CaptureRecorder?
+        do throws(RecordingFileError) {
+            recorder = try configuration.recording.map { path throws(RecordingFileError) in
+                try CaptureRecorder(path: path, log: log)
+            }
+        } catch {
+            throw .recording(error)
+        }
         link = HostLink(
-            configuration.link, isLegacy: configuration.isLegacy,
-            changesChroma: configuration.chroma == .yuv444Or420, patience: configuration.readPatience, log: log)
+            configuration.link, token: configuration.linkToken, isLegacy: configuration.isLegacy,
+            changesChroma: configuration.chroma == .yuv444Or420, patience: configuration.readPatience,
+            recorder: recorder,
+            log: log)
         pointer = PointerReporter(screen)
         recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
@@ -79,6 +92,8 @@ public final class CaptureAgent {
 
     /// Captures until told to stop, or until the host is gone for good. Errors have been told to the host.
     public func run() throws(CaptureError) -> CaptureEnd {
+        link.beginRecording(pictureSize)
+        if link.isRecording { demandIDR() }
         do throws(CaptureError) {
             while true {
                 if try screenChangedSize() { adoptSize() }
@@ -137,7 +152,7 @@ public final class CaptureAgent {
 
     /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more, less, or another way.
     private func greetHost() {
-        isPaused = false
+        isPausedByHost = false
         rate.bitRate = configuration.bitRate
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
@@ -152,7 +167,7 @@ public final class CaptureAgent {
     }
 
     private func followPointer() throws(CaptureError) {
-        guard link.isConnected, !isPaused, sharing == .live else { return }
+        guard link.hasReader, !isPaused, sharing == .live else { return }
         do throws(X11CaptureError) {
             try pointer.look(.now())
         } catch {
@@ -171,10 +186,10 @@ public final class CaptureAgent {
             demandIDR()
         case .pause:
             log(.debug, "the host wants no pictures")
-            isPaused = true
+            isPausedByHost = true
         case .resume:
             log(.debug, "the host wants pictures")
-            isPaused = false
+            isPausedByHost = false
             wantsPicture = true
             schedule.reset()
         case .pointerMode(let mode):

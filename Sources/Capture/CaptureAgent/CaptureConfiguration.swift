@@ -7,6 +7,8 @@ public import X264Encoding
 public struct CaptureConfiguration: Sendable {
     /// Where the host is.
     public var link: LinkAddress
+    /// What a host that is reached by TCP is shown; without it only one of this machine is connected to.
+    public var linkToken: LinkToken?
     /// The X display; nil for what DISPLAY names.
     public var display: String?
     /// Pictures a second at most, 1...120.
@@ -42,6 +44,9 @@ public struct CaptureConfiguration: Sendable {
     public var refines = true
     /// Whether every decision of the rate control is logged.
     public var logsRate = false
+
+    /// A file, which must not exist, for what is sent; nil: none. With one, capture runs without a host too.
+    public var recording: String?
 
     /// Captures `display` for the host at `link`.
     public init(

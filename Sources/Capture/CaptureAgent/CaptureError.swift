@@ -1,6 +1,7 @@
 public import CaptureLink
 import Glibc
 public import LinkTransport
+public import RecordingFiles
 public import X11Capture
 public import X264Encoding
 
@@ -14,6 +15,8 @@ public enum CaptureError: Error, CustomStringConvertible {
     case link(LinkTransportError)
     /// What came from the host, or should go there, is against the protocol.
     case message(LinkError)
+    /// What is to be recorded can't be written.
+    case recording(RecordingFileError)
     /// A system call failed; `code` is its errno.
     case system(call: String, code: Int32)
 
@@ -23,6 +26,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         case .encoder(let error): error.description
         case .link(let error): error.description
         case .message(let error): error.description
+        case .recording(let error): error.description
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
     }
@@ -33,7 +37,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         case .link(let error): error.kind
         case .screen(.noDisplayNamed), .screen(.invalidDisplayName): .usage
         case .screen(.system), .system: .system
-        case .screen, .encoder, .message: .unavailable
+        case .screen, .encoder, .message, .recording: .unavailable
         }
     }
 
@@ -52,7 +56,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         case .screen(.windowClosed): .windowClosed
         case .encoder: .encoderFailed
         case .message: .protocolError
-        case .screen, .link, .system: .other
+        case .screen, .link, .recording, .system: .other
         }
     }
 }

@@ -25,16 +25,22 @@ final class HostLink {
 
     private enum State {
         case waiting(until: MonotonicTime)
+        case dialling(LinkDial)
         case connected(LinkConnection, since: MonotonicTime)
         case ended
     }
 
     private let address: LinkAddress
+    /// What the host is shown before anything else; nil for nothing.
+    private let token: LinkToken?
+    /// Why there is no use in another try.
+    private var refusal: LinkTransportError?
     private let isLegacy: Bool
     private let changesChroma: Bool
     private let patience: Interval
     private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
+    private let recorder: CaptureRecorder?
     private var state = State.waiting(until: .zero)
     private var delay = HostLink.shortestDelay
     private var decoder = MessageDecoder()
@@ -49,6 +55,7 @@ final class HostLink {
     /// Whether the host has another capture now: we try again without a word.
     private var isTurnedAway = false
     private var hasToldWaiting = false
+    private var hasBeenConnected = false
     /// Bytes given to the connection, headers included.
     private(set) var bytesSent: UInt64 = 0
 
@@ -60,10 +67,13 @@ final class HostLink {
 
     /// `patience`: how long a host may take nothing of what waits for it before it is left.
     init(
-        _ address: LinkAddress, isLegacy: Bool, changesChroma: Bool, patience: Interval,
+        _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool, patience: Interval,
+        recorder: CaptureRecorder?,
         log: @escaping (CaptureLogLevel, String) -> Void
     ) {
+        self.token = token
         self.patience = patience
+        self.recorder = recorder
         self.address = address
         self.isLegacy = isLegacy
         self.changesChroma = changesChroma
@@ -72,19 +82,41 @@ final class HostLink {
             form: isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
     }
 
-    /// For poll(2); -1 while there is no connection.
-    var descriptor: Int32 { connection?.descriptor ?? -1 }
+    /// For poll(2); -1 while there is no connection, and none is being made.
+    var descriptor: Int32 {
+        if case .dialling(let dial) = state { dial.descriptor } else { connection?.descriptor ?? -1 }
+    }
+    /// What to poll `descriptor` for.
+    var events: Int16 {
+        if case .dialling(let dial) = state { return dial.events }
+        return Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
+    }
     var wantsWrite: Bool { connection?.wantsWrite ?? false }
-    /// Whether the next picture can be written: there is a host, and it has taken the last one.
-    var isReady: Bool { connection.map { !$0.isClosed && !$0.hasPending } ?? false }
-    var isConnected: Bool { connection != nil }
+    /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one; or only a
+    /// recording.
+    var isReady: Bool {
+        guard let connection else { return isRecording }
+        return isGreeted && !connection.isClosed && !connection.hasPending
+    }
+    /// A host that wants a token takes nothing before it.
+    private var isGreeted: Bool { token == nil || hasHello }
+    /// Whether somebody takes what is sent: a host, or a recording.
+    var hasReader: Bool { connection != nil || isRecording }
+    /// Whether what is sent is recorded too: who records counts as a viewer.
+    var isRecording: Bool { recorder?.isRecording ?? false }
+    /// Whether the recording has left something out since the last call, and needs an IDR picture to go on with.
+    func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
     /// Whether the host understands more than NAL units.
     var takesMessages: Bool { hasHello && !isLegacy }
     /// Whether there is no way to a host any more.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
     /// When `connectIfDue` has something to do.
     var nextAttempt: MonotonicTime {
-        if case .waiting(let until) = state { until } else { .distantFuture }
+        switch state {
+        case .waiting(let until): until
+        case .dialling(let dial): dial.deadline
+        case .connected, .ended: .distantFuture
+        }
     }
 
     private var connection: LinkConnection? {
@@ -93,21 +125,39 @@ final class HostLink {
 
     /// Connects where it is time to; true where that succeeded.
     func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
-        guard now >= nextAttempt else { return false }
+        if let refusal { throw .link(refusal) }
         do {
-            let connection = try LinkConnection.connect(to: address)
+            guard let connection = try dialled(now) else { return false }
             state = .connected(connection, since: now)
             decoder = MessageDecoder()
             hasHello = false
+            hasBeenConnected = true
             hasToldWaiting = false
             log(isTurnedAway ? .debug : .info, "connected to \(address)")
             return true
         } catch {
-            guard error.isRetryable else { throw .link(error) }
+            guard error.isRetryable || isNameThatWas(error) else { throw .link(error) }
             if !hasToldWaiting { log(.info, "\(error); waiting for it") }
             hasToldWaiting = true
             backOff(now)
             return false
+        }
+    }
+
+    /// A name that was right once will be again: it is the network that is gone.
+    private func isNameThatWas(_ error: LinkTransportError) -> Bool {
+        if case .nameUnknown = error { hasBeenConnected } else { false }
+    }
+
+    /// The connection where there is one now; nil while it isn't time to try, or the host has not answered.
+    private func dialled(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
+        switch state {
+        case .waiting(let until) where now >= until:
+            let dial = try LinkDial(to: address, hasToken: token != nil)
+            state = .dialling(dial)
+            return try dial.advance()
+        case .dialling(let dial): return try dial.advance()
+        case .waiting, .connected, .ended: return nil
         }
     }
 
@@ -124,14 +174,16 @@ final class HostLink {
                     lose(now, "the host has closed the link")
                     break reading
                 }
-                while let message = try decoder.next() { handle(message.body, size: size, body) }
+                while let message = try decoder.next() { handle(message.body, now, size: size, body) }
             }
         } catch {
             lose(now, "\(error)")
         }
     }
 
-    private func handle(_ message: LinkMessage, size: PictureSize, _ body: (Request) -> Void) {
+    private func handle(
+        _ message: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void
+    ) {
         switch message {
         case .hello(let hello):
             log(.debug, "the host is \(hello.name), process \(hello.processID)")
@@ -149,6 +201,9 @@ final class HostLink {
         case .resume:
             noteTaken()
             body(.resume)
+        case .ping(let asked): answer(asked, received: now)
+        case .end(let notice) where notice.reason == .unauthorised:
+            refusal = .tokenRefused(text: notice.text)
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
@@ -157,7 +212,7 @@ final class HostLink {
         case .hold(let isHeld): body(.hold(isHeld))
         case .chroma(let format): body(.chroma(format))
         case .sharpen: body(.sharpen)
-        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing:
+        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .token:
             log(.debug, "the host sent a message that only capture sends: \(message.kind)")
         }
     }
@@ -168,19 +223,41 @@ final class HostLink {
         isTurnedAway = false
     }
 
-    private func greet(_ size: PictureSize) {
-        let hello = Hello(
-            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma)
-        send(.hello(hello))
-        send(.size(size))
+    private var hello: LinkMessage {
+        .hello(
+            Hello(
+                role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
+                processID: UInt32(clamping: getpid()),
+                canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
     }
 
-    /// Sends a control message, to a host that understands it.
+    private func greet(_ size: PictureSize) {
+        var words: [LinkMessage] = [hello, .size(size)]
+        if let token, case .tcp = address { words.insert(.token(token.bytes), at: 0) }
+        write(words)
+    }
+
+    /// Says what our clock shows, unless that would have to wait: it would be of no use then.
+    private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
+        guard takesMessages, let connection, !connection.hasPending else { return }
+        write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
+    }
+
+    /// Begins the recording as a connection to a host begins; it goes on while hosts come and go.
+    func beginRecording(_ size: PictureSize) {
+        guard let recorder else { return }
+        recorder.begin()
+        guard !isLegacy else { return }
+        recorder.add(encoder.encode(hello), .extended)
+        recorder.add(encoder.encode(.size(size)), .extended)
+    }
+
+    /// Sends a control message, to a host that understands it and to the recording.
     ///
     /// While the host hasn't taken what was written before, it waits, and the next one of its kind takes its place: a host
     /// that doesn't read, but asks for things, makes nothing pile up here.
     func send(_ message: LinkMessage) {
+        if isRecording, !isLegacy { recorder?.add(encoder.encode(message), .extended) }
         guard takesMessages, let connection else { return }
         if connection.hasPending {
             waiting.removeAll { $0.kind == message.kind }
@@ -203,18 +280,21 @@ final class HostLink {
         _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
+        if isRecording { try record(picture, notice, [sequenceParameterSet, pictureParameterSet]) }
+        guard connection != nil else { return }
         writer.removeAll()
         if takesMessages { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
             if picture.encoded.isIDR {
                 for set in [sequenceParameterSet, pictureParameterSet] {
-                    try appendHeader(of: set.count, picture.captureTime, isLast: false)
+                    try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &writer)
                     writer.append(set)
                 }
             }
             for index in 0..<picture.encoded.count {
                 let bytes = picture.encoded[index].bytes
-                try appendHeader(of: bytes.count, picture.captureTime, isLast: index == picture.encoded.count - 1)
+                let isLast = index == picture.encoded.count - 1
+                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &writer)
                 if writer.count + bytes.count <= Self.gathered {
                     writer.append(bytes)
                 } else {
@@ -227,8 +307,34 @@ final class HostLink {
         writeOut()
     }
 
+    /// Records a picture as a host gets it that has said hello: each message has to be one piece of memory, which the
+    /// recording's thread keeps.
+    private func record(
+        _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ sets: [[UInt8]]
+    ) throws(CaptureError) {
+        if !isLegacy { recorder?.add(encoder.encode(.picture(notice)), .extended) }
+        do throws(LinkError) {
+            for set in picture.encoded.isIDR ? sets : [] {
+                var message = ByteWriter(capacity: set.count + 44)
+                try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &message)
+                message.append(set)
+                recorder?.add(message.bytes, encoder.form)
+            }
+            for index in 0..<picture.encoded.count {
+                let bytes = picture.encoded[index].bytes
+                var message = ByteWriter(capacity: bytes.count + 44)
+                let isLast = index == picture.encoded.count - 1
+                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &message)
+                message.append(bytes)
+                recorder?.add(message.bytes, encoder.form)
+            }
+        } catch {
+            throw .message(error)
+        }
+    }
+
     private func appendHeader(
-        of count: Int, _ captureTime: MonotonicTime, isLast: Bool
+        of count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {
         try encoder.appendNALUnitHeader(
             payloadCount: Self.startCode.count + count, captureTime: captureTime, endsAccessUnit: isLast, to: &writer)
@@ -282,7 +388,10 @@ final class HostLink {
     /// Tells the host why we end, gives it a moment to take that, and closes.
     func end(_ reason: EndReason, _ text: String) {
         waiting.removeAll()
-        if takesMessages { write([.end(EndNotice(reason: reason, text: text))]) }
+        let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
+        if isRecording, !isLegacy { recorder?.add(encoder.encode(notice), .extended) }
+        // Also behind what the host has not taken yet: nothing else follows.
+        if takesMessages { write([notice]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -291,6 +400,7 @@ final class HostLink {
         }
         connection?.close()
         state = .ended
+        recorder?.close()
     }
 
     /// A host that ends the link closes it behind its last message: where we find out by writing, that is still to be read.
@@ -300,7 +410,9 @@ final class HostLink {
             guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }
             decoder.push(buffer[..<count])
             while let message = try? decoder.next() {
-                if case .end(let notice) = message.body { text = "the host ends the link: \(notice.text)" }
+                guard case .end(let notice) = message.body else { continue }
+                text = "the host ends the link: \(notice.text)"
+                if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
             }
         }
         lose(now, text)
@@ -311,7 +423,7 @@ final class HostLink {
         connection.close()
         waiting.removeAll()
         log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
-        guard case .unix = address else {
+        if case .descriptor = address {
             state = .ended
             return
         }

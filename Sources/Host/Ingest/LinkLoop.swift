@@ -6,8 +6,12 @@ import Threading
 
 /// The link's thread: waits for captures, their bytes, and what the host wants of them.
 final class LinkLoop {
-    /// How many connections may be open before they have shown what they are.
+    /// How many connections may be open that are not the track's source.
     private static let strangersLimit = 32
+    /// How long each of them may stay at least: time for a capture to say hello, however many others come.
+    private static let strangersTime = Interval.milliseconds(100)
+    /// What all of them together may have sent of messages that are not yet whole.
+    private static let strangersBytes = 4 << 20
     /// Bytes read at once: an IDR of common size takes a few reads.
     private static let readSize = 256 << 10
 
@@ -16,7 +20,10 @@ final class LinkLoop {
     private let name: String
     private let inbox: LinkInbox
     private let silencePatience: Interval
+    private let token: LinkToken?
+    private let recorder: LinkRecorder?
     private let log: EventLog
+    private let strangersLog: LineBudget
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var hasToldOfRefusal = false
@@ -26,11 +33,18 @@ final class LinkLoop {
     // Without descriptors or memory a connection stays in the listener's queue: asked at once again, poll says "readable".
     private static let shortage = [EMFILE, ENFILE, ENOMEM, ENOBUFS]
     private static let shortagePause = Interval.seconds(1)
+    /// Until then there is no room for one more; nil where there is.
+    private var isCrowdedUntil: MonotonicTime?
+    private var closedForRoom = 0
+    private var roomLineDue = MonotonicTime.zero
 
     init(
-        listener: LinkListener?, connection: LinkConnection?, ingest: TrackIngest, name: String, inbox: LinkInbox,
-        silencePatience: Interval, log: EventLog
+        listener: LinkListener?, connection: LinkConnection?, token: LinkToken?, ingest: TrackIngest, name: String,
+        inbox: LinkInbox, silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
     ) {
+        self.token = token
+        self.recorder = recorder
+        strangersLog = LineBudget(log)
         self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest
@@ -44,12 +58,14 @@ final class LinkLoop {
         while !isStopped {
             let ready = wait()
             let now = monotonicNow()
+            if let until = isCrowdedUntil, until <= now { isCrowdedUntil = nil }
             for command in inbox.take() { perform(command) }
             if ready.listener { accept(now) }
             for peer in peers {
                 if ready.peers.contains(ObjectIdentifier(peer)) { peer.read(into: &buffer, now: now) }
                 peer.advance(now: now)
             }
+            keepStrangersSmall(now)
             peers.removeAll { $0.isOver }
             if !peers.contains(where: \.isAttached) { hasToldOfRefusal = false }
         }
@@ -73,10 +89,12 @@ final class LinkLoop {
         }
     }
 
-    private func take(_ connection: LinkConnection, watcher: LinkWatcher? = nil) {
+    /// - Parameter came: when it came to our listener; nil where it was handed over, and is no stranger's.
+    private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
-            connection, ingest: ingest, hostName: name, wake: inbox.wake, watcher: watcher,
-            silencePatience: silencePatience, log: log)
+            connection, came: came, token: came == nil || connection.remote == nil ? nil : token, ingest: ingest,
+            hostName: name, wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
+            log: log, strangersLog: strangersLog)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
     }
@@ -97,18 +115,12 @@ final class LinkLoop {
         guard let listener else { return }
         while true {
             do {
+                guard makeRoom(now) else { return }
                 guard let connection = try listener.accept() else {
                     acceptsAgain = nil
                     return
                 }
-                // The oldest makes room: connections that only stay silent must not keep a capture out.
-                let strangers = peers.filter { $0.isStranger && !$0.isOver }
-                if strangers.count >= Self.strangersLimit, let oldest = strangers.first {
-                    log.warning(
-                        "link: \(strangers.count) connections have not said what they are; the oldest is closed")
-                    oldest.finish()
-                }
-                take(connection)
+                take(connection, came: now)
             } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
                 if acceptsAgain == nil {
                     let error = LinkTransportError.system(call: call, subject: subject, code: code)
@@ -123,6 +135,38 @@ final class LinkLoop {
         }
     }
 
+    /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address that has the
+    /// most of them go first, and none before it had time to say what it is: while all are so young, others wait in line.
+    private func makeRoom(_ now: MonotonicTime) -> Bool {
+        let strangers = peers.filter { $0.isStranger && !$0.isOver }
+        guard strangers.count >= Self.strangersLimit else { return true }
+        let crowds = Dictionary(grouping: strangers) { $0.remote ?? "" }
+        let largest = crowds.values.max { $0.count < $1.count }
+        guard let oldest = largest?.min(by: { $0.came < $1.came }) else { return true }
+        guard now - oldest.came >= Self.strangersTime else {
+            isCrowdedUntil = oldest.came + Self.strangersTime
+            return false
+        }
+        oldest.finish()
+        closedForRoom += 1
+        if roomLineDue <= now {
+            log.warning(
+                "link: \(strangers.count) connections have not said what they are; the oldest is closed, "
+                    + "as were \(closedForRoom - 1) before it")
+            roomLineDue = now + .seconds(1)
+        }
+        return true
+    }
+
+    private func keepStrangersSmall(_ now: MonotonicTime) {
+        let strangers = peers.filter { $0.isStranger && !$0.isOver }
+        guard strangers.reduce(0, { $0 + $1.unfinishedBytes }) > Self.strangersBytes else { return }
+        let largest = strangers.max { $0.unfinishedBytes < $1.unfinishedBytes }
+        strangersLog.warning(
+            "link: connections that have not said what they are send too much; one is closed", now: now)
+        largest?.finish()
+    }
+
     /// Which descriptors have something.
     private struct Ready {
         var listener = false
@@ -131,12 +175,13 @@ final class LinkLoop {
 
     private func wait() -> Ready {
         var entries = [pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0)]
-        let isPausing = acceptsAgain.map { $0 > monotonicNow() } ?? false
+        let until = [acceptsAgain, isCrowdedUntil].compactMap { $0 }.max()
+        let isPausing = until.map { $0 > monotonicNow() } ?? false
         entries.append(
             pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
-        for peer in peers { entries.append(pollfd(fd: peer.descriptor, events: peer.interest, revents: 0)) }
+        for peer in peers { entries.append(peer.interest) }
         var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
-        if isPausing, let acceptsAgain { deadline = min(deadline, acceptsAgain) }
+        if isPausing, let until { deadline = min(deadline, until) }
         entries.withUnsafeMutableBufferPointer { entries in
             guard let base = entries.baseAddress else { return }
             waitForEvents(base, count: entries.count, until: deadline)

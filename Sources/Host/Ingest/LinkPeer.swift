@@ -2,6 +2,7 @@ import CaptureLink
 import Glibc
 import LinkTransport
 import MediaTypes
+import Recording
 import Threading
 
 /// One connection of the link: a stranger until its first message, then the track's source.
@@ -12,6 +13,7 @@ final class LinkPeer {
     private let ingest: TrackIngest
     private let log: EventLog
     private let source: LinkSource
+    private let recording: PeerRecording?
     private var decoder = MessageDecoder()
     private var assembler = AccessUnitAssembler()
     private var pointer = LinkPointer()
@@ -21,6 +23,8 @@ final class LinkPeer {
     private var reason = "capture closed the connection"
     private var greeting = ""
     private var isReplay = false
+    /// What changes a replay's epochs: a recording may come twice, or of the very capture that was here before it.
+    private let replayNumber = UInt64.random(in: 1 ... .max)
     private var lastHeard = MonotonicTime.zero
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
@@ -30,6 +34,17 @@ final class LinkPeer {
     private var hasToldSilence = false
     /// How late we may look at a silence that counts.
     private static let lateness = Interval.seconds(1)
+    /// What it has to show before anything else; nil where nothing, or it has.
+    private var token: LinkToken?
+    private let strangersLog: LineBudget
+    /// When it came.
+    let came: MonotonicTime
+    private let isFromListener: Bool
+    /// How long it may be silent before its first message.
+    private static let strangersPatience = Interval.seconds(8)
+    /// Its clock, where that may not be ours; nil while there is nothing to ask.
+    private var clock: PeerClock?
+    private var hasToldClock = false
     /// Asked where another source is attached already: whether that one had to go, because it is silent.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
     private var loggedFaults: UInt64 = 0
@@ -41,33 +56,52 @@ final class LinkPeer {
     /// A peer that is still writing when we close never reads why: its next write fails first.
     private static let lastWords = Interval.seconds(1)
 
-    /// Whether it has not yet shown what it is.
-    private(set) var isStranger = true
+    /// Whether it came to the listener and is not the track's source: it has not shown what it is, or is turned away.
+    var isStranger: Bool { isFromListener && !isAttached }
+    private var isFirstMessage = true
+    /// Its IP address; nil where it is of this machine for sure.
+    var remote: String? { connection.remote }
+    /// Bytes of a message that is not yet whole.
+    var unfinishedBytes: Int { decoder.unfinishedBytes }
     /// Whether the connection has ended.
     private(set) var isOver = false
 
     init(
-        _ connection: LinkConnection, ingest: TrackIngest, hostName: String, wake: WakeUp, watcher: LinkWatcher?,
-        silencePatience: Interval, log: EventLog
+        _ connection: LinkConnection, came: MonotonicTime?, token: LinkToken?, ingest: TrackIngest, hostName: String,
+        wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval, log: EventLog,
+        strangersLog: LineBudget
     ) {
         self.watcher = watcher
         self.silencePatience = silencePatience
         self.connection = connection
         self.ingest = ingest
         self.log = log
+        self.strangersLog = strangersLog
+        self.token = token
+        self.came = came ?? .zero
+        isFromListener = came != nil
+        // A token is small; whoever has none needs no room for more.
+        if token != nil { decoder.limits.nalUnit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
+        recording = recorder.map(PeerRecording.init)
         // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
     }
 
     var descriptor: Int32 { connection.descriptor }
 
-    var interest: Int16 { Int16(POLLIN) | (connection.wantsWrite ? Int16(POLLOUT) : 0) }
+    /// What to poll for. A replay waits for its recording; nothing but writing is of interest then.
+    var interest: pollfd {
+        let isRead = recording?.isHeldBack != true
+        let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
+        return pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
+    }
 
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
         let faultLine = assembler.counters.faults == loggedFaults ? nil : faultLineDue
-        return [assembler.nextDeadline, faultLine, silenceDeadline].compactMap { $0 }.min()
+        let silence = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
+        return [assembler.nextDeadline, faultLine, silence, silenceDeadline, clock?.nextPing].compactMap { $0 }.min()
     }
 
     /// When a capture that is watched will have been silent for too long; nil where it may be, or that was told.
@@ -83,6 +117,7 @@ final class LinkPeer {
         do {
             // Where that fails the peer is gone; what it sent before is still to be read.
             if connection.wantsWrite { _ = try? connection.flush() }
+            if recording?.isHeldBack == true { return }
             switch try connection.receive(into: &buffer) {
             case .wouldBlock:
                 return
@@ -95,6 +130,9 @@ final class LinkPeer {
                 lastHeard = now
                 hasToldSilence = false
                 decoder.push(buffer[..<count])
+                recording?.push(buffer[..<count])
+                // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
+                defer { recording?.record(at: now) }
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
@@ -105,18 +143,26 @@ final class LinkPeer {
             deliver(now: now)
             if case .endedInsideMessage = error {
                 // Reported and nothing more: the peer may just have died.
-                log.warning("link: \(error)")
+                warn("link: \(error)", now)
                 reason = "\(error)"
                 finish()
             } else {
-                log.error("link: \(error); the connection is ended")
+                complain("link: \(error); the connection is ended", now)
                 end(.protocolError, "\(error)")
             }
         } catch {
-            log.warning("link: \(error)")
+            warn("link: \(error)", now)
             reason = "\(error)"
             finish()
         }
+    }
+
+    private func warn(_ line: String, _ now: MonotonicTime) {
+        if isStranger { strangersLog.warning(line, now: now) } else { log.warning(line) }
+    }
+
+    private func complain(_ line: String, _ now: MonotonicTime) {
+        if isStranger { strangersLog.error(line, now: now) } else { log.error(line) }
     }
 
     /// Does what the time and the host ask for.
@@ -126,6 +172,13 @@ final class LinkPeer {
             if closesBy <= now { finish() }
             return
         }
+        if isFromListener, isFirstMessage, came + Self.strangersPatience <= now {
+            strangersLog.warning("link: a connection that says nothing is closed", now: now)
+            finish()
+            return
+        }
+        // Its time is that of the very moment: what the thread did since it woke up is no part of the way.
+        if let time = clock?.pingIfDue(monotonicNow()) { send(.ping(time)) }
         if let deadline = assembler.nextDeadline, deadline <= now {
             assembler.timeout(now)
             deliver(now: now)
@@ -192,7 +245,19 @@ final class LinkPeer {
 
     /// False where the connection has ended over the message.
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
+        if let token {
+            guard case .token(let shown) = message.body, token.matches(shown) else {
+                strangersLog.warning("link: \(remote ?? "a peer") is refused: it has not shown the token", now: now)
+                end(.unauthorised, "this host takes only captures that were given its --link-token file")
+                return false
+            }
+            self.token = nil
+            decoder.limits = LinkLimits()
+            return true
+        }
         switch message.body {
+        case .token:
+            return true
         case .hello(let hello):
             guard hello.version >= 1 else {
                 end(.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link")
@@ -203,12 +268,16 @@ final class LinkPeer {
                 return false
             }
             isReplay = hello.role == .replay
+            if remote != nil, !isReplay, clock == nil { clock = PeerClock() }
+            recording?.isLossless = isReplay
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)
             if isAttached { ingest.abilitiesChanged(of: source) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }
+        case .pong(let echo):
+            takePong(echo, now)
         case .end(let notice):
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
@@ -220,14 +289,15 @@ final class LinkPeer {
         default:
             break
         }
-        if isStranger {
-            isStranger = false
+        if isFirstMessage {
+            isFirstMessage = false
             isAttached = ingest.attach(source) || makesRoom(now) && ingest.attach(source)
             guard isAttached else {
                 end(.refused, "another capture is connected to this host")
                 return false
             }
             watcher?.onEvent(.arrived)
+            recording?.begin(at: now)
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
@@ -241,11 +311,34 @@ final class LinkPeer {
 
     private func deliver(now: MonotonicTime) {
         while let assembled = assembler.next() {
-            // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
-            let unit = isReplay ? assembled.accessUnit.withoutCaptureTime : assembled.accessUnit
-            ingest.deliver(unit, epoch: assembled.epoch, arrival: now)
+            let unit = placed(assembled.accessUnit, now)
+            ingest.deliver(unit, epoch: isReplay ? assembled.epoch ^ replayNumber : assembled.epoch, arrival: now)
         }
         logFaults(now)
+    }
+
+    /// The unit with its capture time on our clock, or without one.
+    private func placed(_ unit: AccessUnit, _ now: MonotonicTime) -> AccessUnit {
+        // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
+        if isReplay { return unit.withoutCaptureTime }
+        guard remote != nil else { return unit }
+        return unit.withCaptureTime(unit.captureTime.flatMap { clock?.ours($0, now: now) })
+    }
+
+    private func takePong(_ echo: ClockEcho, _ now: MonotonicTime) {
+        clock?.take(echo, arrival: now)
+        guard let timing = clock?.timing(now) else { return }
+        source.timing = timing
+        let hasJumped = clock?.hasJumped() ?? false
+        let words = "\(timing.roundTrip.inMilliseconds) there and back, its clock is ours \(timing.clockOffset.signed)"
+        if hasJumped {
+            log.warning("link: a clock has jumped; capture is \(words)")
+        } else if !hasToldClock {
+            log.info("link: capture is \(words)")
+        } else {
+            log.debug("link: capture is \(words)")
+        }
+        hasToldClock = true
     }
 
     private func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
@@ -258,7 +351,9 @@ final class LinkPeer {
 
     private func send(_ message: LinkMessage) {
         do {
-            try connection.enqueue(header: encoder.encode(message))
+            let bytes = encoder.encode(message)
+            try connection.enqueue(header: bytes)
+            recording?.recordAnswer(bytes)
         } catch {
             log.debug("link: \(error)")
         }

@@ -4,14 +4,20 @@ public import LinkTransport
 public import MediaTypes
 import Synchronization
 public import Threading
+import TrackHub
 
-/// Takes captures in over the link: listens on a Unix socket or holds the end of a socket pair, on a thread of its own.
+/// Takes captures in over the link: listens on a Unix socket or a TCP port, or holds the end of a socket pair, on a thread of
+/// its own.
 ///
 /// One capture at a time is a track's source; another one that comes meanwhile is told so and turned away.
 public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: LinkInbox
     private let ingest: TrackIngest
+    /// Where captures connect, with the port that it really is; nil where they can't.
+    public let address: LinkAddress?
+    /// What records its messages, if anything does.
+    public let recorder: LinkRecorder?
 
     /// What other threads want of the link's thread.
     enum Command: Sendable {
@@ -23,36 +29,52 @@ public final class LinkServer: Sendable {
     ///
     /// - Parameters:
     ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
+    ///   - token: what a capture has to show before anything else that comes by TCP; nil where nothing. Without it only
+    ///     addresses that this machine alone can reach are listened at.
     ///   - name: this host, as it introduces itself to a capture.
     ///   - silencePatience: how long a capture that should run may send nothing before another may take its place, and before
     ///     who watches it is told.
+    ///   - recorder: records the messages; counts as a viewer, and is closed by ``stop()``.
     public init(
-        at address: LinkAddress?, ingest: TrackIngest, name: String, silencePatience: Interval = .seconds(10),
-        log: EventLog
+        at address: LinkAddress?, token: LinkToken? = nil, ingest: TrackIngest, name: String,
+        silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = LinkInbox() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
         }
         self.inbox = inbox
         self.ingest = ingest
+        self.recorder = recorder
         let openings = Mutex(Openings())
+        var place: LinkAddress?
         switch address {
-        case .unix(let path):
-            let listener = try LinkListener(path: path)
-            log.info("waiting for capture on unix:\(path)")
+        case .unix?, .tcp?:
+            guard let address else { break }
+            let listener = try LinkListener(at: address, hasToken: token != nil)
+            log.info("waiting for capture on \(listener.address)")
+            place = listener.address
             openings.withLock { $0.listener = LinkListenerBox(listener) }
-        case .descriptor:
+        case .descriptor?:
             guard let address else { break }
             let connection = try LinkConnection.connect(to: address)
             openings.withLock { $0.connection = LinkConnectionBox(connection) }
         case nil:
             break
         }
+        self.address = place
         let opened = openings.withLock { $0 }
+        if let recorder {
+            recorder.connect(
+                onRoom: { inbox.wake.signal() },
+                onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: monotonicNow()) },
+                onStop: { [weak ingest] in ingest?.setRecorded(false) })
+            ingest.setRecorded(recorder.isRecording)
+        }
         let started = NamedThread("link") {
             let loop = LinkLoop(
-                listener: opened.listener?.value, connection: opened.connection?.value, ingest: ingest, name: name,
-                inbox: inbox, silencePatience: silencePatience, log: log)
+                listener: opened.listener?.value, connection: opened.connection?.value, token: token,
+                ingest: ingest, name: name, inbox: inbox, silencePatience: silencePatience, recorder: recorder,
+                log: log)
             loop.run()
         }
         guard let started else { throw .system(call: "pthread_create", subject: "the link's thread", code: EAGAIN) }
@@ -69,10 +91,13 @@ public final class LinkServer: Sendable {
         inbox.post(.adopt(descriptor: descriptor, watcher: watcher))
     }
 
-    /// Ends the thread, its connections and the socket file. Idempotent.
+    /// Ends the thread, its connections, the socket file and the recording. Idempotent.
     public func stop() {
         inbox.post(.stop)
         thread.join()
+        guard let recorder else { return }
+        recorder.close()
+        ingest.setRecorded(false)
     }
 
     /// What is made before the thread starts and belongs to it from then on.

@@ -19,6 +19,11 @@ final class LinkSource: PictureSource {
     let pointerTeller = Flag()
     var tellsPointer: Bool { pointerTeller.isSet }
     var changesChroma: Bool { hasBothChromaFormats.isSet }
+    private let known = Mutex<SourceTiming?>(nil)
+    var timing: SourceTiming? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
+    }
     private let messages = Mutex<[LinkMessage]>([])
     private let wake: WakeUp
 

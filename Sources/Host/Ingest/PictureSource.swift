@@ -26,6 +26,8 @@ public protocol PictureSource: AnyObject, Sendable {
     /// Leave the pointer out of the pictures, or draw it in; only asked of a source that can tell it. Each picture says by
     /// its own flag which it does.
     func setPointerMode(_ mode: PointerMode)
+    /// How far away it is, where that is known: another machine, perhaps.
+    var timing: SourceTiming? { get }
     /// Whether it can go from 4:4:4 to 4:2:0 and back; it begins with 4:4:4 then.
     var changesChroma: Bool { get }
     /// Make the next picture an IDR picture of that format; asked only of one that can.
@@ -44,6 +46,7 @@ extension PictureSource {
     public var tellsPointer: Bool { false }
     /// Nothing to do where the pointer is always drawn.
     public func setPointerMode(_ mode: PointerMode) {}
+    public var timing: SourceTiming? { nil }
     public var changesChroma: Bool { false }
     public func setChroma(_ format: ChromaFormat) {
         // It has no other.

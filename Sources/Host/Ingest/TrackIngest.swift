@@ -46,6 +46,8 @@ public final class TrackIngest: TrackSource {
         var isAnnouncing = false
         var viewers = 0
         var snapshots = 0
+        /// Whether what the source sends is recorded.
+        var isRecorded = false
         /// What the viewers' paths carry; nil until that is known.
         var rate: BitRate?
         /// What a person allows at most.
@@ -69,7 +71,7 @@ public final class TrackIngest: TrackSource {
         /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
         var runningSince: MonotonicTime?
 
-        var isWanted: Bool { viewers > 0 || snapshots > 0 }
+        var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
         var state: SourceState {
             if presence == .live, let pause { .paused(pause) } else { presence }
@@ -206,6 +208,9 @@ public final class TrackIngest: TrackSource {
         hub.passOnKeptRequest(now: arrival)
     }
 
+    /// How far away the source is, where it is on another machine and that is known.
+    public var sourceTiming: SourceTiming? { demand.withLock { $0.source }?.timing }
+
     /// What the source does now.
     public var state: SourceState { demand.withLock { $0.state } }
 
@@ -244,7 +249,9 @@ public final class TrackIngest: TrackSource {
         let isFirst = demand.withLock { demand in
             // Two threads may tell of two changes in the wrong order: what counts is how many there are now.
             let count = hub.viewers
-            let isFirst = demand.viewers == 0 && count > 0 && demand.source?.canMakeIDR == true
+            // Who records has kept the source awake.
+            let wasAsleep = demand.viewers == 0 && !demand.isRecorded
+            let isFirst = wasAsleep && count > 0 && demand.source?.canMakeIDR == true
             demand.viewers = count
             return isFirst
         }
@@ -254,6 +261,12 @@ public final class TrackIngest: TrackSource {
             hub.forgetCache()
             hub.requestKeyFrame(now: monotonicNow())
         }
+    }
+
+    /// Says whether what the source sends is recorded: who records counts as a viewer, for whom the source doesn't pause.
+    public func setRecorded(_ isRecorded: Bool) {
+        demand.withLock { $0.isRecorded = isRecorded }
+        tellSource()
     }
 
     /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now, or

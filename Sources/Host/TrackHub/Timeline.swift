@@ -40,7 +40,8 @@ public struct Timeline: Sendable {
     public mutating func place(
         captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime
     ) -> (time: MediaTime, captureTime: MonotonicTime?) {
-        if self.epoch != epoch {
+        // A source on another machine gives times as soon as the way between the clocks is known.
+        if self.epoch != epoch || captureTime != nil && isPlacedByArrival {
             self.epoch = epoch
             clock = Self.clock(of: captureTime, arrival: arrival)
         }
@@ -66,6 +67,8 @@ public struct Timeline: Sendable {
     public func mediaTime(at moment: MonotonicTime) -> MediaTime {
         MediaTime(ticks: MediaTime.ticks(in: moment - origin))
     }
+
+    private var isPlacedByArrival: Bool { if case .arrival = clock { true } else { false } }
 
     private static func clock(of captureTime: MonotonicTime?, arrival: MonotonicTime) -> Clock {
         guard let captureTime else { return .arrival }

@@ -1,5 +1,6 @@
 import Glibc
 public import LinkTransport
+public import RecordingFiles
 public import STUN
 public import Signalling
 import WebRTC
@@ -12,6 +13,8 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
     case media(address: TransportAddress, reason: String, isTaken: Bool)
     /// The link can't be opened.
     case link(LinkTransportError)
+    /// What is to be recorded can't be written.
+    case recording(RecordingFileError)
     /// The system refused a thread, a descriptor or a key.
     case system(String)
 
@@ -33,6 +36,7 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
                 ? "--udp-port \(address.port): the port is taken by another program; choose another one, or 0 for any"
                 : "--udp-port \(address.port): can't be used on \(address.host): \(reason)"
         case .link(let error): "--link: \(error)"
+        case .recording(let error): "--record: \(error)"
         case .system(let what): what
         }
     }

@@ -2,8 +2,10 @@ public import CaptureLink
 public import Ingest
 public import LinkTransport
 import MediaTypes
+import RecordingFiles
 import STUN
 public import Signalling
+import Synchronization
 public import Threading
 import TrackHub
 public import WebRTC
@@ -25,6 +27,7 @@ public final class ScreenRelayHost: Sendable {
     private let media: MediaServer
     private let signalling: SignallingServer
     private let log: EventLog
+    private let recorder = Mutex<LinkRecorder?>(nil)
 
     /// Starts a host without a source. `onSourceChange` is told when one comes or goes, on the source's thread; it must
     /// not block.
@@ -81,16 +84,40 @@ public final class ScreenRelayHost: Sendable {
         pointer.connect(signalling)
     }
 
-    /// Takes captures in over the link; the returned server ends it.
+    /// Takes captures in over the link; the returned server ends it, and the recording with it.
     ///
-    /// - Parameter address: where captures connect; nil where connected sockets are handed over by `adopt`.
-    public func openLink(at address: LinkAddress?) throws(HostError) -> LinkServer {
+    /// - Parameters:
+    ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
+    ///   - token: what captures have to show that come over TCP; nil where nothing, and then only from this machine.
+    ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
+    ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on.
+    public func openLink(at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil) throws(HostError)
+        -> LinkServer
+    {
+        let recorder = try recording.map { path throws(HostError) in try openRecording(path) }
         do throws(LinkTransportError) {
-            return try LinkServer(at: address, ingest: ingest, name: "screenrelay \(screenRelayVersion)", log: log)
+            let link = try LinkServer(
+                at: address, token: token, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
+                recorder: recorder,
+                log: log)
+            self.recorder.withLock { $0 = recorder }
+            if recorder != nil { setPlainReaders(1) }
+            return link
         } catch {
             throw .link(error)
         }
     }
+
+    private func openRecording(_ path: String) throws(HostError) -> LinkRecorder {
+        do throws(RecordingFileError) {
+            return try LinkRecorder(path: path, log: log)
+        } catch {
+            throw .recording(error)
+        }
+    }
+
+    /// What the recording of the link does, for people; nil where there is none.
+    public var recordingWords: String? { recorder.withLock { $0?.words } }
 
     /// Makes `track` the room's track; false where the room has a source already.
     public func publish(_ track: CustomVideoTrack) -> Bool {
@@ -129,6 +156,8 @@ public final class ScreenRelayHost: Sendable {
 
     /// What the source does now, as viewers are told.
     public var sourceState: Ingest.SourceState { ingest.state }
+    /// How far away the source is and its clock, where it came over TCP and that is known.
+    public var sourceTiming: SourceTiming? { ingest.sourceTiming }
     /// Says how many read the track beside viewers and players and can't draw the pointer, such as recordings: while there is one,
     /// it is drawn into the pictures.
     public func setPlainReaders(_ count: Int) {

@@ -15,17 +15,21 @@ import MediaTypes
 ///     pointerShape    width u16 | height u16 | hot x i16 | hot y i16 | width times height pixels u32
 ///     pointerPosition x i16 | y i16 | visible u8
 ///     sharing         state u8
+///     pong            the ping's time i64 | when it came i64 | when this was sent i64
+///     token           16 to 4096 bytes
 ///     bitRate         bits a second u64
 ///     frameRate       pictures in 1000 seconds u32
 ///     pointerMode     mode u8
 ///     hold            1 or 0 u8
 ///     chroma          format u8
+///     ping            time i64
 ///     requestIDR, pause, resume, sharpen: nothing
 ///
 /// A payload may be longer than that: a later version appends fields, and an older one ignores them.
 enum ControlPayload {
     static let nameLimit = 256
     static let textLimit = 1024
+    static let tokenLengths = 16...4096
 
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
@@ -74,6 +78,10 @@ enum ControlPayload {
         case .pointerMode(let mode): writer.uint8(mode.rawValue)
         case .hold(let isHeld): writer.uint8(isHeld ? 1 : 0)
         case .chroma(let format): writer.uint8(format.rawValue)
+        case .ping(let time): encode(time, into: &writer)
+        case .pong(let echo):
+            for time in [echo.asked, echo.received, echo.sent] { encode(time, into: &writer) }
+        case .token(let bytes): writer.append(bytes)
         }
     }
 
@@ -153,7 +161,25 @@ enum ControlPayload {
         case .hold:
             guard let isHeld = reader.uint8() else { return tooShort }
             return .success(.hold(isHeld != 0))
+        case .ping: return time(from: &reader).map { .success(.ping($0)) } ?? tooShort
+        case .pong:
+            guard let asked = time(from: &reader), let received = time(from: &reader), let sent = time(from: &reader)
+            else { return tooShort }
+            return .success(.pong(ClockEcho(asked: asked, received: received, sent: sent)))
+        case .token:
+            guard tokenLengths.contains(bytes.count) else {
+                return .failure(Problem("a token of \(bytes.count) bytes"))
+            }
+            return .success(.token(bytes))
         }
+    }
+
+    private static func encode(_ time: MonotonicTime, into writer: inout ByteWriter) {
+        writer.uint64LittleEndian(UInt64(bitPattern: time.nanoseconds))
+    }
+
+    private static func time(from reader: inout ByteReader) -> MonotonicTime? {
+        reader.uint64LittleEndian().map { MonotonicTime(nanoseconds: Int64(bitPattern: $0)) }
     }
 
     /// All of its fields, or nil.

@@ -20,6 +20,10 @@ public enum LinkMessage: Hashable, Sendable {
     case pointerPosition(PointerPosition)
     /// Whether the sharer shares just now.
     case sharing(SharingState)
+    /// What the clock of capture showed when it was asked.
+    case pong(ClockEcho)
+    /// What capture and host both know, of 16...4096 bytes.
+    case token([UInt8])
     /// Make the next picture an IDR picture.
     case requestIDR
     /// The bit rate to stay under.
@@ -36,6 +40,8 @@ public enum LinkMessage: Hashable, Sendable {
     case hold(Bool)
     /// The chroma format that all who watch can decode.
     case chroma(ChromaFormat)
+    /// What time is it? Asked at this time of the host's clock.
+    case ping(MonotonicTime)
     /// Make finer than usual what stands still.
     case sharpen
 
@@ -59,6 +65,9 @@ public enum LinkMessage: Hashable, Sendable {
         case .pointerMode: .pointerMode
         case .hold: .hold
         case .chroma: .chroma
+        case .ping: .ping
+        case .pong: .pong
+        case .token: .token
         case .sharpen: .sharpen
         }
     }
@@ -232,6 +241,8 @@ public enum EndReason: UInt8, Sendable, CaseIterable {
     case protocolError = 6
     /// The recording is at its end.
     case endOfRecording = 7
+    /// The host wants a token, and this is not it.
+    case unauthorised = 8
     /// Something else: see the text. Also what a code that we don't know is read as.
     case other = 255
 }

@@ -1,3 +1,4 @@
+import ByteCoding
 import H264
 
 /// Turns the bytes of a connection, in pieces of any size, into messages.
@@ -25,13 +26,17 @@ public struct MessageDecoder: Sendable {
         case failed(LinkError)
     }
 
-    private let limits: LinkLimits
+    /// What a peer may send at most; another limit counts from the next message on.
+    public var limits: LinkLimits
     private var state = State.header
     private var collected: [UInt8] = []
     /// Where the message that is being read began.
     private var messageOffset: UInt64 = 0
     private var ready: [ReceivedMessage] = []
     private var readyIndex = 0
+
+    /// How many bytes of a message are kept that is not yet whole.
+    public var unfinishedBytes: Int { collected.count }
 
     /// A decoder at the first byte of a connection; of one whose form is known, at the first byte of any message.
     public init(limits: LinkLimits = LinkLimits(), form: LinkForm? = nil) {
@@ -117,11 +122,24 @@ public struct MessageDecoder: Sendable {
             wanted = collected.count < FormDetection.firstLook ? FormDetection.firstLook : LinkForm.legacy40.headerCount
         }
         take(wanted - collected.count, from: &rest)
-        if form == nil { form = FormDetection.form(of: collected) }
+        if form == nil {
+            form = FormDetection.form(of: collected)
+            if form == nil { try checkFirstLength() }
+        }
         guard let form, collected.count >= form.headerCount,
             let header = MessageHeader(decoding: collected[...], form: form)
         else { return }
         try begin(header, form: form)
+    }
+
+    /// While the form is open the message can be a NAL unit alone, and its length stands at the same place in all forms: too
+    /// large a one is told before the rest of its header has come.
+    private func checkFirstLength() throws(LinkError) {
+        var reader = ByteReader(collected)
+        guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }
+        if length > UInt64(limits.nalUnit) {
+            throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: messageOffset)
+        }
     }
 
     /// Checks the length against its limit before anything is reserved for it.

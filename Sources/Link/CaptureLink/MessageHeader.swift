@@ -115,6 +115,10 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case pointerPosition = 7
     /// Whether the sharer shares just now. Capture to host.
     case sharing = 8
+    /// What a ping asked for. Capture to host.
+    case pong = 9
+    /// What capture and host both know. Capture to host, before its hello.
+    case token = 10
     /// Make the next picture an IDR picture. Host to capture.
     case requestIDR = 32
     /// The bit rate to stay under. Host to capture.
@@ -131,6 +135,8 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case hold = 38
     /// The chroma format that all who watch can decode. Host to capture.
     case chroma = 39
+    /// What time is it? Host to capture.
+    case ping = 40
     /// Make finer than usual what stands still. Host to capture.
     case sharpen = 41
 }

@@ -19,6 +19,10 @@ enum MessageWords {
         case .pointerMode(let mode): "\(mode)"
         case .hold(let isHeld): isHeld ? "pauses" : "goes on"
         case .chroma(let format): "\(format)"
+        case .ping(let time): "at \(time.nanoseconds) ns"
+        case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"
+        // Not what it is: it opens a host.
+        case .token(let bytes): "of \(bytes.count) bytes"
         case .statistics(let statistics): words(of: statistics)
         }
     }

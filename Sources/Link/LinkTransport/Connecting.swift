@@ -1,16 +1,31 @@
 import Glibc
+import MediaTypes
 
 extension LinkConnection {
-    /// Connects to `address`: a host's socket, or the socket that the parent process handed down.
+    /// Connects to `address`: a host's socket, or the socket that the parent process handed down. Over TCP it waits for the
+    /// answer, a few seconds at most; ``LinkDial`` doesn't.
     ///
-    /// - Throws: `notListening` where nobody is there now (try again), `permissionDenied` and `foreignPeer` where the host
-    ///   is not of our user nor root's.
+    /// - Parameter hasToken: whether there is one to show: without it only this machine's own addresses are tried.
+    /// - Throws: `notListening` and `unreachable` where nobody is there now (try again), `permissionDenied` and `foreignPeer`
+    ///   where the host is not of our user nor root's, `tokenRequired` where the address is another machine's.
     public static func connect(
-        to address: LinkAddress, limit: Int = LinkConnection.standardLimit
+        to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) -> LinkConnection {
+        let dial = try LinkDial(to: address, hasToken: hasToken, limit: limit)
+        while true {
+            if let connection = try dial.advance() { return connection }
+            var waiting = pollfd(fd: dial.descriptor, events: dial.events, revents: 0)
+            let left = (dial.deadline - monotonicTime()).milliseconds
+            poll(&waiting, 1, Int32(clamping: max(0, left + 1)))
+        }
+    }
+
+    /// A connection that needs no waiting for.
+    static func connectAtOnce(to address: LinkAddress, limit: Int) throws(LinkTransportError) -> LinkConnection {
         switch address {
         case .unix(let path): try connect(toPath: path, limit: limit)
         case .descriptor(let number): try adopt(descriptor: number, limit: limit)
+        case .tcp: throw .invalidAddress(text: "\(address)", reason: "a TCP address has to be dialled")
         }
     }
 
@@ -51,7 +66,8 @@ extension LinkConnection {
         }
         let socket = FileDescriptor(owning: number)
         try makeNonBlocking(socket)
-        return LinkConnection(adopting: socket, limit: limit)
+        let remote = NetworkAddress(of: number) { getpeername($0, $1, $2) }
+        return LinkConnection(adopting: socket, limit: limit, remote: remote?.host)
     }
 }
 

@@ -22,11 +22,16 @@ public final class LinkConnection {
     private var outgoing = OutgoingBytes()
     private var isPeerGone = false
     private let limit: Int
+    /// The other end's IP address in digits, without a port; nil for a Unix socket, whose ends are on one machine.
+    public let remote: String?
 
     /// Takes over a connected socket that is already non-blocking; at most `limit` bytes wait for the peer.
-    public init(adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit) {
+    public init(
+        adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String? = nil
+    ) {
         self.socket = consume socket
         self.limit = limit
+        self.remote = remote
     }
 
     /// For poll(2). -1 after `close`.
@@ -84,7 +89,7 @@ public final class LinkConnection {
         }
         if written < header.count { outgoing.append(header[written...]) }
         let ofPayload = max(0, written - header.count)
-        if ofPayload < payload.count { outgoing.append(payload[ofPayload...]) }
+        if ofPayload < payload.count { outgoing.append(UnsafeRawBufferPointer(rebasing: payload[ofPayload...])) }
     }
 
     /// As above, from an array.

@@ -1,15 +1,68 @@
 import CLinux
 import Glibc
 
-/// A Unix socket that takes connections from captures of this user.
+/// A Unix socket that takes connections from captures of this user, or a TCP port that takes them from whoever may come.
 ///
 /// Not thread-safe: one thread polls `descriptor` and calls `accept`. `close` is explicit, idempotent, and also done
 /// when the listener goes.
 public final class LinkListener {
-    /// Where it listens.
-    public let path: String
+    /// Where it listens; of a TCP port the one that it really is.
+    public let address: LinkAddress
     private var socket: FileDescriptor?
     private let file: FileStatus?
+    /// Connections that wait to be accepted: a flood of others shall not keep a capture from getting in line.
+    private static let backlog: Int32 = 128
+
+    /// Listens at `address`, which is a path or a TCP port, of `LinkAddress`.
+    ///
+    /// - Parameter hasToken: whether captures have to show one: without it only this machine's own addresses are listened at.
+    public convenience init(
+        at address: LinkAddress, hasToken: Bool = false
+    ) throws(LinkTransportError) {
+        switch address {
+        case .unix(let path): try self.init(path: path)
+        case .tcp(let host, let port): try self.init(host: host, port: port, hasToken: hasToken)
+        case .descriptor:
+            throw .invalidAddress(text: "\(address)", reason: "a socket that was handed down is connected already")
+        }
+    }
+
+    /// Listens on the first address that `host` has; waits for the system to tell it.
+    private init(host: String, port: UInt16, hasToken: Bool) throws(LinkTransportError) {
+        let asked = LinkAddress.tcp(host: host, port: port)
+        let found = try NetworkAddress.resolve(host: host, port: port, isNumeric: false).get()
+        guard let place = found.first else {
+            throw .nameUnknown(host: host, reason: "it has no IP address", isTemporary: false)
+        }
+        guard hasToken || place.isLoopback else { throw .tokenRequired(address: "\(asked)") }
+        let listening = try place.makeSocket()
+        let number = listening.rawValue
+        var (on, off): (Int32, Int32) = (1, 0)
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        // A host that starts again must not wait for the connections of the one before to be forgotten.
+        try systemCall("setsockopt(SO_REUSEADDR)") { setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, size) }
+        if place.isIPv6 {
+            try systemCall("setsockopt(IPV6_V6ONLY)") {
+                setsockopt(number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &off, size)
+            }
+        }
+        switch retryingInterrupted({ place.withSockaddr { Glibc.bind(number, $0, $1) } }).code {
+        case 0: break
+        case EADDRINUSE: throw .portTaken(address: "\(asked)")
+        case EADDRNOTAVAIL: throw .notOurAddress(address: "\(asked)")
+        case EACCES, EPERM: throw .permissionDenied(path: "\(asked)")
+        case let code: throw .system(call: "bind", subject: "\(asked)", code: code)
+        }
+        switch retryingInterrupted({ listen(number, Self.backlog) }).code {
+        case 0: break
+        case EADDRINUSE: throw .portTaken(address: "\(asked)")
+        case let code: throw .system(call: "listen", subject: "\(asked)", code: code)
+        }
+        let real = NetworkAddress(of: number) { getsockname($0, $1, $2) }
+        address = .tcp(host: host, port: real?.port ?? port)
+        file = nil
+        socket = consume listening
+    }
 
     /// Listens on `path`, whose folder must exist; the socket file gets mode 0600 before anybody can connect.
     ///
@@ -25,8 +78,8 @@ public final class LinkListener {
         let number = listening.rawValue
         try systemCall("fchmod", on: path) { fchmod(number, 0o600) }
         try Self.bind(listening, to: address)
-        try systemCall("listen", on: path) { listen(number, 16) }
-        self.path = path
+        try systemCall("listen", on: path) { listen(number, Self.backlog) }
+        self.address = .unix(path: path)
         file = FileStatus(path: path)
         socket = consume listening
     }
@@ -54,17 +107,25 @@ public final class LinkListener {
         switch code {
         case 0: break
         case EAGAIN, EWOULDBLOCK, ECONNABORTED: return nil
-        default: throw .system(call: "accept4", subject: path, code: code)
+        default: throw .system(call: "accept4", subject: "\(address)", code: code)
         }
         let connected = FileDescriptor(owning: accepted)
-        try PeerCredentials(of: connected).check()
-        return LinkConnection(adopting: connected)
+        guard case .tcp = address else {
+            try PeerCredentials(of: connected).check()
+            return LinkConnection(adopting: connected)
+        }
+        let remote = NetworkAddress(of: accepted) { getpeername($0, $1, $2) }
+        try TCPOptions.set(connected, end: .host)
+        return LinkConnection(adopting: connected, remote: remote?.host ?? "?")
     }
 
     /// Stops listening; removes the socket file if it is still the one that we made.
     public func close() {
         guard descriptor >= 0 else { return }
-        if let file, let current = FileStatus(path: path), current.isSameFile(as: file) { unlink(path) }
+        if let file, case .unix(let path) = address, let current = FileStatus(path: path), current.isSameFile(as: file)
+        {
+            unlink(path)
+        }
         socket = nil
     }
 

@@ -20,6 +20,20 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     case notASocket(path: String)
     /// The system doesn't let us use this path.
     case permissionDenied(path: String)
+    /// Nobody answers at this TCP address now; `code` is the errno that says how.
+    case unreachable(address: String, code: Int32)
+    /// The name of a TCP address has no IP address that could be found.
+    case nameUnknown(host: String, reason: String, isTemporary: Bool)
+    /// Another program listens at this TCP address.
+    case portTaken(address: String)
+    /// No interface of this machine has this TCP address: nobody can listen there.
+    case notOurAddress(address: String)
+    /// An address that other machines can reach, or that is another machine's, and no token to show.
+    case tokenRequired(address: String)
+    /// A file that can't be a token's; `isUnsafe` where others may have read it, or we may not.
+    case tokenFile(path: String, reason: String, isUnsafe: Bool)
+    /// The host wants another token; `text` is what it says.
+    case tokenRefused(text: String)
     /// The process on the other end belongs neither to our user nor to root.
     case foreignPeer(peerUser: UInt32, ourUser: UInt32)
     /// A descriptor that we were handed is not open, or is no connected socket.
@@ -46,10 +60,13 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     /// What a program should do about it.
     public var kind: Kind {
         switch self {
-        case .invalidAddress, .pathTooLong, .unusableDescriptor: .usage
-        case .folderMissing, .folderLocked, .alreadyListening, .notListening, .notASocket, .queueFull, .closed:
+        case .invalidAddress, .pathTooLong, .unusableDescriptor, .notOurAddress, .tokenRequired: .usage
+        case .nameUnknown(_, _, let isTemporary): isTemporary ? .unavailable : .usage
+        case .tokenFile(_, _, let isUnsafe): isUnsafe ? .permission : .usage
+        case .folderMissing, .folderLocked, .alreadyListening, .notListening, .notASocket, .queueFull, .closed,
+            .unreachable, .portTaken:
             .unavailable
-        case .folderNotSafe, .permissionDenied, .foreignPeer: .permission
+        case .folderNotSafe, .permissionDenied, .foreignPeer, .tokenRefused: .permission
         case .system: .system
         }
     }
@@ -57,7 +74,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     /// Whether the same attempt may well succeed a little later.
     public var isRetryable: Bool {
         switch self {
-        case .notListening, .closed, .queueFull: true
+        case .notListening, .closed, .queueFull, .unreachable: true
+        case .nameUnknown(_, _, let isTemporary): isTemporary
         case .system(_, _, let code): [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         default: false
         }
@@ -76,6 +94,16 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .notListening(let path): "no host listens on '\(path)'"
         case .notASocket(let path): "'\(path)' exists and is not a socket"
         case .permissionDenied(let path): "no permission to use the socket '\(path)'"
+        case .unreachable(let address, ECONNREFUSED): "no host listens on '\(address)'"
+        case .unreachable(let address, let code):
+            "'\(address)' can't be reached: \(String(cString: strerror(code)))"
+        case .nameUnknown(let host, let reason, _): "the name '\(host)' has no address: \(reason)"
+        case .portTaken(let address): "another program listens on '\(address)'; choose another port"
+        case .notOurAddress(let address): "this machine has not the address of '\(address)': nobody could connect there"
+        case .tokenRequired(let address):
+            "'\(address)' is not of this machine alone: host and capture need the same --link-token FILE for it"
+        case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a token: \(reason)"
+        case .tokenRefused(let text): text
         case .foreignPeer(let peerUser, let ourUser):
             "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this link"
         case .unusableDescriptor(let number, let reason): "descriptor \(number) can't be used as a link: \(reason)"

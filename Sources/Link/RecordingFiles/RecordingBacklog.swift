@@ -67,11 +67,12 @@ final class RecordingBacklog: Sendable {
         wake.signal()
     }
 
-    func add(_ message: LinkBytes, _ direction: LinkDirection, at time: MonotonicTime) {
+    func add(_ message: LinkBytes, _ direction: LinkDirection, mayBeLost: Bool?, at time: MonotonicTime) {
+        let isKept = !(mayBeLost ?? !isLossless)
         let cost = message.bytes.count + Self.entryCost
         let event = state.withLock { state -> RecordingQueue.Event? in
             guard state.failure == nil, !state.isClosed else { return nil }
-            guard isLossless || hasRoom(for: message, cost, state) else {
+            guard isKept || hasRoom(for: message, cost, state) else {
                 miss(message, at: time, &state)
                 return nil
             }

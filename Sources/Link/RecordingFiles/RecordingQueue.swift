@@ -70,8 +70,13 @@ public final class RecordingQueue: Sendable {
     public func beginConnection(at time: MonotonicTime) { shared.beginConnection(at: time) }
 
     /// Records a message that arrived, or left, at `time` (CLOCK_MONOTONIC). Its bytes are shared, not copied.
-    public func add(_ message: LinkBytes, direction: LinkDirection = .toHost, at time: MonotonicTime) {
-        shared.add(message, direction, at: time)
+    ///
+    /// - Parameter mayBeLost: whether it may be left out; nil: as the queue was made. One queue may serve a live link and a
+    ///   replay, one after the other.
+    public func add(
+        _ message: LinkBytes, direction: LinkDirection = .toHost, mayBeLost: Bool? = nil, at time: MonotonicTime
+    ) {
+        shared.add(message, direction, mayBeLost: mayBeLost, at: time)
     }
 
     /// Writes what waits and the record of the end, closes the file, and waits until that is done. Idempotent.

@@ -25,7 +25,10 @@ public struct AccessUnit: Sendable {
     }
 
     /// The same picture, whose capture time isn't known.
-    public var withoutCaptureTime: AccessUnit {
-        AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: nil, isPointerDrawn: isPointerDrawn)
+    public var withoutCaptureTime: AccessUnit { withCaptureTime(nil) }
+
+    /// The same picture, taken at `time`.
+    public func withCaptureTime(_ time: MonotonicTime?) -> AccessUnit {
+        AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: time, isPointerDrawn: isPointerDrawn)
     }
 }

@@ -1,7 +1,7 @@
 public import LinkTransport
 
 extension ValueFormat where Value == LinkAddress {
-    /// `unix:PATH` or `fd:N`.
+    /// `unix:PATH`, `tcp:HOST:PORT` or `fd:N`.
     public static var link: ValueFormat<LinkAddress> {
         ValueFormat { (text) throws(ValueProblem) in
             do throws(LinkTransportError) {
@@ -25,6 +25,29 @@ extension ParsedOptions {
             throw UsageError("--link \(address): \(error)", exitCode: ExitCode(error.kind))
         }
         return address
+    }
+}
+
+extension Option {
+    /// `--link-token`, for programs that take `--link tcp:`.
+    public static let linkToken = Option(
+        long: "link-token", value: .required("FILE"),
+        help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
+            + "needed for tcp: beyond this machine")
+}
+
+extension ParsedOptions {
+    /// What `--link-token` names, read; nil where it isn't given. Only a TCP link has one.
+    public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
+        guard let path = try value("link-token", as: .text) else { return nil }
+        guard case .tcp? = address else {
+            throw UsageError("--link-token \(path): only a link over TCP has a token, as in --link tcp:127.0.0.1:7300")
+        }
+        do throws(LinkTransportError) {
+            return try LinkToken(file: path)
+        } catch {
+            throw UsageError("--link-token \(path): \(error)", exitCode: ExitCode(error.kind))
+        }
     }
 }
 

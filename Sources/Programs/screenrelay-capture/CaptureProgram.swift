@@ -3,6 +3,7 @@ import CaptureAgent
 import CommandLine
 import Glibc
 import LinkTransport
+import RecordingFiles
 import X11Capture
 
 /// The program that `screenrelay share` and `screenrelay capture` start: one thread, little memory, and it may die.
@@ -43,6 +44,7 @@ enum CaptureProgram {
             return .success
         } catch {
             StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
+            if case .recording(let problem) = error { return ExitCode(problem.kind) }
             return error.isWindowGone ? .windowGone : ExitCode(error.kind)
         }
     }
@@ -56,6 +58,7 @@ enum CaptureProgram {
         case .screen(.regionOutside), .screen(.regionGone): "--region: \(error)"
         case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
         case .link: "--link \(configuration.link): \(error)"
+        case .recording: "--record: \(error)"
         case .encoder, .message, .system: error.description
         }
     }

@@ -11,16 +11,25 @@ enum HostCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where captures connect: unix:PATH, or fd:NUMBER for a connected socket that was handed down; "
-                    + "without it, a socket of this user's own, where 'screenrelay capture' looks by itself")
+                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
+                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
+            ),
+            .linkToken,
         ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
-            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'.")
+            Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
+            Example(
+                "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
+                "Waits for a capture on another machine that has the same file."),
+            Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
+        let token = try options.linkToken(for: address)
+        MessageMemory.keep()
         let configuration = try HostOptions.configuration(options)
+        let recording = try options.value("record", as: .text)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
         do throws(HostError) {
@@ -28,12 +37,14 @@ enum HostCommand {
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let control = Control.serve(host, end, what: "hosting \(address ?? .standard())", log: log)
-            defer { control?.stop() }
-            let link = try host.openLink(at: address ?? .standard())
+            let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
             defer { link.stop() }
+            // Of a port that any was asked for, the one that it is.
+            let place = link.address ?? address ?? .standard()
+            let control = Control.serve(host, end, what: "hosting \(place)", log: log)
+            defer { control?.stop() }
             StandardStreams.print(
-                "Waiting for capture on \(address ?? .standard()), for the room \(host.room). Ctrl-C ends it.\n"
+                "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
                     + HostOptions.links(to: host))
             return end.wait()
         } catch {

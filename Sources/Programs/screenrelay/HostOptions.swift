@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import LinkTransport
+import RecordingFiles
 import STUN
 import ScreenRelayKit
 import Signalling
@@ -32,6 +33,7 @@ enum HostOptions {
             long: "advertise", value: .required("ADDRESS"),
             help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
                 + "may be repeated"),
+        .record,
         Option(
             long: "allow-origin", value: .required("ORIGIN"),
             help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
@@ -158,6 +160,7 @@ extension HostError {
         case .signalling: .unavailable
         case .media: .unavailable
         case .link(let error): ExitCode(error.kind)
+        case .recording(let error): ExitCode(error.kind)
         case .system: .system
         }
     }

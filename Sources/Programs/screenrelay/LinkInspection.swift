@@ -32,8 +32,8 @@ final class LinkInspection {
         signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         guard signals >= 0 else { throw .system(call: "signalfd", subject: "", code: errno) }
         switch link {
-        case .unix(let path):
-            listener = try LinkListener(path: path)
+        case .unix, .tcp:
+            listener = try LinkListener(at: link)
             Log(program: Program.name).info("waiting for a capture or replay on \(link)")
         case .descriptor:
             listener = nil

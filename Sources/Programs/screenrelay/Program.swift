@@ -12,7 +12,8 @@ enum Program {
         summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
         version: screenRelayVersion,
         commands: [
-            ShareCommand.command, HostCommand.command, CaptureCommand.command, SnapshotCommand.command,
+            ShareCommand.command, HostCommand.command, CaptureCommand.command, ReplayCommand.command,
+            SnapshotCommand.command,
             InspectCommand.command, ExportCommand.command,
         ] + Control.commands)
 
@@ -27,6 +28,7 @@ enum Program {
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
+                case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
                 case ExportCommand.command.name: try ExportCommand.run(options)

@@ -22,6 +22,8 @@ enum ShareCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        MessageMemory.keep()
+        let recording = try options.value("record", as: .text)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
@@ -48,7 +50,7 @@ enum ShareCommand {
             let shared = capture.sharedName ?? display
             let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
             defer { control?.stop() }
-            let link = try host.openLink(at: nil)
+            let link = try host.openLink(at: nil, recording: recording)
             defer { link.stop() }
             let supervisor = try CaptureSupervisor(
                 program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log

@@ -13,6 +13,10 @@ struct StatusReport {
     let viewers: Int
     let limits: SourceLimits
     let capture: CaptureStatistics?
+    /// How far away it is, where it came by TCP.
+    let timing: SourceTiming?
+    /// What is recorded, in words.
+    let recording: String?
 
     init(of host: ScreenRelayHost, process: Int32, what: String) {
         self.process = process
@@ -22,6 +26,8 @@ struct StatusReport {
         viewers = host.viewers
         limits = host.limits
         capture = host.captureStatistics
+        timing = host.sourceTiming
+        recording = host.recordingWords
     }
 
     /// In front of what is told of the capture, in `line`.
@@ -31,6 +37,10 @@ struct StatusReport {
     var line: String {
         var line = "\(state.words); \(what) to the room \(room); \(viewers == 1 ? "1 viewer" : "\(viewers) viewers")"
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
+        if let timing {
+            line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
+        }
+        if let recording { line += "; \(recording)" }
         guard let capture else { return line }
         line += Self.captureMark + (capture.recent.map(words) ?? "\(capture.pictures) pictures so far")
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
@@ -61,6 +71,10 @@ struct StatusReport {
         ]
         if let rate = limits.frameRate { fields.append(("maxPicturesPerSecond", "\(rate.millihertz / 1000)")) }
         if let rate = limits.bitRate { fields.append(("maxBitsPerSecond", "\(rate.bitsPerSecond)")) }
+        if let timing {
+            fields.append(("roundTripNanoseconds", "\(timing.roundTrip.nanoseconds)"))
+            fields.append(("clockOffsetNanoseconds", "\(timing.clockOffset.nanoseconds)"))
+        }
         if let capture { fields.append(("capture", object(capture.fields))) }
         return object(fields)
     }

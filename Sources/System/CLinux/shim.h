@@ -270,3 +270,8 @@ static inline int shim_become_user(uint32_t user, uint32_t group) {
     if (setgroups(0, NULL) != 0 || setgid(group) != 0) return -1;
     return setuid(user);
 }
+// Options of TCP sockets (tcp(7)); netinet/tcp.h brings more than their numbers.
+static const int32_t shim_TCP_NODELAY = 1;
+static const int32_t shim_TCP_KEEPIDLE = 4;
+static const int32_t shim_TCP_KEEPINTVL = 5;
+static const int32_t shim_TCP_USER_TIMEOUT = 18;

@@ -1,0 +1,53 @@
+import CaptureLink
+import MediaTypes
+import Recording
+import RecordingFiles
+import Synchronization
+
+/// Records what capture sends to a file, beside the host or without one.
+final class CaptureRecorder {
+    private let queue: RecordingQueue
+    private let hadGap = Flag()
+
+    /// A truth that may be told on any thread.
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+
+    /// Creates the file, which must not exist.
+    init(path: String, log: @escaping @Sendable (CaptureLogLevel, String) -> Void) throws(RecordingFileError) {
+        let hadGap = hadGap
+        queue = try RecordingQueue(try RecordingFile(creating: path)) { event in
+            switch event {
+            case .room: break
+            case .gap(let gap):
+                log(.warning, "--record: the disk is too slow: \(gap.messages) messages are not in the recording")
+                hadGap.value.withLock { $0 = true }
+            case .stopped(let error): log(.warning, "--record: \(error); recording has stopped, sharing goes on")
+            }
+        }
+    }
+
+    /// Whether it still records.
+    var isRecording: Bool { queue.failure == nil }
+
+    /// Whether messages were left out since the last call: what follows can be decoded from the next IDR picture on.
+    func takeGap() -> Bool {
+        hadGap.value.withLock { hadGap in
+            defer { hadGap = false }
+            return hadGap
+        }
+    }
+
+    /// Capture begins.
+    func begin() { queue.beginConnection(at: .now()) }
+
+    /// One message is sent now.
+    func add(_ message: [UInt8], _ form: LinkForm) {
+        guard let message = LinkBytes(message, form: form) else { return }
+        queue.add(message, at: .now())
+    }
+
+    /// Finishes the file. Idempotent.
+    func close() { queue.close() }
+}

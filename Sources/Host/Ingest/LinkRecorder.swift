@@ -1,0 +1,87 @@
+import CaptureLink
+import MediaTypes
+import Recording
+public import RecordingFiles
+import Synchronization
+public import Threading
+
+/// Records what passes over a host's link, with the times at which it passed, to a file.
+///
+/// Any thread. A live capture is never held up: what the disk is too slow for is left out, and the gap is in the file. A
+/// replay is read no faster than the file is written.
+public final class LinkRecorder: Sendable {
+    /// Where it records to.
+    public let path: String
+    private let queue: RecordingQueue
+    private let listeners: Listeners
+
+    /// Who has to hear of the queue; set once the link's thread is there.
+    private final class Listeners: Sendable {
+        struct Value {
+            var onRoom: @Sendable () -> Void = {}
+            var onGap: @Sendable () -> Void = {}
+            var onStop: @Sendable () -> Void = {}
+        }
+
+        let value = Mutex(Value())
+    }
+
+    /// Creates the file, which must not exist.
+    public init(path: String, log: EventLog) throws(RecordingFileError) {
+        self.path = path
+        let listeners = Listeners()
+        self.listeners = listeners
+        queue = try RecordingQueue(try RecordingFile(creating: path)) { event in
+            switch event {
+            case .room:
+                listeners.value.withLock { $0.onRoom }()
+            case .gap(let gap):
+                log.warning(
+                    "--record: the disk is too slow: \(gap.messages) messages of \(gap.bytes) bytes are not in the recording"
+                )
+                listeners.value.withLock { $0.onGap }()
+            case .stopped(let error):
+                log.error("--record: \(error); recording has stopped, everything else goes on")
+                listeners.value.withLock { $0.onStop }()
+            }
+        }
+    }
+
+    /// Says who has to hear of it, on the writing thread: there is room again, a gap has ended, recording has stopped by
+    /// itself. None of them may block.
+    func connect(
+        onRoom: @escaping @Sendable () -> Void, onGap: @escaping @Sendable () -> Void,
+        onStop: @escaping @Sendable () -> Void
+    ) {
+        listeners.value.withLock { $0 = Listeners.Value(onRoom: onRoom, onGap: onGap, onStop: onStop) }
+    }
+
+    /// Whether a replay may be read on; its thread is woken where it may again.
+    var hasRoom: Bool { queue.hasRoom }
+
+    /// A capture, or a replay, has come.
+    func beginConnection(at time: MonotonicTime) { queue.beginConnection(at: time) }
+
+    /// A message passed at `time`. A token stays out: whoever gets the file must not get in by it.
+    func add(_ message: LinkBytes, direction: LinkDirection, mayBeLost: Bool, at time: MonotonicTime) {
+        guard message.header.kindCode != Self.token else { return }
+        queue.add(message, direction: direction, mayBeLost: mayBeLost, at: time)
+    }
+
+    /// The kind of a message that carries a token.
+    private static let token: UInt8 = 10
+
+    /// Whether it still records.
+    public var isRecording: Bool { queue.failure == nil }
+
+    /// What it does, for people.
+    public var words: String {
+        if let failure = queue.failure { return "recording has stopped: \(failure)" }
+        let counters = queue.counters
+        let missing = counters.gaps == 0 ? "" : ", \(counters.missingMessages) more are missing"
+        return "recording to '\(path)': \(counters.messages) messages, \(counters.fileBytes) bytes\(missing)"
+    }
+
+    /// Finishes the file; what comes later is not recorded. Idempotent.
+    public func close() { queue.close() }
+}

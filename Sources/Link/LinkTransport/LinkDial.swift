@@ -1,0 +1,146 @@
+import CLinux
+import Glibc
+public import MediaTypes
+
+/// A connection that is being made: never waits itself.
+///
+/// Not thread-safe. Its thread polls `descriptor` for `events` until `deadline`, and calls `advance` at either. Letting go
+/// of it gives the attempt up.
+public final class LinkDial {
+    /// How long the system may take to find a name's addresses.
+    private static let lookupPatience = Interval.seconds(10)
+    /// How long one address may take to answer.
+    private static let connectPatience = Interval.seconds(5)
+    /// A name's addresses that are tried.
+    private static let addressLimit = 8
+
+    private let address: LinkAddress
+    private let limit: Int
+    private let hasToken: Bool
+    private var connection: LinkConnection?
+    private var lookup: NameLookup?
+    private var candidates: ArraySlice<NetworkAddress> = []
+    private var socket: FileDescriptor?
+    private var failure = ECONNREFUSED
+    /// When `advance` has something to do although nothing has happened.
+    public private(set) var deadline = MonotonicTime.zero
+
+    /// Begins to connect to `address`.
+    ///
+    /// - Parameters:
+    ///   - hasToken: whether there is one to show: without it only this machine's own addresses are tried.
+    ///   - limit: bytes that may wait for the peer of the connection.
+    /// - Throws: as ``LinkConnection/connect(to:hasToken:limit:)``.
+    public init(
+        to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
+    ) throws(LinkTransportError) {
+        self.address = address
+        self.limit = limit
+        self.hasToken = hasToken
+        guard case .tcp(let host, let port) = address else {
+            connection = try LinkConnection.connectAtOnce(to: address, limit: limit)
+            return
+        }
+        if case .success(let found) = NetworkAddress.resolve(host: host, port: port, isNumeric: true) {
+            candidates = found[...]
+            try connectNext()
+        } else {
+            lookup = try NameLookup(host: host, port: port)
+            deadline = monotonicTime() + Self.lookupPatience
+        }
+    }
+
+    /// For poll(2); -1 where there is nothing to wait for but `deadline`.
+    public var descriptor: Int32 {
+        if let lookup { return lookup.descriptor }
+        switch socket {
+        case .some(let open): return open.rawValue
+        case .none: return -1
+        }
+    }
+
+    /// What to poll `descriptor` for.
+    public var events: Int16 { Int16(lookup == nil ? POLLOUT : POLLIN) }
+
+    /// Goes on with what has happened since; the connection once there is one.
+    ///
+    /// - Throws: why there will be none.
+    public func advance() throws(LinkTransportError) -> LinkConnection? {
+        if let connection { return connection }
+        if let lookup {
+            if let answer = lookup.answer {
+                self.lookup = nil
+                candidates = try answer.get().prefix(Self.addressLimit)
+                try connectNext()
+            } else if monotonicTime() >= deadline {
+                throw .nameUnknown(
+                    host: address.hostName, reason: "the system takes too long to tell", isTemporary: true)
+            }
+            return connection
+        }
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&waiting, 1, 0) > 0 {
+            var code: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            let number = descriptor
+            try systemCall("getsockopt(SO_ERROR)") { getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
+            if code == 0 { return try adopt() }
+            failure = code
+        } else if monotonicTime() < deadline {
+            return nil
+        } else {
+            failure = ETIMEDOUT
+        }
+        try connectNext()
+        return connection
+    }
+
+    /// Turns to the next address; throws where there is none left.
+    private func connectNext() throws(LinkTransportError) {
+        while let next = candidates.popFirst() {
+            guard hasToken || next.isLoopback else { throw .tokenRequired(address: "\(address)") }
+            let fresh = try next.makeSocket()
+            try TCPOptions.set(fresh, end: .capture)
+            let number = fresh.rawValue
+            socket = consume fresh
+            // Not again after EINTR: the attempt goes on by itself, as it does behind EINPROGRESS.
+            let code = next.withSockaddr { Glibc.connect(number, $0, $1) } == 0 ? 0 : errno
+            switch code {
+            case 0:
+                _ = try adopt()
+                return
+            case EINPROGRESS, EINTR:
+                deadline = monotonicTime() + Self.connectPatience
+                return
+            default: failure = code
+            }
+        }
+        socket = nil
+        switch failure {
+        case EACCES, EPERM: throw .permissionDenied(path: "\(address)")
+        default: throw .unreachable(address: "\(address)", code: failure)
+        }
+    }
+
+    /// The socket is connected: to somebody else, it is to be hoped.
+    private func adopt() throws(LinkTransportError) -> LinkConnection? {
+        guard let open = socket.take() else { return nil }
+        let ours = NetworkAddress(of: open.rawValue) { getsockname($0, $1, $2) }
+        let theirs = NetworkAddress(of: open.rawValue) { getpeername($0, $1, $2) }
+        // Where nobody listens, and the kernel happens to give us the very port that we ask for, we meet ourselves.
+        if let ours, ours == theirs {
+            failure = ECONNREFUSED
+            try connectNext()
+            return connection
+        }
+        connection = LinkConnection(adopting: open, limit: limit, remote: theirs?.host ?? "?")
+        return connection
+    }
+}
+
+/// CLOCK_MONOTONIC now.
+func monotonicTime() -> MonotonicTime {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+}

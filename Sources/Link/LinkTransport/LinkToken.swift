@@ -1,0 +1,75 @@
+import Glibc
+
+/// What a capture shows a host over TCP before anything else: the content of a file that both have.
+public struct LinkToken: Sendable {
+    /// Bytes of a token.
+    public static let lengths = 16...4096
+
+    /// The token itself.
+    public let bytes: [UInt8]
+
+    /// A token of these bytes; nil where they are too few or too many.
+    public init?(_ bytes: [UInt8]) {
+        guard Self.lengths.contains(bytes.count) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads a token from a regular file that nobody but its owner may read; a line's end behind it is left out.
+    ///
+    /// - Throws: `tokenFile`, with what is wrong.
+    public init(file path: String) throws(LinkTransportError) {
+        // A FIFO without a writer would keep us waiting.
+        let (number, code) = retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        if code != 0 {
+            throw .tokenFile(
+                path: path, reason: String(cString: strerror(code)), isUnsafe: code == EACCES || code == EPERM)
+        }
+        let file = FileDescriptor(owning: number)
+        var status = stat()
+        try systemCall("fstat", on: path) { fstat(number, &status) }
+        if status.st_mode & S_IFMT != S_IFREG {
+            throw .tokenFile(path: path, reason: "it is no regular file", isUnsafe: false)
+        }
+        if status.st_mode & 0o077 != 0 {
+            throw .tokenFile(
+                path: path, reason: "other users may read or write it; run chmod 600 on it", isUnsafe: true)
+        }
+        if status.st_uid != geteuid(), status.st_uid != 0 {
+            throw .tokenFile(path: path, reason: "it belongs to user \(status.st_uid)", isUnsafe: true)
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.lengths.upperBound + 3)
+        var count = 0
+        while count < bytes.count {
+            let taken = try systemCall("read", on: path) {
+                bytes.withUnsafeMutableBytes {
+                    read(file.rawValue, $0.baseAddress.map { $0 + count }, $0.count - count)
+                }
+            }
+            if taken == 0 { break }
+            count += taken
+        }
+        bytes.removeSubrange(count...)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard let token = LinkToken(bytes) else {
+            throw .tokenFile(
+                path: path,
+                reason: count > Self.lengths.upperBound
+                    ? "a token has at most \(Self.lengths.upperBound) bytes"
+                    : "a token has at least \(Self.lengths.lowerBound) bytes, and this one \(bytes.count)",
+                isUnsafe: false)
+        }
+        self = token
+    }
+
+    /// Whether `other` is the same; takes as long wherever the first difference is.
+    @inline(never)
+    public func matches(_ other: [UInt8]) -> Bool {
+        var difference = bytes.count ^ other.count
+        for index in bytes.indices {
+            let theirs = index < other.count ? other[index] : 0
+            difference |= Int(bytes[index] ^ theirs)
+        }
+        return difference == 0
+    }
+}

@@ -1,0 +1,134 @@
+import CommandLine
+import Glibc
+import LinkTransport
+import MediaTypes
+import RecordingFiles
+import Replaying
+
+/// `screenrelay replay`: plays what was recorded to a host, as the capture did that it was recorded of.
+enum ReplayCommand {
+    static let command = Command(
+        name: "replay",
+        summary: "Sends a recording to a host as if it were being captured now, byte for byte.",
+        options: [
+            Option(
+                long: "link", short: "l", value: .required("LINK"),
+                help:
+                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by itself"
+            ),
+            .linkToken,
+            Option(
+                long: "speed", short: "s", value: .required("N|max"),
+                help:
+                    "how many times as fast as it was recorded, as in 2 or 0.25; or max: as fast as the host takes it",
+                default: "1"),
+            Option(long: "loop", help: "begin again at the end, until stopped"),
+            Option(
+                long: "from", value: .required("TIME"),
+                help: "begin so far into the recording, as in 90s or 1.5m: at the IDR picture before that"),
+            Option(
+                long: "pause-at", value: .required("N"),
+                help: "stand still before picture N (the first is 1), until Enter or SIGUSR1"),
+            Option(
+                long: "fps", short: "f", value: .required("NUMBER"),
+                help:
+                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                default: "30"),
+        ],
+        operands: Operands(
+            name: "FILE", count: 1...1,
+            help:
+                "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is standard input"
+        ),
+        examples: [
+            Example("screenrelay replay fault.srr", "Shows what was recorded to who watches this user's host."),
+            Example(
+                "screenrelay replay --speed max --link unix:s.sock stream.h264",
+                "Gives all of a stream to the host on s.sock, as fast as that takes it."),
+            Example(
+                "screenrelay replay --from 2m --pause-at 5400 fault.srr", "Stops right before what is to be looked at."),
+        ])
+
+    static func run(_ parsed: ParsedOptions) throws(UsageError) -> Int32 {
+        let address = try parsed.link() ?? .standard()
+        let token = try parsed.linkToken(for: address)
+        var options = try options(parsed)
+        let from = try parsed.value("from", as: .duration)
+        let path = parsed.operands.first ?? "-"
+        guard let signals = ReplaySignals() else { return Program.fail("no descriptor left for signals", .system) }
+        let file: ReplayFile
+        do throws(RecordingFileError) {
+            file = try ReplayFile(path: path)
+        } catch {
+            return Program.fail("\(error)", ExitCode(error.kind))
+        }
+        if let from {
+            let found = file.start(at: from, period: options.period)
+            if file.failure == nil, from > found.end {
+                throw UsageError("--from \(parsed.value("from") ?? ""): '\(path)' ends after \(found.end.seconds) s")
+            }
+            options.start = found.start
+            _ = file.rewind()
+        }
+        if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
+        do throws(LinkTransportError) {
+            let connection = try LinkConnection.connect(to: address, hasToken: token != nil)
+            return play(
+                file, path, ReplayRun(file, to: connection, token: token, options: options, signals: signals), address)
+        } catch {
+            return Program.fail("--link \(address): \(error)", ExitCode(error.kind))
+        }
+    }
+
+    private static func play(_ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress) -> Int32 {
+        let end = run.run()
+        StandardStreams.print(run.summary + "\n")
+        switch end {
+        case .linkLost(let reason): return Program.fail("--link \(address): \(reason)", .unavailable)
+        case .stopped: return ExitCode.success.rawValue
+        case .done: break
+        }
+        if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
+        if let damage = file.damage {
+            return Program.fail("'\(path)': \(damage); what is in front of that was sent", .badData)
+        }
+        return ExitCode.success.rawValue
+    }
+
+    private static func options(_ parsed: ParsedOptions) throws(UsageError) -> ReplayRun.Options {
+        var options = ReplayRun.Options()
+        options.speed = try parsed.required("speed", as: .replaySpeed)
+        options.period = Interval.seconds(1) / Int64(try parsed.required("fps", as: .frameRate))
+        options.loops = parsed.has("loop")
+        options.pauseAt = try parsed.value("pause-at", as: .integer(1...Int.max, what: "picture number")).map {
+            UInt64($0)
+        }
+        return options
+    }
+}
+
+extension ValueFormat where Value == ReplaySpeed {
+    /// `2`, `0.25`, at most three places behind the point; or `max`.
+    fileprivate static var replaySpeed: ValueFormat<ReplaySpeed> {
+        ValueFormat { (text) throws(ValueProblem) in
+            if text == "max" { return .unlimited }
+            guard let thousandths = thousandths(text), (1...1_000_000).contains(thousandths) else {
+                throw ValueProblem("not a speed; write it like 2 or 0.25, from 0.001 to 1000, or max")
+            }
+            return .thousandths(thousandths)
+        }
+    }
+}
+
+/// A decimal number of at most three places, times 1000.
+private func thousandths(_ text: String) -> Int64? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), text.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }),
+        parts[0].count <= 9, let whole = Int64(parts[0])
+    else { return nil }
+    guard parts.count == 2 else { return whole * 1000 }
+    guard (1...3).contains(parts[1].count),
+        let rest = Int64(parts[1] + String(repeating: "0", count: 3 - parts[1].count))
+    else { return nil }
+    return whole * 1000 + rest
+}

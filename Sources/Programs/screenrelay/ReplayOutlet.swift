@@ -1,0 +1,114 @@
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import Threading
+
+/// The host's end of a replay: introduces the replay, takes its messages, and hears whether the host still wants them.
+final class ReplayOutlet {
+    /// So many bytes are gathered before they are written, and above that a payload is written from where it is.
+    static let gathered = 64 << 10
+
+    private let connection: LinkConnection
+    private var decoder = MessageDecoder()
+    private var buffer = [UInt8](repeating: 0, count: 4096)
+    private var batch: [UInt8] = []
+    // Its hello and end belong to no epoch of the recording.
+    private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
+    /// Whether the host has said hello: before that it may be one that takes every message for a NAL unit.
+    private(set) var isGreeted = false
+    /// Why the host takes no more; nil while it does.
+    private(set) var ending: String?
+    /// Messages of the recording that were written or gathered, and their bytes with headers.
+    private(set) var messages: UInt64 = 0
+    private(set) var bytes: UInt64 = 0
+
+    /// What the host is shown before anything else; nil for nothing.
+    private let token: LinkToken?
+
+    init(_ connection: LinkConnection, token: LinkToken?) {
+        self.connection = connection
+        self.token = token
+        batch.reserveCapacity(2 * Self.gathered)
+    }
+
+    var descriptor: Int32 { connection.descriptor }
+    /// Whether the host has yet to take what was written.
+    var isBlocked: Bool { connection.wantsWrite }
+
+    /// Gathers or writes one message. Only to be called while not blocked, so that at most one message waits in memory.
+    func send(_ message: [UInt8]) throws(LinkTransportError) {
+        messages &+= 1
+        bytes &+= UInt64(message.count)
+        if batch.count + message.count <= Self.gathered {
+            batch += message
+        } else {
+            try write(followedBy: message)
+        }
+    }
+
+    /// Writes what was gathered.
+    func write(followedBy payload: [UInt8] = []) throws(LinkTransportError) {
+        if batch.isEmpty, payload.isEmpty { return }
+        defer { batch.removeAll(keepingCapacity: true) }
+        try connection.enqueue(header: batch, payload: payload)
+    }
+
+    /// Writes what waits for the host, as far as it takes it.
+    func flush() throws(LinkTransportError) { try connection.flush() }
+
+    /// Says who we are: a replay, whose times are not this machine's, and that makes nothing to order.
+    func greet(tellsPointer: Bool) throws(LinkTransportError) {
+        let hello = Hello(
+            role: .replay, name: "screenrelay replay \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
+            canMakeIDR: false, tellsPointer: tellsPointer)
+        if let token { batch += encoder.encode(.token(token.bytes)) }
+        batch += encoder.encode(.hello(hello))
+        try write()
+    }
+
+    /// Reads what the host has sent. What it asks of a capture can't be met, and is passed over.
+    func receive() {
+        do {
+            while ending == nil {
+                switch try connection.receive(into: &buffer) {
+                case .bytes(let count): decoder.push(buffer[..<count])
+                case .wouldBlock: return
+                case .closed: ending = "the host has closed the link"
+                }
+                while let message = try decoder.next() {
+                    if case .hello(let hello) = message.body, hello.role == .host { isGreeted = true }
+                    if case .end(let notice) = message.body {
+                        ending = notice.text.isEmpty ? "the host has ended the link" : notice.text
+                    }
+                }
+            }
+        } catch {
+            ending = "\(error)"
+        }
+    }
+
+    /// Says that nothing follows, and waits until the host has read it all, at most so long.
+    func finish(_ reason: EndReason, _ text: String, within patience: Interval) {
+        let deadline = monotonicNow() + patience
+        do throws(LinkTransportError) {
+            batch += encoder.encode(.end(EndNotice(reason: reason, text: text)))
+            try write()
+            var isShut = false
+            while ending == nil, monotonicNow() < deadline {
+                if !isBlocked, !isShut {
+                    shutdown(descriptor, Int32(SHUT_WR))
+                    isShut = true
+                }
+                let events = isBlocked ? POLLIN | POLLOUT : POLLIN
+                var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+                poll(&entry, 1, 50)
+                if Int32(entry.revents) & POLLOUT != 0 { try flush() }
+                if Int32(entry.revents) & ~POLLOUT != 0 { receive() }
+            }
+        } catch {
+            receive()
+        }
+        connection.close()
+    }
+}

@@ -1,0 +1,28 @@
+import CommandLine
+import Glibc
+import MediaTypes
+
+/// One line on standard error that says how far a replay is; nothing where that is no terminal.
+struct ReplayProgress {
+    private let isShown = isatty(2) == 1
+    private var due = MonotonicTime.zero
+    private var isOnScreen = false
+    private static let period = Interval.milliseconds(500)
+
+    /// Shows it, at most twice a second.
+    mutating func show(_ now: MonotonicTime, at time: Interval, _ pictures: UInt64, _ bytes: UInt64) {
+        guard isShown, now >= due else { return }
+        due = now + Self.period
+        isOnScreen = true
+        let tenths = max(0, time.milliseconds) / 100
+        writeAll(
+            Array("\r\(tenths / 10).\(tenths % 10) s, \(pictures) pictures, \(bytes / 1000) kB\u{1B}[K".utf8), to: 2)
+    }
+
+    /// Takes it away before something else is said.
+    mutating func clear() {
+        guard isOnScreen else { return }
+        isOnScreen = false
+        writeAll(Array("\r\u{1B}[K".utf8), to: 2)
+    }
+}

@@ -1,0 +1,234 @@
+import CaptureLink
+import Glibc
+import Ingest
+import LinkTransport
+import MediaTypes
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@Suite("The link's server over TCP")
+struct NetworkLinkTests {
+    /// A host's end on a port of this machine.
+    final class Host {
+        let hub = TrackHub(origin: now())
+        let ingest: TrackIngest
+        let server: LinkServer
+        let address: LinkAddress
+        private let lines: Lines
+
+        final class Lines: Sendable {
+            let all = Mutex<[String]>([])
+        }
+
+        init(token: LinkToken? = nil) throws {
+            let lines = Lines()
+            self.lines = lines
+            let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
+            ingest = try TrackIngest(hub: hub, log: log)
+            server = try LinkServer(
+                at: .tcp(host: "127.0.0.1", port: 0), token: token, ingest: ingest, name: "test host", log: log)
+            address = try #require(server.address)
+        }
+
+        deinit { server.stop() }
+
+        func count(of text: String) -> Int { lines.all.withLock { $0.count { $0.contains(text) } } }
+
+        func waitForLog(_ text: String) throws {
+            try eventually("'\(text)' in the log", holds: { count(of: text) > 0 })
+        }
+    }
+
+    private static let token = LinkToken(Array("a token of some length".utf8))
+
+    private func capture(_ host: Host) throws -> TestCapture {
+        TestCapture(try LinkConnection.connect(to: host.address))
+    }
+
+    /// Answers pings as a capture whose clock is `ahead` of ours.
+    private func answer(_ capture: TestCapture, pings: Int, ahead: Interval) throws {
+        var answered = 0
+        var seen = 0
+        try capture.wait(for: "\(pings) pings") { messages in
+            for message in messages[seen...] {
+                if case .ping(let asked) = message {
+                    answered += 1
+                    let time = now() + ahead
+                    try? capture.send(.pong(ClockEcho(asked: asked, received: time, sent: time)))
+                }
+            }
+            seen = messages.count
+            return answered >= pings
+        }
+    }
+
+    @Test(
+        "times of a capture whose clock is another land on ours, and a stream's times never run back",
+        arguments: [Interval.seconds(-50_000), .seconds(4), .zero, .seconds(900_000)])
+    func shiftedClock(ahead: Interval) throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let capture = try capture(host)
+        let pictures = try PlainPictures()
+        // Before its clock is known a picture has no capture time.
+        let early = try pictures.next(shade: 50, isIDR: true)
+        try capture.send(early.withCaptureTime(now() + ahead))
+        try eventually("the first picture", holds: { host.hub.publishedUnits == 1 })
+        try capture.greet()
+        try answer(capture, pings: 3, ahead: ahead)
+        let timing = try eventually("the host to know") { host.ingest.sourceTiming }
+        #expect(timing.roundTrip >= .zero && timing.roundTrip < .seconds(2))
+        let fault = timing.clockOffset - ahead
+        // How far it may be off is known by the core's tests: here other tests keep the machine busy.
+        #expect(fault < .milliseconds(250) && fault > .milliseconds(-250), "\(fault)")
+
+        var taken: [MonotonicTime] = []
+        for shade in [60, 70, 80] as [UInt8] {
+            let time = now()
+            taken.append(time)
+            try capture.send(try pictures.next(shade: shade).withCaptureTime(time + ahead))
+        }
+        var units: [TrackUnit] = []
+        try eventually("four pictures") {
+            units += reader.take()
+            return units.count == 4 ? () : nil
+        }
+        #expect(units[0].unit.captureTime == nil)
+        for (unit, time) in zip(units.dropFirst(), taken) {
+            let known = try #require(unit.unit.captureTime)
+            let off = known - time
+            #expect(off < .milliseconds(250) && off > .milliseconds(-250), "\(off)")
+        }
+        for (one, next) in zip(units, units.dropFirst()) { #expect(one.time.ticks < next.time.ticks) }
+        try host.waitForLog("there and back, its clock is ours")
+    }
+
+    @Test("a capture that answers pings with nonsense has no times, and goes on")
+    func nonsense() throws {
+        let host = try Host()
+        let capture = try capture(host)
+        try capture.greet()
+        try capture.wait(for: "a ping") { $0.contains { if case .ping = $0 { true } else { false } } }
+        for message in capture.received {
+            guard case .ping(let asked) = message else { continue }
+            try capture.send(.pong(ClockEcho(asked: asked + .seconds(1), received: .zero, sent: .zero)))
+            try capture.send(.pong(ClockEcho(asked: asked, received: .distantFuture, sent: .zero)))
+            try capture.send(
+                .pong(ClockEcho(asked: asked, received: .zero, sent: MonotonicTime(nanoseconds: .min))))
+        }
+        try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
+        #expect(host.ingest.sourceTiming == nil)
+    }
+
+    @Test("with the right token first a capture is taken, whatever else it sends after that")
+    func rightToken() throws {
+        let host = try Host(token: Self.token)
+        let capture = try capture(host)
+        try capture.wait(for: "the hello") { !$0.isEmpty }
+        try capture.send(.token(try #require(Self.token).bytes))
+        // Larger than what one without the token may send.
+        let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
+        try capture.send(picture)
+        try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
+        // Said again it means nothing.
+        try capture.send(.token(Array("another token, of some length".utf8)))
+        try capture.greet()
+        try host.waitForLog("capture test")
+    }
+
+    @Test("without it, or with another, it is told why and is no source", arguments: [0, 1, 2, 3])
+    func wrongToken(way: Int) throws {
+        let host = try Host(token: Self.token)
+        let capture = try capture(host)
+        switch way {
+        case 0: try capture.send(.token(Array("a token of some lengtH".utf8)))
+        case 1: try capture.greet()
+        case 2: try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        default: try capture.send(.token([UInt8](repeating: 0, count: 4096)))
+        }
+        try capture.waitForEnd()
+        #expect(capture.endNotice?.reason == .unauthorised)
+        #expect(capture.endNotice?.text.contains("--link-token") == true)
+        #expect(host.ingest.state == .waiting)
+        #expect(host.hub.publishedUnits == 0)
+        try host.waitForLog("127.0.0.1 is refused: it has not shown the token")
+    }
+
+    @Test("a capture that has a token may show it to a host that wants none")
+    func unwantedToken() throws {
+        let host = try Host()
+        let capture = try capture(host)
+        try capture.send(.token(try #require(Self.token).bytes))
+        #expect(host.ingest.state == .waiting)
+        try capture.greet()
+        try eventually("it to be taken", holds: { host.ingest.state == .live })
+    }
+
+    @Test("a second capture is told that there is one, and the first goes on; pings go to the first alone")
+    func second() throws {
+        let host = try Host()
+        let first = try capture(host)
+        try first.greet()
+        try first.wait(for: "a ping") { $0.contains { if case .ping = $0 { true } else { false } } }
+        let second = try capture(host)
+        try second.greet()
+        try second.waitForEnd()
+        #expect(second.endNotice?.reason == .refused)
+        #expect(!second.received.contains { if case .ping = $0 { true } else { false } })
+        try first.send(try PlainPictures().next(shade: 50, isIDR: true))
+        try eventually("the first's picture", holds: { host.hub.publishedUnits == 1 })
+        #expect(host.ingest.state == .live)
+    }
+
+    @Test("strangers who send much and finish nothing are closed before that costs memory")
+    func unfinished() throws {
+        let host = try Host()
+        let header = try MessageEncoder(epoch: 1).nalUnitHeader(
+            payloadCount: 8 << 20, captureTime: nil, endsAccessUnit: true)
+        // Eight of them with 1 MiB each, where 4 MiB are the most.
+        let half = [0, 0, 0, 1] + [UInt8](repeating: 0x55, count: 1 << 20)
+        var senders: [TestCapture] = []
+        for _ in 0..<8 {
+            let sender = try capture(host)
+            try? sender.send(bytes: header + half)
+            senders.append(sender)
+        }
+        try eventually("the end of some", holds: { host.count(of: "send too much; one is closed") >= 4 })
+        let good = try capture(host)
+        try good.greet()
+        try eventually("a capture to be taken", holds: { host.ingest.state == .live })
+        #expect(senders.count == 8)
+    }
+
+    @Test("connections that say nothing are closed in time, and no flood of them keeps a capture out")
+    func flood() throws {
+        let host = try Host()
+        let begin = now()
+        var silent: [LinkConnection] = []
+        for _ in 0..<60 { silent.append(try LinkConnection.connect(to: host.address)) }
+        let capture = try capture(host)
+        try capture.wait(for: "the hello") { !$0.isEmpty }
+        try capture.greet()
+        try eventually("the capture to be taken", holds: { host.ingest.state == .live })
+        #expect(now() - begin < .seconds(5))
+        #expect(host.count(of: "the oldest is closed") < 10)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        for (index, connection) in silent.enumerated() {
+            try eventually("the end of connection \(index)", within: .seconds(15)) { () throws -> Void? in
+                while true {
+                    switch try connection.receive(into: &buffer) {
+                    case .bytes: continue
+                    case .wouldBlock: return nil
+                    case .closed: return ()
+                    }
+                }
+            }
+        }
+        #expect(now() - begin < .seconds(12))
+        #expect(host.ingest.state == .live)
+    }
+}

@@ -1,0 +1,140 @@
+import CaptureLink
+import Ingest
+import LinkTransport
+import MediaTypes
+import Recording
+import RecordingFiles
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@Suite("Recording a host's link")
+struct RecordingTests {
+    /// A host whose link is recorded.
+    private final class Host {
+        let folder: TemporaryFolder
+        let path: String
+        let file: String
+        let hub = TrackHub(origin: now())
+        let ingest: TrackIngest
+        let server: LinkServer
+
+        init() throws {
+            folder = try TemporaryFolder()
+            path = folder.file("s.sock")
+            file = folder.file("link.srr")
+            ingest = try TrackIngest(hub: hub, log: .silent)
+            server = try LinkServer(
+                at: .unix(path: path), ingest: ingest, name: "test host",
+                recorder: LinkRecorder(path: file, log: .silent), log: .silent)
+        }
+
+        deinit { server.stop() }
+
+        /// Ends the host, and gives what was recorded.
+        func items() throws -> [RecordedItem] {
+            server.stop()
+            let file = try RecordedFile(path: file)
+            var items: [RecordedItem] = []
+            while let item = try file.next() { items.append(item) }
+            #expect(file.fault == nil)
+            #expect(file.hasEnd)
+            return items
+        }
+    }
+
+    @Test(
+        "the messages are recorded as they passed, also those that the host can't use, with the times at which they came"
+    )
+    func messages() throws {
+        let host = try Host()
+        let began = now()
+        let capture = try TestCapture(path: host.path)
+        let encoder = MessageEncoder(epoch: 99)
+        var unknown = encoder.encode(.requestIDR)
+        unknown[1] = 31
+        let useless =
+            try encoder.nalUnitHeader(payloadCount: 7, captureTime: nil, endsAccessUnit: true) + [0, 0, 0, 1, 0, 0, 0]
+        let pictures = try PlainPictures()
+        let unit = try capture.bytes(of: pictures.next(shade: 50, isIDR: true))
+        let sent = [
+            encoder.encode(.hello(Hello(role: .capture, name: "t", processID: 1, canMakeIDR: true))), unknown, useless,
+            unit,
+            encoder.encode(.end(EndNotice(reason: .stopped, text: ""))),
+        ]
+        for bytes in sent { try capture.send(bytes: bytes) }
+        try eventually("the host to have read", holds: { host.server.recorder?.words.contains(" 0 messages") == false })
+        capture.connection.close()
+        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        let items = try host.items()
+        guard case .connection = items.first?.content else {
+            Issue.record("no connection at the front")
+            return
+        }
+        var bytes: [UInt8] = []
+        var answers: [MessageKind?] = []
+        for item in items {
+            guard case .message(let message, let direction) = item.content else { continue }
+            if direction == .toHost { bytes += message.bytes } else { answers.append(message.header.kind) }
+            #expect((item.arrival ?? .seconds(-1)) >= .zero)
+            #expect(item.arrival.map { $0 <= now() - began + .seconds(1) } == true)
+        }
+        #expect(bytes == sent.flatMap { $0 })
+        #expect(answers.contains(.resume))
+    }
+
+    @Test("who records counts as a viewer until recording ends")
+    func countsAsViewer() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.wait(for: "to be told to run") { $0.contains(.resume) }
+        #expect(!capture.received.contains(.pause))
+        host.hub.changeViewers(by: 1)
+        host.hub.changeViewers(by: -1)
+        host.ingest.setRecorded(false)
+        try capture.wait(for: "a pause") { $0.contains(.pause) }
+    }
+
+    @Test("a token is not recorded")
+    func token() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        var token = MessageEncoder(epoch: 99).encode(.requestIDR)
+        token[1] = 10
+        try capture.greet()
+        try capture.send(bytes: token)
+        try capture.send(.statistics(CaptureStatistics()))
+        try eventually("three messages or two", holds: { host.server.recorder?.words.contains(" 0 messages") == false })
+        capture.connection.close()
+        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        let kinds = try host.items().compactMap { item -> UInt8? in
+            if case .message(let message, .toHost) = item.content { message.header.kindCode } else { nil }
+        }
+        #expect(kinds == [1, 4])
+    }
+
+    @Test("a replay's pictures claim no capture time, and one that comes twice goes on behind itself")
+    func replay() throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let pictures = try PlainPictures()
+        let unit = try pictures.next(shade: 50, isIDR: true)
+        var taken: [TrackUnit] = []
+        for count in 1...2 {
+            let replay = try TestCapture(path: host.path)
+            try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+            try replay.send(unit)
+            try eventually("the unit") {
+                taken += reader.take()
+                return taken.count == count ? () : nil
+            }
+            replay.connection.close()
+            try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        }
+        #expect(taken.allSatisfy { $0.unit.captureTime == nil })
+        #expect(taken.map(\.unit.bytes) == [unit.bytes, unit.bytes])
+        #expect(taken[0].time < taken[1].time)
+    }
+}

@@ -1,0 +1,154 @@
+import CaptureLink
+import H264
+import MediaTypes
+import Recording
+import Replaying
+import TestSupport
+import Testing
+
+@Suite("The script of a replay")
+struct ReplayScriptTests {
+    private let period = Interval.seconds(1) / 30
+
+    /// Hello, size, and four pictures of which the first and the third are IDR pictures; a second apart.
+    private func sample() throws -> SampleRecording {
+        var sample = SampleRecording()
+        sample.add(.connection, at: .zero)
+        sample.add(.hello(Hello(role: .capture, name: "c", processID: 1, canMakeIDR: true)), at: .milliseconds(1))
+        sample.add(.size(PictureSize(width: 64, height: 48)), at: .milliseconds(1))
+        for number in 0..<4 {
+            try sample.addPicture(
+                UInt64(number), isIDR: number % 2 == 0, at: .seconds(Int64(number)), capture: 1000 + Int64(number))
+        }
+        sample.add(.statistics(CaptureStatistics()), at: .seconds(3))
+        sample.add(.end(EndNotice(reason: .stopped, text: "")), at: .seconds(4))
+        sample.add(.end, at: .seconds(4))
+        return sample
+    }
+
+    @Test("the first pass is what was recorded, byte for byte and in order, but for hello and end")
+    func exact() throws {
+        let sample = try sample()
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        let wanted = sample.items.compactMap(\.messageBytes).filter { $0[1] != 1 && $0[1] != 5 }
+        #expect(steps.map(\.bytes) == wanted)
+        #expect(steps.compactMap(\.picture) == [1, 2, 3, 4])
+        #expect(steps.last?.time == .seconds(3))
+    }
+
+    @Test("a second pass has the same payloads under an epoch of its own")
+    func loops() throws {
+        let sample = try sample()
+        var script = ReplayScript(period: period)
+        let first = SampleRecording.play(sample.items, &script, pass: 7)
+        let second = SampleRecording.play(sample.items, &script, pass: 8)
+        #expect(first.map(\.payload) == second.map(\.payload))
+        #expect(first.map(\.time) == second.map(\.time))
+        let epochs = Set(second.compactMap(\.header?.epoch))
+        #expect(epochs.count == 1)
+        #expect(epochs.isDisjoint(with: [0, sample.encoder.epoch]))
+        #expect(first.map { $0.bytes.prefix(32) } == second.map { $0.bytes.prefix(32) })
+    }
+
+    @Test("from a time on begins with the IDR picture before it, behind what was said of the picture until then")
+    func seeks() throws {
+        let sample = try sample()
+        var seek = ReplaySeek(for: .milliseconds(3500), period: period)
+        for item in sample.items { seek.take(item) }
+        let start = try #require(seek.start)
+        #expect(start.time == .seconds(2))
+        #expect(seek.duration == .seconds(4))
+        var script = ReplayScript(period: period, start: start)
+        let steps = SampleRecording.play(sample.items, &script)
+        #expect(steps.map(\.kind) == [.size, .picture, .nalUnit, .nalUnit, .nalUnit, .picture, .nalUnit, .statistics])
+        #expect(steps.allSatisfy { $0.time >= .seconds(2) })
+        #expect(steps.compactMap(\.picture) == [3, 4])
+        #expect(!steps.contains { $0.header?.epoch == sample.encoder.epoch })
+    }
+
+    @Test("before the first IDR picture there is none to begin with")
+    func seeksTooEarly() throws {
+        var sample = SampleRecording()
+        try sample.addPicture(0, isIDR: false, at: .zero, capture: 1)
+        try sample.addPicture(1, isIDR: true, at: .seconds(2), capture: 2)
+        var seek = ReplaySeek(for: .seconds(1), period: period)
+        for item in sample.items { seek.take(item) }
+        #expect(seek.start == nil)
+    }
+
+    @Test("a pass after one that ended in a pause of the sharer says first that it shares")
+    func sharing() throws {
+        var sample = try sample()
+        sample.add(.sharing(.paused), at: .seconds(5))
+        var script = ReplayScript(period: period)
+        #expect(SampleRecording.play(sample.items, &script).first?.kind == .size)
+        let second = SampleRecording.play(sample.items, &script)
+        #expect(second.first?.kind == .sharing)
+        #expect(second.first?.payload == [SharingState.live.rawValue])
+        #expect(second.first?.time == second.dropFirst().first?.time)
+    }
+
+    @Test("what a host has said, tokens and clocks are left out; kinds of a later version are not")
+    func kinds() throws {
+        var sample = SampleRecording()
+        for kind in UInt8(9)...40 {
+            var bytes = sample.encoder.encode(.requestIDR)
+            bytes[1] = kind
+            sample.add(bytes, .extended, at: .zero)
+        }
+        var script = ReplayScript(period: period)
+        let kinds = SampleRecording.play(sample.items, &script).compactMap(\.header?.kindCode)
+        #expect(kinds == Array(11...31))
+    }
+
+    @Test(
+        "a legacy stream gets headers that say where its access units end", arguments: [LinkForm.legacy40, .legacy16])
+    func legacy(form: LinkForm) throws {
+        var sample = SampleRecording()
+        let units: [[UInt8]] = [[0x67, 1], [0x68, 2], [0x65, 3], [0x67, 1], [0x68, 2], [0x65, 4]]
+        for unit in units {
+            let payload = AnnexB.startCode + unit
+            let header = try MessageEncoder(form: form, epoch: 0)
+                .nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: false)
+            sample.add(header + payload, form, at: nil)
+        }
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        #expect(steps.map(\.payload) == units.map { AnnexB.startCode + $0 })
+        #expect(steps.map { $0.header?.flags == .endOfAccessUnit } == [false, false, true, false, false, true])
+        #expect(steps.compactMap(\.picture) == [1, 2])
+        #expect(steps.allSatisfy { $0.header?.captureTime == nil && $0.header?.epoch != 0 })
+    }
+}
+
+@Suite(
+    "Replaying the reference streams",
+    .enabled(if: ReferenceStreams.isAvailable, "no streams in SCREENRELAY_STREAMS"))
+struct ReplayedStreamTests {
+    @Test("every picture is a message's end, and is placed by the frame rate", arguments: ReferenceStreams.names)
+    func pictures(name: String) throws {
+        let bytes = try ReferenceStreams.bytes(name)
+        var sample = SampleRecording()
+        for range in AnnexB.nalUnits(in: bytes) {
+            sample.add(
+                .nalUnit(AnnexBNALUnit(payload: AnnexB.startCode + bytes[range], hasShortStartCode: false)), at: nil)
+        }
+        let period = Interval.milliseconds(40)
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        // Judged by the assembler: what it makes of the file's bytes is what a host makes of the replay.
+        var decoder = MessageDecoder(form: .extended)
+        var assembler = AccessUnitAssembler()
+        for step in steps { decoder.push(step.bytes) }
+        while let message = try decoder.next() { assembler.add(message, at: .zero) }
+        assembler.finish()
+        var units: [AccessUnit] = []
+        while let unit = assembler.next() { units.append(unit.accessUnit) }
+        let wanted = AccessUnitAssembler.accessUnits(inAnnexB: bytes)
+        #expect(units.map(\.bytes) == wanted.map(\.bytes))
+        #expect(assembler.counters.missingEnds == 0)
+        #expect(assembler.counters.cutOff == 0)
+        #expect(steps.last?.time == period * Int64(script.pictures - 1))
+    }
+}
