@@ -198,7 +198,7 @@ let package = Package(
             "CaptureAgentTests",
             [
                 "CaptureAgent", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding", "TestScene",
-                "MediaTypes", "CLinux", "TestSupport",
+                "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),
         tests("TrackHubTests", ["TrackHub", "MediaTypes", "TestSupport"]),
         tests(

@@ -20,14 +20,14 @@ struct RecordingTests {
         let ingest: TrackIngest
         let server: LinkServer
 
-        init() throws {
+        init(limit: Int = 16 << 20) throws {
             folder = try TemporaryFolder()
             path = folder.file("s.sock")
             file = folder.file("link.srr")
             ingest = try TrackIngest(hub: hub, log: .silent)
             server = try LinkServer(
                 at: .unix(path: path), ingest: ingest, name: "test host",
-                recorder: LinkRecorder(path: file, log: .silent), log: .silent)
+                recorder: LinkRecorder(path: file, limit: limit, log: .silent), log: .silent)
         }
 
         deinit { server.stop() }
@@ -136,5 +136,29 @@ struct RecordingTests {
         #expect(taken.allSatisfy { $0.unit.captureTime == nil })
         #expect(taken.map(\.unit.bytes) == [unit.bytes, unit.bytes])
         #expect(taken[0].time < taken[1].time)
+    }
+
+    @Test("a replay that is faster than its recording waits for it, and loses nothing", arguments: [1, 4096, 1 << 20])
+    func heldBack(limit: Int) throws {
+        let host = try Host(limit: limit)
+        let replay = try TestCapture(path: host.path)
+        try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+        let encoder = MessageEncoder(epoch: 99)
+        var sent: [UInt8] = []
+        var random = SeededRandom(seed: 7)
+        for number in 0..<600 {
+            let count = Int(random.next() % 20_000) + 5
+            let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: UInt8(number & 0xFF) | 1, count: count)
+            sent +=
+                try encoder.nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload
+        }
+        try replay.send(bytes: sent)
+        replay.connection.close()
+        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        let recorded = try host.items().flatMap { item -> [UInt8] in
+            guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else { return [] }
+            return message.bytes
+        }
+        #expect(recorded == sent)
     }
 }

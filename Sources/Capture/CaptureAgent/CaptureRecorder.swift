@@ -42,11 +42,14 @@ final class CaptureRecorder {
     /// Capture begins.
     func begin() { queue.beginConnection(at: .now()) }
 
-    /// One message is sent now.
+    /// One message is sent now. A token stays out: whoever gets the file must not get in by it.
     func add(_ message: [UInt8], _ form: LinkForm) {
-        guard let message = LinkBytes(message, form: form) else { return }
+        guard let message = LinkBytes(message, form: form), message.header.kindCode != Self.token else { return }
         queue.add(message, at: .now())
     }
+
+    /// The kind of a message that carries a token.
+    private static let token: UInt8 = 10
 
     /// Finishes the file. Idempotent.
     func close() { queue.close() }

@@ -26,12 +26,12 @@ public final class LinkRecorder: Sendable {
         let value = Mutex(Value())
     }
 
-    /// Creates the file, which must not exist.
-    public init(path: String, log: EventLog) throws(RecordingFileError) {
+    /// Creates the file, which must not exist. At most `limit` bytes wait to be written.
+    public init(path: String, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
         self.path = path
         let listeners = Listeners()
         self.listeners = listeners
-        queue = try RecordingQueue(try RecordingFile(creating: path)) { event in
+        queue = try RecordingQueue(try RecordingFile(creating: path), limit: limit) { event in
             switch event {
             case .room:
                 listeners.value.withLock { $0.onRoom }()

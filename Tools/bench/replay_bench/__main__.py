@@ -95,17 +95,19 @@ def compare(options, before, after):
         raise Failure("what arrived is not what was recorded: %d messages, %d" % (len(before), len(after)))
     if not before:
         raise Failure("nothing was recorded")
-    late = sorted(
-        abs((there.arrival - after[0].arrival) - (here.arrival - before[0].arrival)) / 1e6
-        for here, there in zip(before, after))
+    # When a replay begins is nobody's business: what counts is how far each message is from where the others put it.
+    delays = sorted(there.arrival - here.arrival for here, there in zip(before, after))
+    common = delays[len(delays) // 2]
+    late = sorted(abs(delay - common) / 1e6 for delay in delays)
 
     def percentile(share):
         return late[min(len(late) - 1, int(len(late) * share))]
 
     print("%d messages, %d bytes in %.1f s, byte for byte the same" % (
         len(before), sum(one.length for one in before), (before[-1].arrival - before[0].arrival) / 1e9))
-    print("off by p50 %.3f ms, p95 %.3f ms, p99 %.3f ms, at most %.3f ms" % (
-        percentile(0.5), percentile(0.95), percentile(0.99), late[-1]))
+    first = (after[0].arrival - before[0].arrival - common) / 1e6
+    print("off by p50 %.3f ms, p95 %.3f ms, p99 %.3f ms, at most %.3f ms; the first message by %.3f ms" % (
+        percentile(0.5), percentile(0.95), percentile(0.99), late[-1], first))
     if percentile(0.99) > options.limit:
         print("missed: p99 above %g ms" % options.limit)
         return MISSED
