@@ -14,11 +14,11 @@ struct MotionSearchTests {
 
     @Test(
         "finds what moved by, upwards, downwards, to a side, or across",
-        arguments: [(0, 8), (0, -5), (0, 131), (12, 0), (-33, 0), (9, -14), (-20, 40), (1, 1)])
+        arguments: [(0, 8), (0, -5), (0, 61), (12, 0), (-33, 0), (9, -14), (-20, 40), (1, 1)])
     func moved(x: Int, y: Int) throws {
         let before = Page(seed: 5)
         let after = before.moved(x: x, y: y, seed: 6)
-        var search = MotionSearch(columns: Self.columns, rows: Self.rows)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
         let found = search.find(
             in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive,
             activeCount: Self.columns * Self.rows)
@@ -44,7 +44,7 @@ struct MotionSearchTests {
         after.chroma[70 * Self.columns * 8 + 150] ^= 1
         var active = Self.allActive
         active[0] = 0
-        var search = MotionSearch(columns: Self.columns, rows: Self.rows)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
         let found = search.find(
             in: after.planes, from: before.planes, area: Self.whole, active: active,
             activeCount: Self.columns * Self.rows - 1)
@@ -59,24 +59,27 @@ struct MotionSearchTests {
     func nothing() {
         let before = Page(seed: 1)
         let after = Page(seed: 2)
-        var search = MotionSearch(columns: Self.columns, rows: Self.rows)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
         var searched = 0
-        for _ in 0..<50 where search.begins(activeCount: 600) {
+        for _ in 0..<90 where search.begins(area: Self.whole, activeCount: 600) {
             searched += 1
             let found = search.find(
                 in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive, activeCount: 600)
             #expect((found == nil))
         }
-        #expect(searched > 5 && searched < 15)
-        let isSmall = !search.begins(activeCount: MotionSearch.fewestMacroblocks - 1)
+        #expect(searched > 5 && searched < 12)
+        let isSmall = !search.begins(area: Self.whole, activeCount: MotionSearch.fewestMacroblocks - 1)
         #expect(isSmall)
+        // Something else moves now.
+        let begins = search.begins(area: PixelRectangle(x: 100, y: 100, width: 100, height: 100), activeCount: 49)
+        #expect(begins)
     }
 
     @Test("plain ground, areas at and beyond the edges, and empty ones are borne")
     func edges() {
         let blank = Page(seed: nil)
         let page = Page(seed: 3)
-        var search = MotionSearch(columns: Self.columns, rows: Self.rows)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
         for area in [
             Self.whole, PixelRectangle(x: 470, y: 310, width: 10, height: 10),
             PixelRectangle(x: 460, y: 0, width: 900, height: 900), PixelRectangle(x: 0, y: 0, width: 0, height: 0),

@@ -25,9 +25,9 @@ struct MovedPictureTests {
                 picture = try encoder.encode(
                     scene.planes, scene.all, quantizer: quantizer, isIDR: index % 18 == 0, time: time)
             } else {
-                let motion = scene.anyMotion(&random)
+                var motion = scene.anyMotion(&random, picture: index)
                 #expect(encoder.moves(motion))
-                picture = try encoder.encode(scene.planes, motion, quantizer: quantizer)
+                picture = try encoder.encode(scene.planes, &motion, quantizer: quantizer)
             }
             if picture.isIDR {
                 for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
@@ -53,7 +53,7 @@ struct MovedPictureTests {
             scene.paint(&random)
             var motion = PictureMotion(x: 0, y: 7, macroblocks: 20 * 17)
             for index in 0..<20 * 17 { motion.states[index] = PictureMotion.State.coded.rawValue }
-            _ = try encoder.encode(scene.planes, motion, quantizer: quantizer)
+            _ = try encoder.encode(scene.planes, &motion, quantizer: quantizer)
         }
         let seen = encoder.reconstructedPicture(width: 320, height: 272)
         var sum = 0.0
@@ -81,10 +81,25 @@ struct MovedPictureTests {
         scene.scroll(by: 8, &random)
         var motion = PictureMotion(x: 0, y: 8, macroblocks: 40 * 23)
         for index in 0..<40 * 23 { motion.states[index] = index < 40 * 22 ? 2 : 1 }
-        let picture = try encoder.encode(scene.planes, motion, quantizer: 20)
+        let picture = try encoder.encode(scene.planes, &motion, quantizer: 20)
         #expect(picture.byteCount < whole / 5)
         let after = encoder.reconstructedPicture(width: 640, height: 368)
         #expect(Array(after[..<(640 * 352)]) == Array(before[(640 * 8)..<(640 * 360)]))
+    }
+
+    @Test("where half samples of chroma blur what is coloured, it says so, and nowhere else")
+    func tellsBlur() throws {
+        let scene = PlainCanvas(width: 320, height: 272)
+        let encoder = try scene.makeEncoder()
+        var random = SeededRandom(seed: 8)
+        scene.paint(&random)
+        scene.fillChroma(rows: 136..<272)
+        _ = try encoder.encode(scene.planes, scene.all, quantizer: 14, isIDR: true, time: MediaTime(ticks: 0))
+        var motion = PictureMotion(x: 0, y: 1, macroblocks: 20 * 17)
+        for index in 0..<20 * 16 { motion.states[index] = 2 }
+        _ = try encoder.encode(scene.planes, &motion, quantizer: 44)
+        #expect(motion.states[..<(20 * 8)].contains(3))
+        #expect(!motion.states[(20 * 9)..<(20 * 16)].contains(3))
     }
 
     @Test("motion that reaches too far for the level is not made")
@@ -163,6 +178,15 @@ private final class PlainCanvas {
         }
     }
 
+    /// Makes rows of luma grey.
+    func fillChroma(rows range: Range<Int>) {
+        for start in [0, columns * rows * 64] {
+            for row in range.lowerBound / 2..<range.upperBound / 2 {
+                for column in 0..<columns * 8 { chroma[start + row * columns * 8 + column] = 128 }
+            }
+        }
+    }
+
     /// Moves everything up by `count` rows, an even number, and paints below.
     func scroll(by count: Int, _ random: inout SeededRandom) {
         let stride = columns * 16
@@ -180,12 +204,16 @@ private final class PlainCanvas {
     }
 
     /// Motion somewhere, in which each macroblock may be anything that is possible.
-    func anyMotion(_ random: inout SeededRandom) -> PictureMotion {
+    func anyMotion(_ random: inout SeededRandom, picture: Int) -> PictureMotion {
         let far = random.next() % 4 == 0 ? 100 : 20
         func part() -> Int { Int(random.next() % UInt64(2 * far + 1)) - far }
         var motion = PictureMotion(x: random.next() % 3 == 0 ? part() : 0, y: part(), macroblocks: columns * rows)
         if motion.x == 0, motion.y == 0 { motion.y = 6 }
-        // Mostly runs, as in pictures that really move.
+        // Also upwards alone, with coded macroblocks in few rows, as most pictures are that really move: rows are not kept then.
+        let isPlain = picture % 2 == 0
+        if isPlain { (motion.x, motion.y) = (0, 1 + Int(random.next() % 30)) }
+        let codedRows = [Int(random.next() % UInt64(rows)), rows - 1 - Int(random.next() % 2)]
+        // Mostly runs, too.
         var state = PictureMotion.State.still
         for row in 0..<rows {
             for column in 0..<columns {
@@ -193,7 +221,9 @@ private final class PlainCanvas {
                 let (left, top) = (column * 16 + motion.x, row * 16 + motion.y)
                 let isInside =
                     left >= 0 && top >= 0 && left + 16 <= columns * 16 && top + 16 <= rows * 16
-                motion.states[row * columns + column] = state == .moved && !isInside ? 1 : state.rawValue
+                var own = state == .moved && !isInside ? .coded : state
+                if isPlain, own == .coded, !codedRows.contains(row) { own = isInside ? .moved : .still }
+                motion.states[row * columns + column] = own.rawValue
             }
         }
         return motion

@@ -61,6 +61,8 @@ final class HostLink {
 
     private static let shortestDelay = Interval.milliseconds(100)
     private static let longestDelay = Interval.seconds(2)
+    /// How long a host that wants a token may take to say so.
+    private static let helloPatience = Interval.seconds(5)
     private static let startCode: [UInt8] = [0, 0, 0, 1]
     /// So many bytes are copied together rather than written one by one.
     private static let gathered = 1 << 16
@@ -95,8 +97,8 @@ final class HostLink {
     /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one; or only a
     /// recording.
     var isReady: Bool {
-        guard let connection else { return isRecording }
-        return isGreeted && !connection.isClosed && !connection.hasPending
+        guard let connection, isGreeted else { return isRecording }
+        return !connection.isClosed && !connection.hasPending
     }
     /// A host that wants a token takes nothing before it.
     private var isGreeted: Bool { token == nil || hasHello }
@@ -191,6 +193,8 @@ final class HostLink {
                 hasHello = true
                 greet(size)
                 body(.greeted)
+                // What was taken until now went into the recording alone.
+                if token != nil { body(.requestIDR) }
             }
         case .requestIDR: body(.requestIDR)
         case .bitRate(let rate): body(.bitRate(rate))
@@ -281,7 +285,7 @@ final class HostLink {
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
         if isRecording { try record(picture, notice, [sequenceParameterSet, pictureParameterSet]) }
-        guard connection != nil else { return }
+        guard connection != nil, isGreeted else { return }
         writer.removeAll()
         if takesMessages { encoder.append(.picture(notice), to: &writer) }
         do throws(LinkError) {
@@ -371,15 +375,24 @@ final class HostLink {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// When a host that takes nothing more is left.
+    /// When a host that takes nothing more is left, or one that doesn't say that it wants a token.
     var stallDeadline: MonotonicTime {
+        if let helloDeadline { return helloDeadline }
         guard let connection, connection.hasPending else { return .distantFuture }
         return lastTaken + patience
+    }
+
+    private var helloDeadline: MonotonicTime? {
+        guard case .connected(_, let since) = state, !isGreeted else { return nil }
+        return since + Self.helloPatience
     }
 
     /// Leaves a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
     func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
+        if helloDeadline != nil {
+            return lose(now, "no word of a host at \(address) for \(Int64(Self.helloPatience.seconds)) s")
+        }
         let reason = "the host has read nothing for \(Int64(patience.seconds.rounded())) s"
         log(.warning, "\(reason); the link is given up")
         lose(now, reason)

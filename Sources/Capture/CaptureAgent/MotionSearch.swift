@@ -13,11 +13,13 @@ struct MotionSearch {
     private let height: Int
     private let columns: Int
     private let rows: Int
+    private let reach: Int
     /// What was found last: most likely it goes on.
     private var last: (x: Int, y: Int)?
     /// So many pictures pass without a search, since the last ones found nothing.
     private var pause = 0
     private var failures = 0
+    private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
     /// Fewer macroblocks are coded as quickly as searched.
     static let fewestMacroblocks = 48
@@ -29,25 +31,37 @@ struct MotionSearch {
     private static let farDown = 400
     private static let farAcross = 160
     private static let near = 48
-    private static let longestPause = 6
+    private static let longestPause = 30
 
-    /// For pictures of 4:2:0 of so many macroblocks.
-    init(columns: Int, rows: Int) {
+    /// For pictures of 4:2:0 of so many macroblocks, of an encoder that can move by `reach` samples; 0 is not at all.
+    init(columns: Int, rows: Int, reach: Int) {
+        self.reach = reach
         self.columns = columns
         self.rows = rows
         width = columns * 16
         height = rows * 16
     }
 
-    /// Whether a picture in which so many macroblocks changed is to be searched, for which the picture before is needed: not
-    /// small ones, and where nothing was found in the last ones, only one now and then.
-    mutating func begins(activeCount: Int) -> Bool {
-        if activeCount < Self.fewestMacroblocks { return false }
+    /// Whether a picture in which `area` changed is to be searched, for which the picture before is needed: not small ones,
+    /// and while nothing is found in what changes again and again (a film), only one now and then.
+    mutating func begins(area: PixelRectangle, activeCount: Int) -> Bool {
+        if activeCount < Self.fewestMacroblocks || reach < Self.near { return false }
+        if !Self.isAlike(area, lastArea) { (pause, failures) = (0, 0) }
+        lastArea = area
         if pause > 0 {
             pause -= 1
             return false
         }
         return true
+    }
+
+    /// Whether both cover much the same, so that what moved in one is likely to move in the other.
+    private static func isAlike(_ a: PixelRectangle, _ b: PixelRectangle) -> Bool {
+        let (width, height) = (
+            min(a.x + a.width, b.x + b.width) - max(a.x, b.x), min(a.y + a.height, b.y + b.height) - max(a.y, b.y)
+        )
+        if width <= 0 || height <= 0 { return false }
+        return width * height * 4 >= max(a.width * a.height, b.width * b.height) * 3
     }
 
     /// What of `current` is `previous`, moved; nil where that isn't most of what is `active`.
@@ -66,7 +80,7 @@ struct MotionSearch {
         }
         let motion = survey(current, previous, offset, active)
         // What is left to code must be worth less than the search for it would have cost the encoder.
-        guard motion.movedCount * 2 >= activeCount, motion.codedCount * 2 <= activeCount else {
+        guard motion.movedCount * 2 >= activeCount, motion.codedCount * 4 <= activeCount else {
             giveUp()
             return nil
         }
@@ -78,7 +92,7 @@ struct MotionSearch {
     private mutating func giveUp() {
         last = nil
         failures += 1
-        pause = failures > 2 ? min(failures - 2, Self.longestPause) : 0
+        pause = failures > 2 ? min(1 << min(failures - 3, 8), Self.longestPause) : 0
     }
 
     // MARK: Places
@@ -196,12 +210,12 @@ struct MotionSearch {
             UnsafeRawPointer(previous.luma + y * previous.lumaStride + x).loadUnaligned(as: UInt64.self) == wanted
                 && isEqual(current, place.x, place.y, previous, x, y)
         }
-        for distance in 1...Self.farDown {
+        for distance in 1...min(reach, Self.farDown) {
             let (above, below) = (place.y - distance, place.y + distance)
             if below + Self.probeHeight <= height, matches(place.x, below) { return (0, distance) }
             if above >= 0, matches(place.x, above) { return (0, -distance) }
         }
-        for distance in 1...Self.farAcross {
+        for distance in 1...min(reach, Self.farAcross) {
             let (left, right) = (place.x - distance, place.x + distance)
             if right + Self.probeWidth <= width, matches(right, place.y) { return (distance, 0) }
             if left >= 0, matches(left, place.y) { return (-distance, 0) }

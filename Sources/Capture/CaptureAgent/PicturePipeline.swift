@@ -50,7 +50,7 @@ final class PicturePipeline {
             throw .encoder(error)
         }
         quality = QualityMap(grid: MacroblockGrid(size: encoder.configuration.encodedSize))
-        search = MotionSearch(columns: encoder.columns, rows: encoder.rows)
+        search = MotionSearch(columns: encoder.columns, rows: encoder.rows, reach: encoder.farthestMotion)
     }
 
     /// The size of the pictures.
@@ -103,8 +103,10 @@ final class PicturePipeline {
         case .encode(let wanted): quantizer = wanted
         }
         var converting = Interval.zero
+        let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
         let searches =
-            !isIDR && isCanvasSent && !isSlate && chroma == .yuv420 && search.begins(activeCount: quality.activeCount)
+            !isIDR && isCanvasSent && !isSlate && chroma == .yuv420
+            && search.begins(area: damage, activeCount: quality.activeCount)
         if searches { canvas.keepPicture(before: owed) } else { canvas.changed(owed) }
         isCanvasSent = false
         do throws(X11CaptureError) {
@@ -117,14 +119,15 @@ final class PicturePipeline {
         isCanvasEmpty = false
         isSlate = false
         isCanvasSent = true
-        let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
         damagedPixels = owed.reduce(0) { $0 + $1.width * $1.height }
         owed.removeAll(keepingCapacity: true)
         var motion: PictureMotion?
         if searches, let previous = canvas.previous {
+            let begin = MonotonicTime.now()
             motion = search.find(
                 in: canvas.planes, from: previous, area: damage, active: quality.active,
                 activeCount: quality.activeCount)
+            statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds)
         }
         return .picture(
             try encode(kind, quantizer, isIDR: isIDR, damage: damage, motion: motion, captureTime, &rate, &statistics))
@@ -237,11 +240,13 @@ final class PicturePipeline {
         _ motion: PictureMotion, _ quantizer: Int, damage: PixelRectangle, _ captureTime: MonotonicTime,
         _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
+        var motion = motion
         do throws(X264Error) {
-            let encoded = try encoder.encode(canvas.planes, motion, quantizer: quantizer)
+            let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
             let now = MonotonicTime.now()
             rate.coded(
-                .change, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+                .change, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount,
+                isMoved: true, now: now)
             quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
             statistics.add(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)

@@ -113,7 +113,7 @@ public struct QualityMap: Sendable {
     }
 
     /// The picture before was moved: each active macroblock stayed (`states` has 0 for it), was coded at `quantizer` (1), or
-    /// is what stood `x`, `y` samples from it (2), as fine as that was.
+    /// is what stood `x`, `y` samples from it, as fine as that was (2), or no finer than `quantizer` (3).
     public mutating func moved(states: [UInt8], x: Int, y: Int, quantizer: Int, now: MonotonicTime) {
         guard states.count == grid.count else { return }
         let quantizer = UInt8(min(max(quantizer, 0), Quantizer.coarsest))
@@ -125,7 +125,11 @@ public struct QualityMap: Sendable {
             for column in activeColumns {
                 let index = row * grid.columns + column
                 guard active[index] != 0, states[index] != 0 else { continue }
-                let new = states[index] == 2 ? coarsest(aroundX: column * 16 + x, y: row * 16 + y) : quantizer
+                var new = quantizer
+                if states[index] >= 2 {
+                    let source = coarsest(aroundX: column * 16 + x, y: row * 16 + y)
+                    new = states[index] == 2 ? source : max(source, quantizer)
+                }
                 counts[Int(quantizers[index])] -= 1
                 quantizers[index] = new
                 counts[Int(new)] += 1

@@ -117,7 +117,8 @@ public struct RateController: Sendable {
 
     /// Tells what a picture became that was coded as `decide` said.
     public mutating func coded(
-        _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, now: MonotonicTime
+        _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, isMoved: Bool = false,
+        now: MonotonicTime
     ) {
         let now = advance(to: now)
         let bytes = Double(min(max(byteCount, 0), 1 << 40))
@@ -131,7 +132,8 @@ public struct RateController: Sendable {
         isFlowDecided = nil
         let isFirst = motion.pace(kind, macroblocks, now) == .burst
         let isFlow = expectations.learn(
-            kind, isFlow: wasFlow, isFirst: isFirst, wasHeld: heldSince != nil, macroblocks: macroblocks,
+            kind, isFlow: wasFlow, isFirst: isFirst, wasHeld: heldSince != nil, isMoved: isMoved,
+            macroblocks: macroblocks,
             quantizer: quantizer, bytes: bytes, now: now)
         flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
         if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }

@@ -41,13 +41,14 @@ struct SizeExpectations: Sendable {
     }
 
     /// Learns from a picture; `isFirst` is one after a rest, `wasHeld` one that had
-    /// to wait. Returns whether it was part of a motion that flows: what was
+    /// to wait, `isMoved` one that is mostly the picture before, moved. Returns whether it was part of a motion that flows: what was
     /// taken for one may show another page.
     mutating func learn(
-        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, macroblocks: Int, quantizer: Int,
-        bytes: Double,
-        now: MonotonicTime
+        _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, isMoved: Bool, macroblocks: Int,
+        quantizer: Int, bytes: Double, now: MonotonicTime
     ) -> Bool {
+        // What moves takes next to nothing, and says nothing of what comes next that doesn't.
+        if isMoved, !(isFlow && Extent(macroblocks) == .large) { return isFlow }
         switch kind {
         case .idr:
             idr.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)

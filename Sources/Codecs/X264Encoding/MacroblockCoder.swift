@@ -14,6 +14,7 @@ final class MacroblockCoder {
     private var kept: KeptRows?
     private var x = 0
     private var y = 0
+    private var quantizer: Int?
     private var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
     private var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
     private var interChroma = BlockTransform(quantizer: 26, isPredictedWithin: false)
@@ -53,7 +54,8 @@ final class MacroblockCoder {
         self.reference = reference
         self.kept = kept
         (self.x, self.y) = (x, y)
-        if inter.quantizer == quantizer { return }
+        if self.quantizer == quantizer { return }
+        self.quantizer = quantizer
         let chroma = BlockTransform.chromaQuantizer(quantizer, offset: chromaOffset)
         inter = BlockTransform(quantizer: quantizer, isPredictedWithin: false)
         intra = BlockTransform(quantizer: quantizer, isPredictedWithin: true)
@@ -73,19 +75,30 @@ final class MacroblockCoder {
     }
 
     /// A macroblock whose luma has moved by whole samples and whose chroma by half ones: what that blurs is added, where
-    /// it can be seen.
-    func codeMoved(_ column: Int, _ row: Int, _ vector: SIMD2<Int16>, _ writer: inout PredictedSliceWriter) {
-        guard reaches(column, row, x, y), let planes else { return code(column, row, &writer) }
+    /// it can be seen. Gives whether chroma is as near to how it should look as it was before.
+    func codeMoved(
+        _ column: Int, _ row: Int, _ vector: SIMD2<Int16>, _ writer: inout PredictedSliceWriter
+    ) -> Bool {
+        guard reaches(column, row, x, y), let planes else {
+            code(column, row, &writer)
+            return false
+        }
         predict(column, row, x, y, lines: 0..<16, into: block)
         residual.lumaPattern = 0
         residual.chromaPattern = 0
-        if chromaDifference(planes, column, row, block) > Self.visibleChroma { codeChroma(column, row, interChroma) }
+        var difference = chromaDifference(planes, column, row, block)
+        if difference > Self.visibleChroma {
+            codeChroma(column, row, interChroma)
+            difference = chromaDifference(planes, column, row, block)
+        }
         writer.inter(vector, residual)
         store(column, row)
+        return difference <= Self.fineChroma
     }
 
-    /// Of all 128 samples together.
+    /// Of all 128 samples together: from when on it is worth coding, and up to when nothing has to be made finer.
     private static let visibleChroma = 160
+    private static let fineChroma = 32
 
     /// A macroblock of any kind.
     func code(_ column: Int, _ row: Int, _ writer: inout PredictedSliceWriter) {
@@ -97,7 +110,8 @@ final class MacroblockCoder {
         predict(column, row, lower.x, lower.y, lines: 8..<16, into: block)
         var best = upper.difference + lower.difference
         var mode: PredictedSliceWriter.IntraMode?
-        if best > 2 * intraBias {
+        // Where the quantizer is finer the largest DC levels don't fit.
+        if best > 2 * intraBias, intra.quantizer >= Self.finestWithin {
             best += chromaDifference(planes, column, row, block)
             for candidate in [PredictedSliceWriter.IntraMode.dc, .vertical, .horizontal] {
                 guard predictWithin(candidate, column, row, into: trial) else { continue }
@@ -122,6 +136,8 @@ final class MacroblockCoder {
         }
         store(column, row)
     }
+
+    private static let finestWithin = 12
 
     private struct Source {
         var x: Int
@@ -171,20 +187,27 @@ final class MacroblockCoder {
             let upper = kept.chroma(first, of: reference) + start
             let lower = down == 0 ? upper : kept.chroma(first + 1, of: reference) + start
             let (blue, red) = (target + Self.blueStart + line * 8, target + Self.redStart + line * 8)
-            for index in 0..<8 {
-                blue[index] = Self.mean(upper, lower, 2 * index, across)
-                red[index] = Self.mean(upper, lower, 2 * index + 1, across)
-            }
+            let means = Self.means(upper, lower, across)
+            UnsafeMutableRawPointer(blue).storeBytes(of: means.evenHalf, as: SIMD8<UInt8>.self)
+            UnsafeMutableRawPointer(red).storeBytes(of: means.oddHalf, as: SIMD8<UInt8>.self)
         }
     }
 
     @inline(__always)
-    private static func mean(
-        _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, _ index: Int, _ across: Int
-    ) -> UInt8 {
-        let sum =
-            Int(upper[index]) + Int(upper[index + 2 * across]) + Int(lower[index]) + Int(lower[index + 2 * across])
-        return UInt8(truncatingIfNeeded: (sum + 2) >> 2)
+    private static func means(
+        _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, _ across: Int
+    ) -> SIMD16<UInt8> {
+        func load(_ row: UnsafePointer<UInt8>) -> SIMD16<UInt8> {
+            UnsafeRawPointer(row).loadUnaligned(as: SIMD16<UInt8>.self)
+        }
+        // Where one row or one column is all there is, it is taken twice.
+        if upper == lower, across == 0 { return load(upper) }
+        let wide = (
+            SIMD16<UInt16>(truncatingIfNeeded: load(upper)), SIMD16<UInt16>(truncatingIfNeeded: load(lower)),
+            SIMD16<UInt16>(truncatingIfNeeded: load(upper + 2 * across)),
+            SIMD16<UInt16>(truncatingIfNeeded: load(lower + 2 * across))
+        )
+        return SIMD16<UInt8>(truncatingIfNeeded: (wide.0 &+ wide.1 &+ wide.2 &+ wide.3 &+ 2) &>> 2)
     }
 
     /// The neighbours in this picture (sections 8.3.3 and 8.3.4); false where the mode needs one that there isn't.
@@ -281,13 +304,17 @@ final class MacroblockCoder {
         let start = row * 8 * planes.chromaStride + column * 8
         for line in 0..<8 {
             let offset = start + line * planes.chromaStride
-            for (source, begin) in [(planes.blueDifference, Self.blueStart), (planes.redDifference, Self.redStart)] {
-                let a = UnsafeRawPointer(source + offset).loadUnaligned(as: SIMD8<UInt8>.self)
-                let b = UnsafeRawPointer(block + begin + line * 8).loadUnaligned(as: SIMD8<UInt8>.self)
-                sum &+= SIMD8<UInt16>(truncatingIfNeeded: pointwiseMax(a, b) &- pointwiseMin(a, b))
-            }
+            sum &+= Self.differences(planes.blueDifference + offset, block + Self.blueStart + line * 8)
+            sum &+= Self.differences(planes.redDifference + offset, block + Self.redStart + line * 8)
         }
         return Int(sum.wrappedSum())
+    }
+
+    @inline(__always)
+    private static func differences(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>) -> SIMD8<UInt16> {
+        let a = UnsafeRawPointer(a).loadUnaligned(as: SIMD8<UInt8>.self)
+        let b = UnsafeRawPointer(b).loadUnaligned(as: SIMD8<UInt8>.self)
+        return SIMD8<UInt16>(truncatingIfNeeded: pointwiseMax(a, b) &- pointwiseMin(a, b))
     }
 
     // MARK: Residuals
@@ -416,10 +443,11 @@ final class MacroblockCoder {
         }
         for line in 0..<8 {
             let target = chroma.base + (row * 8 + line) * chroma.stride + column * 16
-            for index in 0..<8 {
-                target[2 * index] = block[Self.blueStart + line * 8 + index]
-                target[2 * index + 1] = block[Self.redStart + line * 8 + index]
-            }
+            let blue = UnsafeRawPointer(block + Self.blueStart + line * 8).loadUnaligned(as: SIMD8<UInt8>.self)
+            let red = UnsafeRawPointer(block + Self.redStart + line * 8).loadUnaligned(as: SIMD8<UInt8>.self)
+            var both = SIMD16<UInt8>()
+            (both.evenHalf, both.oddHalf) = (blue, red)
+            UnsafeMutableRawPointer(target).storeBytes(of: both, as: SIMD16<UInt8>.self)
         }
     }
 }

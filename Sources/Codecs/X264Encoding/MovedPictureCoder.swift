@@ -16,9 +16,8 @@ final class MovedPictureCoder {
     private let kept: KeptRows
     private let coder: MacroblockCoder
 
-    /// What moves may come from at most so far away, either way.
-    private let farthestAcross = 500
-    private let farthestDown: Int
+    /// What moves may come from at most so far away, either way, in samples.
+    let farthest: Int
 
     /// nil for streams of another kind.
     init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int, rows: Int) {
@@ -28,8 +27,8 @@ final class MovedPictureCoder {
         self.rows = rows
         kept = KeptRows(width: columns * 16)
         coder = MacroblockCoder(width: columns * 16, height: rows * 16)
-        // MaxVmvR of the level (table A-1), whole samples.
-        farthestDown =
+        // MaxVmvR of the level (table A-1), whole samples; across the library promises no more in its SPS.
+        farthest =
             switch sequence.profileLevelID.levelIDC {
             case ...10: 63
             case ...20: 127
@@ -40,7 +39,7 @@ final class MovedPictureCoder {
 
     /// Whether motion is within what can be coded.
     func reaches(_ motion: borrowing PictureMotion) -> Bool {
-        abs(motion.x) <= farthestAcross && abs(motion.y) <= farthestDown && (motion.x != 0 || motion.y != 0)
+        abs(motion.x) <= farthest && abs(motion.y) <= farthest && (motion.x != 0 || motion.y != 0)
     }
 
     /// Appends the picture's slice to `target`, and makes `reference`, which is the picture before, the picture itself.
@@ -48,16 +47,16 @@ final class MovedPictureCoder {
     /// `planes` are the picture as it should look, `motion` says what becomes of each macroblock of it. Where a macroblock is
     /// said to have moved, the place that it came from must lie inside the picture.
     func encode(
-        _ planes: SourcePlanes, reference: ReconstructedPicture, motion: borrowing PictureMotion, quantizer: Int,
+        _ planes: SourcePlanes, reference: ReconstructedPicture, motion: inout PictureMotion, quantizer: Int,
         frameNumber: UInt32, to target: inout [UInt8]
     ) {
-        encode(planes, reference, motion, quantizer, frameNumber, &writer)
+        encode(planes, reference, &motion, quantizer, frameNumber, &writer)
         writer.end(to: &target)
         reference.extendMargins(width: columns * 16, height: rows * 16)
     }
 
     private func encode(
-        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ motion: borrowing PictureMotion,
+        _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ motion: inout PictureMotion,
         _ quantizer: Int, _ frameNumber: UInt32, _ writer: inout PredictedSliceWriter
     ) {
         writer.begin(frameNumber: frameNumber, quantizer: quantizer)
@@ -85,10 +84,13 @@ final class MovedPictureCoder {
                     copy(column..<end, row, motion.x, motion.y, reference)
                     for _ in column..<end { writer.copy(vector) }
                 case .moved:
-                    for column in column..<end { coder.codeMoved(column, row, vector, &writer) }
+                    for column in column..<end {
+                        if coder.codeMoved(column, row, vector, &writer) { continue }
+                        motion.states[row * columns + column] = PictureMotion.State.movedCoarsely.rawValue
+                    }
                 case .coded:
                     for column in column..<end { coder.code(column, row, &writer) }
-                case .still, nil:
+                case .still, .movedCoarsely, nil:
                     for _ in column..<end { writer.copy(SIMD2()) }
                 }
                 column = end

@@ -8,6 +8,8 @@ public struct PictureMotion {
         case coded = 1
         /// It looks as the picture before does at `x`, `y` from it.
         case moved = 2
+        /// The same, but chroma came out coarser: half samples of it blur. Set by the encoder.
+        case movedCoarsely = 3
     }
 
     /// Where what is seen now stood, in luma samples from where it stands.

@@ -115,24 +115,28 @@ public final class ScreenEncoder {
     /// Whether the bands that were just placed leave enough of the picture out.
     private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
 
+    /// How far away what moves may have been, in samples; 0 where nothing can be made by moving at all.
+    public var farthestMotion: Int { moving?.farthest ?? 0 }
+
     /// Whether a picture with this motion can be made by moving; where not, it is made as if nothing were known of it.
     public func moves(_ motion: borrowing PictureMotion) -> Bool {
         guard let moving, hasIDR, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
     }
 
-    /// Encodes a P picture of what `motion` says of each macroblock. As `encode` in all else.
+    /// Encodes a P picture of what `motion` says of each macroblock, and says in it where chroma came out coarser. As `encode`
+    /// in all else.
     public func encode(
-        _ planes: SourcePlanes, _ motion: borrowing PictureMotion, quantizer: Int
+        _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
     ) throws(X264Error) -> EncodedPicture {
-        guard moves(motion), let moving, let editing, let reference = whole.reconstruction else {
+        guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference = whole.reconstruction else {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
         frameNumber = editing.frameNumber(after: frameNumber)
         bytes.removeAll(keepingCapacity: true)
         ranges.removeAll(keepingCapacity: true)
         moving.encode(
-            planes, reference: reference, motion: motion, quantizer: quantizer, frameNumber: frameNumber, to: &bytes)
+            planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber, to: &bytes)
         ranges.append(0..<bytes.count)
         return try collect(quantizer: quantizer)
     }

@@ -21,6 +21,8 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let initialQuantizer: Int
     /// deblocking_filter_control_present_flag: slices say whether they are filtered.
     public let hasDeblockingControl: Bool
+    /// constrained_intra_pred_flag: intra macroblocks are not predicted from others.
+    public let hasConstrainedIntraPrediction: Bool
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
     /// chroma_qp_index_offset, -12...12.
@@ -50,7 +52,7 @@ public struct PictureParameterSet: Hashable, Sendable {
         _ = try reader.signedExpGolomb()
         chromaQuantizerOffset = try reader.signedExpGolomb("chroma_qp_index_offset", within: -12...12)
         hasDeblockingControl = try reader.flag()
-        try reader.skip(1)
+        hasConstrainedIntraPrediction = try reader.flag()
         hasRedundantPictures = try reader.flag()
     }
 

@@ -39,7 +39,7 @@ public struct PredictedSliceWriter {
     /// Writes slices of pictures with so many columns of macroblocks; nil for streams of another kind.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int) {
         guard SliceEditing.edits(sequence, picture), picture.defaultReferences0 == 1, !picture.usesWeightedPrediction,
-            sequence.chromaFormatIDC == 1, columns > 0
+            sequence.chromaFormatIDC == 1, !picture.hasConstrainedIntraPrediction, columns > 0
         else { return nil }
         self.sequence = sequence
         self.picture = picture
@@ -153,7 +153,7 @@ public struct PredictedSliceWriter {
     private mutating func write(
         _ residual: borrowing MacroblockResidual, isIntra: Bool, _ upper: MotionNeighbour, _ lower: MotionNeighbour
     ) {
-        var counts = [UInt8](repeating: 0, count: 16)
+        var counts = SIMD16<UInt8>()
         let hasLeft = left.kind != .unavailable
         let hasAbove = !isFirstRow
         let lumaAbove = lumaAbove[column]
