@@ -113,13 +113,11 @@ final class LinkLoop {
 
     private func accept(_ now: MonotonicTime) {
         guard let listener else { return }
-        while true {
+        // Room is made only for who really waits.
+        while Self.isReadable(listener.descriptor) {
             do {
                 guard makeRoom(now) else { return }
-                guard let connection = try listener.accept() else {
-                    acceptsAgain = nil
-                    return
-                }
+                guard let connection = try listener.accept() else { break }
                 take(connection, came: now)
             } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
                 if acceptsAgain == nil {
@@ -133,6 +131,12 @@ final class LinkLoop {
                 return
             }
         }
+        acceptsAgain = nil
+    }
+
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
     }
 
     /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address that has the
