@@ -43,8 +43,10 @@ struct LinkMessageSplitterTests {
         buffer.replaceSubrange(..<message.count, with: message)
         let place = buffer.withUnsafeBufferPointer { $0.baseAddress }
         var splitter = LinkMessageSplitter()
+        var start = 0
         for end in [1, 7, 50, message.count] {
-            splitter.push(buffer[..<end])
+            splitter.push(buffer[start..<end])
+            start = end
             while splitter.next() != nil {}
             // Without a copy, because nobody else has it.
             buffer[0] = 0x26

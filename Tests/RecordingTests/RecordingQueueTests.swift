@@ -202,7 +202,8 @@ struct RecordingQueueTests {
         let reading = Reading(received.all)
         #expect(reading.stream.fault == nil)
         #expect(reading.stream.hasEnd)
-        #expect(reading.items.count == 10)
+        // With the end.
+        #expect(reading.items.count == 11)
     }
 
     @Test("a new file that gets no message is gone in the end, so that the next recording can have its name")
