@@ -164,11 +164,16 @@ final class LinkLoop {
 
     private func keepStrangersSmall(_ now: MonotonicTime) {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
-        guard strangers.reduce(0, { $0 + $1.unfinishedBytes }) > Self.strangersBytes else { return }
-        let largest = strangers.max { $0.unfinishedBytes < $1.unfinishedBytes }
-        strangersLog.warning(
-            "link: connections that have not said what they are send too much; one is closed", now: now)
-        largest?.finish()
+        var bytes = strangers.reduce(0) { $0 + $1.unfinishedBytes }
+        guard bytes > Self.strangersBytes else { return }
+        // As many as it takes: the next turn may be long in coming.
+        for largest in strangers.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
+        where bytes > Self.strangersBytes {
+            bytes -= largest.unfinishedBytes
+            strangersLog.warning(
+                "link: connections that have not said what they are send too much; one is closed", now: now)
+            largest.finish()
+        }
     }
 
     /// Which descriptors have something.
