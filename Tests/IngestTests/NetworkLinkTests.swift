@@ -140,7 +140,7 @@ struct NetworkLinkTests {
         try host.waitForLog("capture test")
     }
 
-    @Test("without it, or with another, it is told why and is no source", arguments: [0, 1, 2, 3])
+    @Test("without it, or with another, it is told why and is no source", arguments: [0, 1, 2, 3, 4])
     func wrongToken(way: Int) throws {
         let host = try Host(token: Self.token)
         let capture = try capture(host)
@@ -148,6 +148,11 @@ struct NetworkLinkTests {
         case 0: try capture.send(.token(Array("a token of some lengtH".utf8)))
         case 1: try capture.greet()
         case 2: try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
+        case 3:
+            // Of a kind that the host doesn't know.
+            var unknown = MessageEncoder(epoch: 99).encode(.requestIDR)
+            unknown[1] = 31
+            try capture.send(bytes: unknown)
         default: try capture.send(.token([UInt8](repeating: 0, count: 4096)))
         }
         try capture.waitForEnd()
@@ -202,6 +207,27 @@ struct NetworkLinkTests {
         try good.greet()
         try eventually("a capture to be taken", holds: { host.ingest.state == .live })
         #expect(senders.count == 8)
+    }
+
+    @Test("as many connections as may wait are left alone: room is made only for who comes")
+    func room() throws {
+        let host = try Host()
+        var waiting: [TestCapture] = []
+        for count in 1...32 {
+            let next = try capture(host)
+            try next.wait(for: "the hello") { !$0.isEmpty }
+            waiting.append(next)
+            guard count == 31 else { continue }
+            // Old enough to have to make room.
+            let begin = now()
+            try eventually("a while", holds: { now() - begin > .milliseconds(150) })
+        }
+        try waiting[31].greet()
+        try eventually("it to be taken", holds: { host.ingest.state == .live })
+        #expect(host.count(of: "the oldest is closed") == 0)
+        waiting.append(try capture(host))
+        waiting.append(try capture(host))
+        try host.waitForLog("the oldest is closed")
     }
 
     @Test("connections that say nothing are closed in time, and no flood of them keeps a capture out")

@@ -1,4 +1,5 @@
 import CaptureLink
+import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
@@ -32,9 +33,13 @@ struct RecordingTests {
 
         deinit { server.stop() }
 
+        /// Whether a message is in the file.
+        var hasRecorded: Bool { server.recorder?.status.counters.messages ?? 0 > 0 }
+
         /// Ends the host, and gives what was recorded.
         func items() throws -> [RecordedItem] {
             server.stop()
+            server.recorder?.close()
             let file = try RecordedFile(path: file)
             var items: [RecordedItem] = []
             while let item = try file.next() { items.append(item) }
@@ -64,7 +69,7 @@ struct RecordingTests {
             encoder.encode(.end(EndNotice(reason: .stopped, text: ""))),
         ]
         for bytes in sent { try capture.send(bytes: bytes) }
-        try eventually("the host to have read", holds: { host.server.recorder?.words.contains(" 0 messages") == false })
+        try eventually("the host to have read", holds: { host.hasRecorded })
         capture.connection.close()
         try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
         let items = try host.items()
@@ -106,7 +111,7 @@ struct RecordingTests {
         try capture.greet()
         try capture.send(bytes: token)
         try capture.send(.statistics(CaptureStatistics()))
-        try eventually("three messages or two", holds: { host.server.recorder?.words.contains(" 0 messages") == false })
+        try eventually("three messages or two", holds: { host.hasRecorded })
         capture.connection.close()
         try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
         let kinds = try host.items().compactMap { item -> UInt8? in
@@ -136,6 +141,51 @@ struct RecordingTests {
         #expect(taken.allSatisfy { $0.unit.captureTime == nil })
         #expect(taken.map(\.unit.bytes) == [unit.bytes, unit.bytes])
         #expect(taken[0].time < taken[1].time)
+    }
+
+    @Test("a capture that says later that it is a replay stays a capture")
+    func secondHello() throws {
+        let host = try Host()
+        let reader = host.hub.subscribe {}
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+        let unit = try PlainPictures().next(shade: 50, isIDR: true).withCaptureTime(now())
+        try capture.send(unit)
+        let taken = try eventually("the unit") { reader.take().first }
+        // A replay's would have none.
+        #expect(taken.unit.captureTime == unit.captureTime)
+    }
+
+    @Test("a disk that hangs doesn't hold up the link's end: capture is told, and what is missing is known")
+    func stalled() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(end) }
+        let recorder = try LinkRecorder(try RecordingFile(creating: pipe, overwriting: true), log: .silent)
+        let server = try LinkServer(
+            at: .unix(path: folder.file("s.sock")), ingest: TrackIngest(hub: TrackHub(origin: now()), log: .silent),
+            name: "test host", recorder: recorder, log: .silent)
+        let capture = try TestCapture(path: folder.file("s.sock"))
+        try capture.greet()
+        let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 1_000_000)
+        try capture.send(
+            bytes: MessageEncoder(epoch: 99).nalUnitHeader(
+                payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload)
+        let began = now()
+        server.stop()
+        #expect(now() - began < .seconds(2))
+        try capture.waitForEnd()
+        #expect(capture.endNotice?.reason == .stopped)
+        #expect(!recorder.close(within: .milliseconds(100)))
+        #expect(now() - began < .seconds(4))
+        guard case .stalled(pipe, let missing)? = recorder.status.failure else {
+            Issue.record("\(recorder.status)")
+            return
+        }
+        #expect(missing > 900_000)
     }
 
     @Test("a replay that is faster than its recording waits for it, and loses nothing", arguments: [1, 4096, 1 << 20])

@@ -36,6 +36,28 @@ struct LinkMessageSplitterTests {
         #expect(reading.stream.linkForm == decoder.form)
     }
 
+    @Test("what was pushed is let go: whoever reads a connection can use the same memory again")
+    func memory() throws {
+        let message = try vector("access-unit")
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        buffer.replaceSubrange(..<message.count, with: message)
+        let place = buffer.withUnsafeBufferPointer { $0.baseAddress }
+        var splitter = LinkMessageSplitter()
+        var start = 0
+        for end in [1, 7, 50, message.count] {
+            splitter.push(buffer[start..<end])
+            start = end
+            while splitter.next() != nil {}
+            // Without a copy, because nobody else has it.
+            buffer[0] = 0x26
+            #expect(buffer.withUnsafeBufferPointer { $0.baseAddress } == place)
+        }
+        splitter = LinkMessageSplitter()
+        splitter.push(message[..<50])
+        while splitter.next() != nil {}
+        #expect(splitter.unfinishedBytes <= 50)
+    }
+
     @Test(
         "what the host would refuse is a fault at the same place",
         arguments: [

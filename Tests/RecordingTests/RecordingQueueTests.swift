@@ -175,6 +175,64 @@ struct RecordingQueueTests {
         #expect(Reading(received.all).items.count == added + 1)
     }
 
+    @Test("a disk that hangs doesn't hold up the end: it is said how much is missing")
+    func stalled() throws {
+        let (path, reader) = try pipe()
+        defer { close(reader) }
+        let queue = try queue(path)
+        let messages = try (0..<10).map { try picture($0, size: 100_000) }
+        for message in messages { queue.add(message, at: time(1)) }
+        let began = now()
+        #expect(!queue.close(within: .milliseconds(200)))
+        #expect(now() - began < .seconds(3))
+        guard case .stalled(path, let missing)? = queue.failure else {
+            Issue.record("\(String(describing: queue.failure))")
+            return
+        }
+        // A pipe has room for 64 KiB, which the queue has not seen arrive.
+        #expect(missing == UInt64(messages.map(\.bytes.count).reduce(0, +)))
+        #expect(queue.failure?.kind == .system)
+        #expect(
+            queue.failure?.description == "the disk does not take '\(path)': \(missing) bytes are missing at its end")
+        #expect(!queue.close())
+        #expect(events.all.isEmpty)
+        // It goes on by itself where the disk does.
+        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil)
+        #expect(reading.stream.hasEnd)
+        // With the end.
+        #expect(reading.items.count == 11)
+    }
+
+    @Test("a new file that gets no message is gone in the end, so that the next recording can have its name")
+    func nothing() throws {
+        let path = folder.file("nothing")
+        func record(_ count: Int, isNew: Bool) throws {
+            let file = try RecordingFile(creating: path, overwriting: !isNew)
+            let queue = try RecordingQueue(file) { _ in }
+            queue.beginConnection(at: now())
+            for number in 0..<count { queue.add(try picture(number), at: now()) }
+            #expect(queue.close())
+        }
+        try record(0, isNew: true)
+        #expect(access(path, F_OK) != 0)
+        try record(1, isNew: true)
+        #expect(access(path, F_OK) == 0)
+        // What was there before is not ours to remove.
+        try record(0, isNew: false)
+        #expect(Reading(try fileBytes(path)).stream.hasEnd)
+
+        // Neither is what has the name now.
+        let other = folder.file("other")
+        let queue = try RecordingQueue(try RecordingFile(creating: other)) { _ in }
+        #expect(unlink(other) == 0)
+        try folder.write("other", [1, 2, 3])
+        queue.close()
+        #expect(try fileBytes(other) == [1, 2, 3])
+    }
+
     @Test("who reads the pipe of a recording may go: recording stops, and says so once")
     func brokenPipe() throws {
         let (path, reader) = try pipe()

@@ -1,9 +1,12 @@
+import CaptureLink
+import Glibc
 import Ingest
 import LinkTransport
-import ScreenRelayKit
 import Signalling
 import TestSupport
 import Testing
+
+@testable import ScreenRelayKit
 
 @Suite("A host")
 struct HostTests {
@@ -72,6 +75,48 @@ struct HostTests {
         } catch {
             #expect(error.description == "--link: folder '/nowhere' for the socket does not exist; make it first")
         }
+    }
+
+    @Test("a link that can't be opened leaves no recording behind, and one that was never used none either")
+    func unusedRecording() throws {
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        let folder = try TemporaryFolder()
+        let file = folder.file("link.srr")
+        for _ in 1...2 {
+            #expect(throws: HostError.self) { try host.openLink(at: .unix(path: "/nowhere/s.sock"), recording: file) }
+            #expect(access(file, F_OK) != 0)
+        }
+        #expect(host.readers.count == 0)
+        try host.openLink(at: nil, recording: file).stop()
+        #expect(host.readers.count == 0)
+        host.stop()
+        #expect(access(file, F_OK) != 0)
+        #expect(host.recording?.failure == nil)
+    }
+
+    @Test(
+        "who records can't draw the pointer, until the disk is full",
+        .enabled(if: SmallDisk.isAvailable, "only root may mount the small disk that this needs"))
+    func fullDisk() throws {
+        let disk = try SmallDisk(kilobytes: 64)
+        let folder = try TemporaryFolder()
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        host.setPlainReaders(2)
+        let link = try host.openLink(
+            at: .unix(path: folder.file("s.sock")), recording: disk.path + "/link.srr")
+        defer { link.stop() }
+        #expect(host.readers.count == 3)
+        let capture = try LinkConnection.connect(to: .unix(path: folder.file("s.sock")))
+        let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 200_000)
+        let message =
+            try MessageEncoder(epoch: 9).nalUnitHeader(
+                payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload
+        try capture.enqueue(header: message)
+        try eventually("the host to read", holds: { try capture.flush() })
+        try eventually("the disk to be full", holds: { host.recording?.failure != nil })
+        try eventually("the others alone", holds: { host.readers.count == 2 })
     }
 
     @Test("a host that could not begin leaves its ports free")

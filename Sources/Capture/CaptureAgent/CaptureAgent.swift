@@ -90,30 +90,37 @@ public final class CaptureAgent {
                 + (screen.reportsDamage ? "" : "; the display doesn't tell what changes, so each picture is compared"))
     }
 
-    /// Captures until told to stop, or until the host is gone for good. Errors have been told to the host.
+    /// Captures until told to stop, or until the host is gone for good. Errors have been told to the host. Where the disk
+    /// doesn't take the end of a recording in time, that is the error, if there is no other.
     public func run() throws(CaptureError) -> CaptureEnd {
         link.beginRecording(pictureSize)
         if link.isRecording { demandIDR() }
+        let end: CaptureEnd
         do throws(CaptureError) {
-            while true {
-                if try screenChangedSize() { adoptSize() }
-                adoptSharing()
-                link.leaveStalledHost(.now())
-                if try link.connectIfDue(.now()) { greetHost() }
-                if link.hasEnded { return .hostGone }
-                try followPointer()
-                if try takePictureIfDue() {
-                    // Waiting for the picture may have taken events off the connection: look again before sleeping.
-                    continue
-                }
-                if try waitForEvents() {
-                    link.end(.stopped, "capture was told to stop")
-                    return .stopped
-                }
-            }
+            end = try capture()
         } catch {
             link.end(error.endReason, error.description)
+            if let fault = link.closeRecording() { log(.warning, "--record: \(fault)") }
             throw error
+        }
+        if end == .stopped { link.end(.stopped, "capture was told to stop") }
+        if let fault = link.closeRecording() { throw .recording(fault) }
+        return end
+    }
+
+    private func capture() throws(CaptureError) -> CaptureEnd {
+        while true {
+            if try screenChangedSize() { adoptSize() }
+            adoptSharing()
+            link.leaveStalledHost(.now())
+            if try link.connectIfDue(.now()) { greetHost() }
+            if link.hasEnded { return .hostGone }
+            try followPointer()
+            if try takePictureIfDue() {
+                // Waiting for the picture may have taken events off the connection: look again before sleeping.
+                continue
+            }
+            if try waitForEvents() { return .stopped }
         }
     }
 

@@ -15,9 +15,18 @@ final class CaptureRecorder {
     }
 
     /// Creates the file, which must not exist.
-    init(path: String, log: @escaping @Sendable (CaptureLogLevel, String) -> Void) throws(RecordingFileError) {
+    convenience init(
+        path: String, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+    ) throws(RecordingFileError) {
+        try self.init(try RecordingFile(creating: path), log: log)
+    }
+
+    /// Records to a file that is there already.
+    init(
+        _ file: consuming RecordingFile, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+    ) throws(RecordingFileError) {
         let hadGap = hadGap
-        queue = try RecordingQueue(try RecordingFile(creating: path)) { event in
+        queue = try RecordingQueue(file) { event in
             switch event {
             case .room: break
             case .gap(let gap):
@@ -51,6 +60,15 @@ final class CaptureRecorder {
     /// The kind of a message that carries a token.
     private static let token: UInt8 = 10
 
+    /// How long the end waits for the disk: whoever ends us with a signal waits for two seconds, and the host is told first.
+    private static let patience = Interval.milliseconds(400)
+
     /// Finishes the file. Idempotent.
-    func close() { queue.close() }
+    ///
+    /// - Returns: what the disk has not taken in time; nil where nothing. Any other failure was told when it came.
+    func close() -> RecordingFileError? {
+        queue.close(within: Self.patience)
+        guard let failure = queue.failure, case .stalled = failure else { return nil }
+        return failure
+    }
 }

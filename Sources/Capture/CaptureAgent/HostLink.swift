@@ -4,6 +4,7 @@ import CaptureLink
 import Glibc
 import LinkTransport
 import MediaTypes
+import RecordingFiles
 import X264Encoding
 
 /// The way to the host: connects, again with back-off where the host is gone, says hello, and writes pictures.
@@ -413,8 +414,10 @@ final class HostLink {
         }
         connection?.close()
         state = .ended
-        recorder?.close()
     }
+
+    /// Finishes the recording, once the host was told; gives what the disk has not taken of it in time.
+    func closeRecording() -> RecordingFileError? { recorder?.close() }
 
     /// A host that ends the link closes it behind its last message: where we find out by writing, that is still to be read.
     private func loseWriting(_ connection: LinkConnection, _ now: MonotonicTime, _ error: LinkTransportError) {

@@ -113,13 +113,11 @@ final class LinkLoop {
 
     private func accept(_ now: MonotonicTime) {
         guard let listener else { return }
-        while true {
+        // Room is made only for who really waits.
+        while Self.isReadable(listener.descriptor) {
             do {
                 guard makeRoom(now) else { return }
-                guard let connection = try listener.accept() else {
-                    acceptsAgain = nil
-                    return
-                }
+                guard let connection = try listener.accept() else { break }
                 take(connection, came: now)
             } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
                 if acceptsAgain == nil {
@@ -133,6 +131,12 @@ final class LinkLoop {
                 return
             }
         }
+        acceptsAgain = nil
+    }
+
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
     }
 
     /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address that has the
@@ -160,11 +164,16 @@ final class LinkLoop {
 
     private func keepStrangersSmall(_ now: MonotonicTime) {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
-        guard strangers.reduce(0, { $0 + $1.unfinishedBytes }) > Self.strangersBytes else { return }
-        let largest = strangers.max { $0.unfinishedBytes < $1.unfinishedBytes }
-        strangersLog.warning(
-            "link: connections that have not said what they are send too much; one is closed", now: now)
-        largest?.finish()
+        var bytes = strangers.reduce(0) { $0 + $1.unfinishedBytes }
+        guard bytes > Self.strangersBytes else { return }
+        // As many as it takes: the next turn may be long in coming.
+        for largest in strangers.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
+        where bytes > Self.strangersBytes {
+            bytes -= largest.unfinishedBytes
+            strangersLog.warning(
+                "link: connections that have not said what they are send too much; one is closed", now: now)
+            largest.finish()
+        }
     }
 
     /// Which descriptors have something.

@@ -62,7 +62,7 @@ final class LinkPeer {
     /// Its IP address; nil where it is of this machine for sure.
     var remote: String? { connection.remote }
     /// Bytes of a message that is not yet whole.
-    var unfinishedBytes: Int { decoder.unfinishedBytes }
+    var unfinishedBytes: Int { decoder.unfinishedBytes + (recording?.unfinishedBytes ?? 0) }
     /// Whether the connection has ended.
     private(set) var isOver = false
 
@@ -130,13 +130,14 @@ final class LinkPeer {
                 lastHeard = now
                 hasToldSilence = false
                 decoder.push(buffer[..<count])
-                recording?.push(buffer[..<count])
                 // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
-                defer { recording?.record(at: now) }
+                defer { recording?.take(buffer[..<count], at: now) }
                 assembler.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
+                // Of a kind that we don't know, in place of the token.
+                if token != nil, decoder.skippedCount > 0 { return refuse(now) }
                 deliver(now: now)
             }
         } catch let error as LinkError {
@@ -243,12 +244,17 @@ final class LinkPeer {
         if !connection.wantsWrite { shutdown(connection.descriptor, Int32(SHUT_WR)) }
     }
 
+    /// Ends the connection of who has not shown the token.
+    private func refuse(_ now: MonotonicTime) {
+        strangersLog.warning("link: \(remote ?? "a peer") is refused: it has not shown the token", now: now)
+        end(.unauthorised, "this host takes only captures that were given its --link-token file")
+    }
+
     /// False where the connection has ended over the message.
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
         if let token {
             guard case .token(let shown) = message.body, token.matches(shown) else {
-                strangersLog.warning("link: \(remote ?? "a peer") is refused: it has not shown the token", now: now)
-                end(.unauthorised, "this host takes only captures that were given its --link-token file")
+                refuse(now)
                 return false
             }
             self.token = nil
@@ -267,9 +273,12 @@ final class LinkPeer {
                 end(.protocolError, "two hosts can't be linked to each other")
                 return false
             }
-            isReplay = hello.role == .replay
+            // What it is it says once: a slow disk holds a replay back, and must not begin to with a capture.
+            if greeting.isEmpty {
+                isReplay = hello.role == .replay
+                recording?.isLossless = isReplay
+            }
             if remote != nil, !isReplay, clock == nil { clock = PeerClock() }
-            recording?.isLossless = isReplay
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)

@@ -1,5 +1,5 @@
 import CaptureLink
-import MediaTypes
+public import MediaTypes
 import Recording
 public import RecordingFiles
 import Synchronization
@@ -27,11 +27,16 @@ public final class LinkRecorder: Sendable {
     }
 
     /// Creates the file, which must not exist. At most `limit` bytes wait to be written.
-    public init(path: String, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
-        self.path = path
+    public convenience init(path: String, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
+        try self.init(try RecordingFile(creating: path), limit: limit, log: log)
+    }
+
+    /// Records to a file that is there already. At most `limit` bytes wait to be written.
+    public init(_ file: consuming RecordingFile, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
+        path = file.path
         let listeners = Listeners()
         self.listeners = listeners
-        queue = try RecordingQueue(try RecordingFile(creating: path), limit: limit) { event in
+        queue = try RecordingQueue(file, limit: limit) { event in
             switch event {
             case .room:
                 listeners.value.withLock { $0.onRoom }()
@@ -74,14 +79,17 @@ public final class LinkRecorder: Sendable {
     /// Whether it still records.
     public var isRecording: Bool { queue.failure == nil }
 
-    /// What it does, for people.
-    public var words: String {
-        if let failure = queue.failure { return "recording has stopped: \(failure)" }
-        let counters = queue.counters
-        let missing = counters.gaps == 0 ? "" : ", \(counters.missingMessages) more are missing"
-        return "recording to '\(path)': \(counters.messages) messages, \(counters.fileBytes) bytes\(missing)"
+    /// What it does.
+    public var status: RecordingStatus {
+        RecordingStatus(path: path, counters: queue.counters, failure: queue.failure)
     }
 
-    /// Finishes the file; what comes later is not recorded. Idempotent.
-    public func close() { queue.close() }
+    /// What comes later is not recorded; the rest of the file is written. Doesn't wait for that. Idempotent.
+    public func finish() { queue.finish() }
+
+    /// As ``finish()``, and waits for the disk, at most so long. Idempotent.
+    ///
+    /// - Returns: false where the file lacks something at its end: `status.failure` says why.
+    @discardableResult
+    public func close(within limit: Interval = RecordingQueue.patience) -> Bool { queue.close(within: limit) }
 }

@@ -18,6 +18,7 @@ public final class LinkServer: Sendable {
     public let address: LinkAddress?
     /// What records its messages, if anything does.
     public let recorder: LinkRecorder?
+    private let onRecordingEnd: @Sendable () -> Void
 
     /// What other threads want of the link's thread.
     enum Command: Sendable {
@@ -34,10 +35,12 @@ public final class LinkServer: Sendable {
     ///   - name: this host, as it introduces itself to a capture.
     ///   - silencePatience: how long a capture that should run may send nothing before another may take its place, and before
     ///     who watches it is told.
-    ///   - recorder: records the messages; counts as a viewer, and is closed by ``stop()``.
+    ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; closing it is its owner's part.
+    ///   - onRecordingEnd: is told that nothing is recorded any more, once or more often, on any thread; it must not block.
     public init(
         at address: LinkAddress?, token: LinkToken? = nil, ingest: TrackIngest, name: String,
-        silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil, log: EventLog
+        silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
+        onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = LinkInbox() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
@@ -45,6 +48,7 @@ public final class LinkServer: Sendable {
         self.inbox = inbox
         self.ingest = ingest
         self.recorder = recorder
+        self.onRecordingEnd = onRecordingEnd
         let openings = Mutex(Openings())
         var place: LinkAddress?
         switch address {
@@ -67,8 +71,16 @@ public final class LinkServer: Sendable {
             recorder.connect(
                 onRoom: { inbox.wake.signal() },
                 onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: monotonicNow()) },
-                onStop: { [weak ingest] in ingest?.setRecorded(false) })
-            ingest.setRecorded(recorder.isRecording)
+                onStop: { [weak ingest] in
+                    ingest?.setRecorded(false)
+                    onRecordingEnd()
+                })
+            ingest.setRecorded(true)
+            // It may have stopped before anybody could be told.
+            if !recorder.isRecording {
+                ingest.setRecorded(false)
+                onRecordingEnd()
+            }
         }
         let started = NamedThread("link") {
             let loop = LinkLoop(
@@ -91,13 +103,15 @@ public final class LinkServer: Sendable {
         inbox.post(.adopt(descriptor: descriptor, watcher: watcher))
     }
 
-    /// Ends the thread, its connections, the socket file and the recording. Idempotent.
+    /// Ends the thread, its connections and the socket file, and lets the recording finish, without waiting for the disk.
+    /// Idempotent.
     public func stop() {
         inbox.post(.stop)
         thread.join()
         guard let recorder else { return }
-        recorder.close()
+        recorder.finish()
         ingest.setRecorded(false)
+        onRecordingEnd()
     }
 
     /// What is made before the thread starts and belongs to it from then on.

@@ -8,8 +8,8 @@ import Threading
 /// Belongs to the link's thread.
 final class PeerRecording {
     private let recorder: LinkRecorder
-    /// Beside the decoder, which keeps neither headers nor messages of unknown kinds.
-    private var splitter = LinkMessageSplitter()
+    /// Beside the decoder, which keeps neither headers nor messages of unknown kinds; nil once it can't follow any more.
+    private var splitter: LinkMessageSplitter? = LinkMessageSplitter()
     /// Whether the connection is the track's source: what strangers say is not recorded.
     private var isBegun = false
     /// Whether the peer waits for the file: it is a replay, of which nothing may be lost.
@@ -22,8 +22,8 @@ final class PeerRecording {
     /// Whether the peer must not be read now.
     var isHeldBack: Bool { isLossless && isBegun && !recorder.hasRoom }
 
-    /// Bytes have come.
-    func push(_ bytes: ArraySlice<UInt8>) { splitter.push(bytes) }
+    /// How many bytes of a message are kept here that is not yet whole.
+    var unfinishedBytes: Int { splitter?.unfinishedBytes ?? 0 }
 
     /// The connection was taken.
     func begin(at time: MonotonicTime) {
@@ -31,14 +31,20 @@ final class PeerRecording {
         recorder.beginConnection(at: time)
     }
 
-    /// Records what is whole of what has come by `time`.
-    func record(at time: MonotonicTime) {
-        guard isBegun else { return }
-        while let message = splitter.next() {
-            // A secret that opens this very host, and no part of what was shown.
-            if message.header.kind == .token { continue }
-            recorder.add(message, direction: .toHost, mayBeLost: !isLossless, at: time)
+    /// Takes what was read, and records what is whole by `time`. Nothing of `bytes` itself is kept: the thread reads into the
+    /// same memory again.
+    ///
+    /// Of a stranger nothing is kept but the message that it is in the middle of: whole ones that come in reads before the one
+    /// that made it the source are of unknown kinds, or a token.
+    func take(_ bytes: ArraySlice<UInt8>, at time: MonotonicTime) {
+        splitter?.push(bytes)
+        while let message = splitter?.next() {
+            // A token is a secret that opens this very host, and no part of what was shown.
+            if isBegun, message.header.kind != .token {
+                recorder.add(message, direction: .toHost, mayBeLost: !isLossless, at: time)
+            }
         }
+        if splitter?.fault != nil { splitter = nil }
     }
 
     /// Records what the host has said.

@@ -28,6 +28,7 @@ public final class ScreenRelayHost: Sendable {
     private let signalling: SignallingServer
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
+    let readers: PlainReaders
 
     /// Starts a host without a source. `onSourceChange` is told when one comes or goes, on the source's thread; it must
     /// not block.
@@ -80,30 +81,34 @@ public final class ScreenRelayHost: Sendable {
             throw .signalling(error)
         }
         addresses = signalling.addresses
+        readers = PlainReaders(signalling, room: configuration.room)
         announcer.connect(signalling)
         pointer.connect(signalling)
     }
 
-    /// Takes captures in over the link; the returned server ends it, and the recording with it.
+    /// Takes captures in over the link; the returned server ends it, and records nothing more then. ``stop()`` waits for what
+    /// is recorded to reach its file.
     ///
     /// - Parameters:
     ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
     ///   - token: what captures have to show that come over TCP; nil where nothing, and then only from this machine.
     ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
-    ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on.
+    ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on. One that has got no
+    ///     message is removed in the end.
     public func openLink(at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil) throws(HostError)
         -> LinkServer
     {
         let recorder = try recording.map { path throws(HostError) in try openRecording(path) }
+        readers.recordings(recorder == nil ? 0 : 1)
         do throws(LinkTransportError) {
             let link = try LinkServer(
                 at: address, token: token, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
-                recorder: recorder,
-                log: log)
+                recorder: recorder, onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
             self.recorder.withLock { $0 = recorder }
-            if recorder != nil { setPlainReaders(1) }
             return link
         } catch {
+            readers.recordings(0)
+            recorder?.close()
             throw .link(error)
         }
     }
@@ -116,8 +121,8 @@ public final class ScreenRelayHost: Sendable {
         }
     }
 
-    /// What the recording of the link does, for people; nil where there is none.
-    public var recordingWords: String? { recorder.withLock { $0?.words } }
+    /// What the recording of the link does, or has done once this has stopped; nil where there is none.
+    public var recording: RecordingStatus? { recorder.withLock { $0?.status } }
 
     /// Makes `track` the room's track; false where the room has a source already.
     public func publish(_ track: CustomVideoTrack) -> Bool {
@@ -158,11 +163,9 @@ public final class ScreenRelayHost: Sendable {
     public var sourceState: Ingest.SourceState { ingest.state }
     /// How far away the source is and its clock, where it came over TCP and that is known.
     public var sourceTiming: SourceTiming? { ingest.sourceTiming }
-    /// Says how many read the track beside viewers and players and can't draw the pointer, such as recordings: while there is one,
-    /// it is drawn into the pictures.
-    public func setPlainReaders(_ count: Int) {
-        signalling.updatePointer(.readers(count), room: room)
-    }
+    /// Says how many read the track beside viewers and players and can't draw the pointer, such as an application's own recordings;
+    /// that of the link counts by itself. While there is one, it is drawn into the pictures.
+    public func setPlainReaders(_ count: Int) { readers.others(count) }
 
     /// Sets what the source may make and send at most, also those that come after it; an application's own track is told the
     /// bit rate alone.
@@ -186,11 +189,14 @@ public final class ScreenRelayHost: Sendable {
         media.statistics(completion)
     }
 
-    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Idempotent.
+    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Then closes the link's recording, for which it
+    /// waits 5 s at most: ``recording`` says what the disk has not taken. Idempotent.
     ///
-    /// The link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``.
+    /// The link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``,
+    /// both before this.
     public func stop() {
         signalling.stop()
         media.stop()
+        recorder.withLock { $0 }?.close()
     }
 }

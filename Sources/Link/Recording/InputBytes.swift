@@ -31,7 +31,8 @@ struct InputBytes: Sendable {
         let dropped = min(max(0, count), front.count)
         offset &+= UInt64(dropped)
         front = front.dropFirst(dropped)
-        if front.isEmpty, !later.isEmpty { front = later.removeFirst() }
+        // A piece of nothing would still keep the whole array alive, which its owner could then not fill again in place.
+        if front.isEmpty { front = later.isEmpty ? [] : later.removeFirst() }
     }
 
     /// Moves bytes behind those of `target` until it has `count`; says whether it has.

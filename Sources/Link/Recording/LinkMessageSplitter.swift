@@ -13,6 +13,8 @@ public struct LinkMessageSplitter: Sendable {
     public private(set) var fault: LinkError?
     /// Where the next message begins: the end of all that was given.
     public private(set) var offset: UInt64
+    /// How many bytes of a message are kept that is not yet whole; those that `next()` has not looked at are the caller's still.
+    public var unfinishedBytes: Int { collected.count }
 
     private let limits: LinkLimits
     private var input: InputBytes
@@ -33,7 +35,7 @@ public struct LinkMessageSplitter: Sendable {
         input = InputBytes(offset: offset)
     }
 
-    /// Takes the next bytes.
+    /// Takes the next bytes. They are copied, and let go, by the calls of `next()` up to the one that gives nil without a fault.
     public mutating func push(_ bytes: ArraySlice<UInt8>) { input.push(bytes) }
 
     /// There are no more bytes: what is cut short is a fault from now on.

@@ -17,16 +17,27 @@ final class RecordingBacklog: Sendable {
     private struct State {
         var entries: [Entry] = []
         var bytes = 0
+        /// Those of `bytes` that are messages, and so will be missing where they can't be written.
+        var messageBytes = 0
         var gap: RecordingGap?
         var wantsRoom = false
         var isClosed = false
         var failure: RecordingFileError?
         var counters = RecordingQueue.Counters()
+
+        mutating func stop(for error: RecordingFileError) {
+            failure = error
+            entries = []
+            bytes = 0
+            messageBytes = 0
+            gap = nil
+        }
     }
 
     /// What an entry costs beside its message's bytes, about.
     private static let entryCost = 128
 
+    let path: String
     let header: RecordingHeader
     let handler: @Sendable (RecordingQueue.Event) -> Void
     private let limit: Int
@@ -35,9 +46,10 @@ final class RecordingBacklog: Sendable {
     private let wake = RecordingWake()
 
     init(
-        header: RecordingHeader, limit: Int, isLossless: Bool,
+        path: String, header: RecordingHeader, limit: Int, isLossless: Bool,
         handler: @escaping @Sendable (RecordingQueue.Event) -> Void
     ) {
+        self.path = path
         self.header = header
         self.limit = limit
         self.isLossless = isLossless
@@ -84,6 +96,7 @@ final class RecordingBacklog: Sendable {
             }
             state.entries.append(.message(message, direction, time))
             state.bytes += cost
+            state.messageBytes += message.bytes.count
             return event
         }
         wake.signal()
@@ -136,7 +149,9 @@ final class RecordingBacklog: Sendable {
     /// These bytes, in so many messages, are in the file; `fileBytes` is its length now. On the writing thread.
     func wrote(_ messages: [LinkBytes], others: Int, fileBytes: UInt64) {
         let hasRoomAgain = state.withLock { state in
-            state.bytes -= messages.reduce(others * Self.entryCost) { $0 + $1.bytes.count + Self.entryCost }
+            let messageBytes = messages.reduce(0) { $0 + $1.bytes.count }
+            state.bytes -= messageBytes + (messages.count + others) * Self.entryCost
+            state.messageBytes -= messageBytes
             state.counters.messages += UInt64(messages.count)
             state.counters.fileBytes = fileBytes
             guard state.wantsRoom, state.bytes <= limit / 2 else { return false }
@@ -146,18 +161,25 @@ final class RecordingBacklog: Sendable {
         if hasRoomAgain { handler(.room) }
     }
 
+    /// Nobody waits for the writing thread any longer, which has hung since: what it has not written counts as missing.
+    func abandon() {
+        state.withLock { state in
+            guard state.failure == nil else { return }
+            let missing = UInt64(clamping: state.messageBytes)
+            state.failure = .stalled(path: path, missing: missing)
+        }
+    }
+
     /// The file can't be written: from now on everything is ignored. On the writing thread.
     func fail(_ error: RecordingFileError, fileBytes: UInt64) {
-        let wantedRoom = state.withLock { state in
-            state.failure = error
-            state.entries = []
-            state.bytes = 0
-            state.gap = nil
+        let (isNews, wantedRoom) = state.withLock { state in
+            let isNews = state.failure == nil
+            state.stop(for: state.failure ?? error)
             state.counters.fileBytes = fileBytes
             defer { state.wantsRoom = false }
-            return state.wantsRoom
+            return (isNews, state.wantsRoom)
         }
-        handler(.stopped(error))
+        if isNews { handler(.stopped(error)) }
         if wantedRoom { handler(.room) }
     }
 }

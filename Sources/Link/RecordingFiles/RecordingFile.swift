@@ -14,8 +14,10 @@ public struct RecordingFile: ~Copyable, Sendable {
     /// How many bytes of whole records the file has, its header included.
     public private(set) var written: UInt64
     private let descriptor: OpenDescriptor
+    /// Whether there was none of that name before.
+    private let isNew: Bool
 
-    /// Creates the file, for our user alone (0600), and writes its header.
+    /// Creates the file, for our user alone (0600), and writes its header. Where that fails, none is left behind.
     ///
     /// - Parameters:
     ///   - overwriting: whether a file that is there may be lost; otherwise that is an error.
@@ -27,8 +29,14 @@ public struct RecordingFile: ~Copyable, Sendable {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
         let opened = OpenDescriptor(number: try systemCall("open", path) { open(path, flags, 0o600) })
         var done = 0
-        try Self.writeAll(opened.number, path, header.bytes[...], &done)
+        do throws(RecordingFileError) {
+            try Self.writeAll(opened.number, path, header.bytes[...], &done)
+        } catch {
+            if !overwriting { _ = opened.remove(path) }
+            throw error
+        }
         descriptor = opened
+        isNew = !overwriting
         self.path = path
         self.header = header
         written = UInt64(done)
@@ -55,6 +63,9 @@ public struct RecordingFile: ~Copyable, Sendable {
         }
         written &+= UInt64(done)
     }
+
+    /// Removes the file where it did not replace another one, and still has its name; says whether it did.
+    func removeIfNew() -> Bool { isNew && descriptor.remove(path) }
 
     private static func writeAll(
         _ number: Int32, _ path: String, _ bytes: ArraySlice<UInt8>, _ done: inout Int
@@ -89,6 +100,15 @@ private struct OpenDescriptor: ~Copyable {
 
     init(number: Int32) {
         self.number = number
+    }
+
+    /// Removes the file that it is open on, where that is still the one at `path`.
+    func remove(_ path: String) -> Bool {
+        var (ours, theirs) = (stat(), stat())
+        guard fstat(number, &ours) == 0, lstat(path, &theirs) == 0, ours.st_dev == theirs.st_dev,
+            ours.st_ino == theirs.st_ino
+        else { return false }
+        return unlink(path) == 0
     }
 
     deinit {

@@ -14,6 +14,8 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     case diskFull(path: String, written: UInt64)
     /// The file has the largest size that the system or its limits allow.
     case tooLarge(path: String, written: UInt64)
+    /// The disk did not take in time what waited at the recording's end: so many bytes of messages.
+    case stalled(path: String, missing: UInt64)
     /// It is a pipe or the like, in which one can't go to a place.
     case notSeekable(path: String)
     /// It is none of the files that we read; `reason` says what it looks like.
@@ -45,7 +47,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .permissionDenied: .permission
         case .isFolder, .notSeekable: .usage
         case .unrecognized: .data
-        case .system: .system
+        case .stalled, .system: .system
         }
     }
 
@@ -59,9 +61,27 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
             "the disk is full: '\(path)' ends after \(written) bytes, and is readable so far"
         case .tooLarge(let path, let written):
             "'\(path)' may not grow further: it ends after \(written) bytes, and is readable so far"
+        case .stalled(let path, let missing):
+            "the disk does not take '\(path)': \(missing) bytes are missing at its end"
         case .notSeekable(let path): "'\(path)' is a pipe: it can only be read from its beginning"
         case .unrecognized(let path, let reason): "'\(path)' can't be read: \(reason)"
         case .system(let call, let path, let code): "\(call) '\(path)' failed: \(String(cString: strerror(code)))"
+        }
+    }
+
+    /// What is wrong, without the file's name.
+    public var cause: String {
+        switch self {
+        case .missing: "it does not exist"
+        case .exists: "it exists already"
+        case .permissionDenied: "no permission"
+        case .isFolder: "it is a folder"
+        case .diskFull: "the disk is full"
+        case .tooLarge: "it may not grow further"
+        case .stalled: "the disk does not take it"
+        case .notSeekable: "it is a pipe"
+        case .unrecognized(_, let reason): reason
+        case .system(let call, _, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
     }
 

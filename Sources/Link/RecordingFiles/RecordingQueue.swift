@@ -1,3 +1,4 @@
+import CLinux
 import CaptureLink
 import Glibc
 public import MediaTypes
@@ -11,6 +12,8 @@ import Synchronization
 /// woken by `.room`. When the file can't grow any more the queue stops, says so once, and ignores what follows. A kill
 /// leaves a file that is whole up to the last records that were written; nothing lies in a buffer for longer than the
 /// writing of what came before.
+///
+/// A recording that has got no message is removed where it ends: it would only keep the next one from its name.
 ///
 /// Any thread may call; the handler is called on the writing thread, and must not block.
 public final class RecordingQueue: Sendable {
@@ -38,6 +41,8 @@ public final class RecordingQueue: Sendable {
 
     private let shared: RecordingBacklog
     private let thread: Mutex<pthread_t?>
+    /// How long the end waits for the disk, where nobody says otherwise.
+    public static let patience = Interval.seconds(5)
 
     /// Takes the file over and starts the thread that writes it.
     ///
@@ -50,7 +55,8 @@ public final class RecordingQueue: Sendable {
         handler: @escaping @Sendable (Event) -> Void
     ) throws(RecordingFileError) {
         let path = file.path
-        shared = RecordingBacklog(header: file.header, limit: limit, isLossless: isLossless, handler: handler)
+        shared = RecordingBacklog(
+            path: path, header: file.header, limit: limit, isLossless: isLossless, handler: handler)
         let writing = RecordingWork(file: file, backlog: shared)
         thread = Mutex(try writing.start(path: path))
     }
@@ -79,13 +85,27 @@ public final class RecordingQueue: Sendable {
         shared.add(message, direction, mayBeLost: mayBeLost, at: time)
     }
 
-    /// Writes what waits and the record of the end, closes the file, and waits until that is done. Idempotent.
-    public func close() {
+    /// No more is added: what waits is written, and the record of the end, and the file is closed. Doesn't wait for that.
+    public func finish() { shared.close() }
+
+    /// As ``finish()``, and waits until it is done, at most so long. A disk that hangs is left alone then, and `failure` says
+    /// how much of the end is missing; the handler hears nothing of it. Idempotent.
+    ///
+    /// - Returns: whether the file has all that it could have.
+    @discardableResult
+    public func close(within limit: Interval = RecordingQueue.patience) -> Bool {
         shared.close()
         let thread = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
-        if let thread { pthread_join(thread, nil) }
+        if let thread {
+            let end = RecordingFile.now() + limit
+            if shim_join_thread_until(thread, end.nanoseconds) != 0 {
+                pthread_detach(thread)
+                shared.abandon()
+            }
+        }
+        return shared.failure == nil
     }
 }

@@ -57,6 +57,8 @@ final class RecordingWork {
                 for entry in entries { try add(entry) }
                 try flush()
             }
+            let counters = backlog.counters
+            if counters.messages == 0, counters.missingMessages == 0, file.removeIfNew() { return }
             writer.appendEnd(at: RecordingFile.now(), to: &bytes)
             try flush()
         } catch {

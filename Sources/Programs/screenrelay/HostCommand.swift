@@ -2,6 +2,7 @@ import CommandLine
 import Ingest
 import LinkTransport
 import ScreenRelayKit
+import Threading
 
 /// `screenrelay host`: a host whose capture is started by somebody else.
 enum HostCommand {
@@ -38,18 +39,25 @@ enum HostCommand {
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
-            defer { link.stop() }
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
-            let control = Control.serve(host, end, what: "hosting \(place)", log: log)
-            defer { control?.stop() }
-            StandardStreams.print(
-                "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
-                    + HostOptions.links(to: host))
-            return end.wait()
+            return HostOptions.end(host, with: serve(host, link, at: place, until: end, log))
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
+    }
+
+    /// Goes on until the end, and lets go of all but the host.
+    private static func serve(
+        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, until end: EndSignals, _ log: EventLog
+    ) -> Int32 {
+        defer { link.stop() }
+        let control = Control.serve(host, end, what: "hosting \(place)", log: log)
+        defer { control?.stop() }
+        StandardStreams.print(
+            "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
+                + HostOptions.links(to: host))
+        return end.wait()
     }
 
     private static func prepareOwnFolder() throws(HostError) {

@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Ingest
 import LinkTransport
 import RecordingFiles
 import STUN
@@ -120,6 +121,16 @@ enum HostOptions {
     }
 
     private static var hasIPv6: Bool { access("/proc/net/if_inet6", F_OK) == 0 }
+
+    /// Ends the host, viewers first and then its recording; gives the exit code, which is another one where the end of the
+    /// recording could not be written.
+    static func end(_ host: ScreenRelayHost, with code: Int32) -> Int32 {
+        host.stop()
+        // Any other failure was told when it came, and sharing went on.
+        guard let failure = host.recording?.failure, case .stalled = failure else { return code }
+        let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
+        return code == ExitCode.success.rawValue ? failed : code
+    }
 
     /// A log at the level that was asked for.
     static func log(_ options: ParsedOptions, level: Log.Level) -> EventLog {

@@ -4,6 +4,7 @@ import Ingest
 import LinkTransport
 import MediaTypes
 import ScreenRelayKit
+import Threading
 
 /// `screenrelay share`: a host, and a capture that it keeps running.
 enum ShareCommand {
@@ -47,24 +48,35 @@ enum ShareCommand {
             }
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let shared = capture.sharedName ?? display
-            let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
-            defer { control?.stop() }
-            let link = try host.openLink(at: nil, recording: recording)
-            defer { link.stop() }
-            let supervisor = try CaptureSupervisor(
-                program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
-            ) { end.end(with: $0) }
-            defer { supervisor.stop() }
-            // A link to nothing is no help: a display that can't be captured ends us before it is printed.
-            if let code = end.waitUntilReady(within: captureStart) { return code }
-            StandardStreams.print(
-                "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.\n"
-                    + HostOptions.links(to: host))
-            return end.wait()
+            let code = try share(capture.sharedName ?? display, with: host, recording: recording, until: end, log) {
+                (link) throws(HostError) in
+                try CaptureSupervisor(
+                    program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
+                ) { end.end(with: $0) }
+            }
+            return HostOptions.end(host, with: code)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
+    }
+
+    /// Goes on until the end, and lets go of all but the host.
+    private static func share(
+        _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ log: EventLog,
+        supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+    ) throws(HostError) -> Int32 {
+        let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
+        defer { control?.stop() }
+        let link = try host.openLink(at: nil, recording: recording)
+        defer { link.stop() }
+        let supervisor = try supervise(link)
+        defer { supervisor.stop() }
+        // A link to nothing is no help: a display that can't be captured ends us before it is printed.
+        if let code = end.waitUntilReady(within: captureStart) { return code }
+        StandardStreams.print(
+            "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.\n"
+                + HostOptions.links(to: host))
+        return end.wait()
     }
 
     /// How long a capture may take to come up before the link is printed all the same.

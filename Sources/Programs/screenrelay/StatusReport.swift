@@ -1,6 +1,7 @@
 import CaptureLink
 import Ingest
 import MediaTypes
+import RecordingFiles
 import ScreenRelayKit
 
 /// What a host tells of itself: in words for people, as a JSON object for programs.
@@ -15,8 +16,8 @@ struct StatusReport {
     let capture: CaptureStatistics?
     /// How far away it is, where it came by TCP.
     let timing: SourceTiming?
-    /// What is recorded, in words.
-    let recording: String?
+    /// What is recorded.
+    let recording: RecordingStatus?
 
     init(of host: ScreenRelayHost, process: Int32, what: String) {
         self.process = process
@@ -27,7 +28,7 @@ struct StatusReport {
         limits = host.limits
         capture = host.captureStatistics
         timing = host.sourceTiming
-        recording = host.recordingWords
+        recording = host.recording
     }
 
     /// In front of what is told of the capture, in `line`.
@@ -40,7 +41,7 @@ struct StatusReport {
         if let timing {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
         }
-        if let recording { line += "; \(recording)" }
+        if let recording { line += "; \(recording.words)" }
         guard let capture else { return line }
         line += Self.captureMark + (capture.recent.map(words) ?? "\(capture.pictures) pictures so far")
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
@@ -75,8 +76,19 @@ struct StatusReport {
             fields.append(("roundTripNanoseconds", "\(timing.roundTrip.nanoseconds)"))
             fields.append(("clockOffsetNanoseconds", "\(timing.clockOffset.nanoseconds)"))
         }
+        if let recording { fields.append(("recording", object(self.fields(of: recording)))) }
         if let capture { fields.append(("capture", object(capture.fields))) }
         return object(fields)
+    }
+
+    private func fields(of recording: RecordingStatus) -> [(String, String)] {
+        let counters = recording.counters
+        var fields = [
+            ("path", quoted(beginning(of: recording.path))), ("messages", "\(counters.messages)"),
+            ("bytes", "\(counters.fileBytes)"), ("missingMessages", "\(counters.missingMessages)"),
+        ]
+        if let failure = recording.failure { fields.append(("stopped", quoted(failure.cause))) }
+        return fields
     }
 
     /// So much of it that the answer stays within its limit, whatever a window is called.

@@ -41,6 +41,13 @@ static inline int shim_name_this_thread(const char *name) {
     return pthread_setname_np(pthread_self(), name);
 }
 
+/// Waits until a thread has ended, at most until `nanoseconds` of CLOCK_MONOTONIC (glibc 2.31); 0 where it has, else an errno.
+static inline int shim_join_thread_until(unsigned long thread, int64_t nanoseconds) {
+    extern int pthread_clockjoin_np(unsigned long thread, void **value, int clock, const struct timespec *until);
+    struct timespec until = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
 /// A descriptor that becomes readable when the process ends (pidfd_open, Linux 5.3); or -1 and errno.
 static inline int shim_pidfd_open(int pid) {
     extern long syscall(long number, ...);

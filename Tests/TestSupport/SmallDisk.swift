@@ -1,18 +1,18 @@
 import Glibc
-import TestSupport
 
 /// A disk of a few kilobytes, in memory, for one test; gone when nobody holds it.
-final class SmallDisk {
+public final class SmallDisk {
     /// Whether this process may mount one: where it is root, and not confined.
-    static let isAvailable: Bool = (try? SmallDisk(kilobytes: 64)) != nil
+    public static let isAvailable: Bool = (try? SmallDisk(kilobytes: 64)) != nil
 
     private struct CannotMount: Error {}
 
     private let folder: TemporaryFolder
     /// Where it is mounted.
-    var path: String { folder.path }
+    public var path: String { folder.path }
 
-    init(kilobytes: Int) throws {
+    /// Mounts it.
+    public init(kilobytes: Int) throws {
         folder = try TemporaryFolder()
         guard mount("tmpfs", folder.path, "tmpfs", UInt(MS_NOSUID | MS_NODEV), "size=\(kilobytes)k") == 0 else {
             throw CannotMount()
