@@ -222,7 +222,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SignallingTests", ["Signalling", "TestSupport"]),
-        tests("CommandLineTests", ["CommandLine", "LinkTransport", "MediaTypes", "TestSupport"]),
+        tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

@@ -14,7 +14,8 @@ public struct LinkMessageSplitter: Sendable {
     /// Where the next message begins: the end of all that was given.
     public private(set) var offset: UInt64
 
-    private let limits: LinkLimits
+    /// What a peer may send at most; other limits count from the next message on.
+    public var limits: LinkLimits
     private var input: InputBytes
     private var collected: [UInt8] = []
     /// How many bytes the message has that `collected` is the beginning of, once its header was read.

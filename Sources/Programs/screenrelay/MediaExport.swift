@@ -13,9 +13,9 @@ enum MediaExport {
         var plan = ExportPlan(from: source.selection.from, to: source.selection.to)
         try source.pictures { picture throws(ExportError) in
             plan.add(picture)
-            if ExportInterruption.isAsked { throw .interrupted(target.path) }
             return true
         }
+        try source.checkBeginning()
         if plan.leftOut > 0 {
             source.tell("\(plan.leftOut) pictures are left out behind the \(plan.parts.count)th change of size")
         }

@@ -23,9 +23,10 @@ enum StreamExport {
                     plan.add(picture)
                     return true
                 }
+                try source.checkBeginning()
                 source.tellBeginning(of: plan)
-                let first = plan.parts.first?.first ?? 0
-                let wanted = first..<first + plan.count
+                // A stream alone may change its size as often as it likes.
+                let wanted = plan.range
                 var index = 0
                 try source.pictures { picture throws(ExportError) in
                     if wanted.contains(index) { try file.write(picture.accessUnit.bytes[...]) }
