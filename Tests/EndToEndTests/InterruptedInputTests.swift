@@ -58,7 +58,7 @@ extension EndToEnd {
             #expect(access(output, F_OK) != 0)
         }
 
-        @Test("a replay of a pipe stands still and goes on by a signal, eats none of it, and ends while it waits for more")
+        @Test("a replay of a pipe stands still and goes on by a signal, loses none of it, and ends while it waits")
         func pauses() throws {
             let host = try RecordingHost()
             let replay = try RunningProgram(

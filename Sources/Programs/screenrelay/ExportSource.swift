@@ -50,7 +50,7 @@ final class ExportSource {
 
     /// Reads all items; `torn` is called where something is missing between two of them.
     func items(
-        _ take: (RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
+        _ take: (consuming RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
     ) throws(ExportError) {
         do throws(RecordingFileError) {
             if passes > 0 { try file.seek(to: 0) }
@@ -75,7 +75,7 @@ final class ExportSource {
                     lastTime = max(lastTime, arrival)
                 }
                 if case .message(let message, _) = item.content, message.header.captureTime != nil { hasTimes = true }
-                if try !take(item) { return }
+                if try !take(consume item) { return }
             }
             guard let found = file.fault else { break }
             torn()
@@ -95,7 +95,7 @@ final class ExportSource {
     }
 
     /// Reads all pictures, with their times; `take` gives false where it has enough.
-    func pictures(_ take: (TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
+    func pictures(_ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false
         try items(
@@ -103,7 +103,7 @@ final class ExportSource {
                 pictures.add(item)
                 while !isEnough, let picture = pictures.next() {
                     lastTime = max(lastTime, picture.time)
-                    isEnough = try !take(picture)
+                    isEnough = try !take(consume picture)
                 }
                 return !isEnough
             }, torn: { pictures.damaged() })

@@ -30,10 +30,10 @@ enum MediaExport {
         do throws(ExportError) {
             var pass = ExportPass(plan)
             try source.pictures { picture throws(ExportError) in
-                for ready in pass.add(picture) { try files.write(ready) }
+                try files.write(pass.add(picture))
                 return !pass.isDone
             }
-            for ready in pass.finish() { try files.write(ready) }
+            try files.write(pass.finish())
             try files.finish()
         } catch {
             files.discard()
@@ -71,16 +71,28 @@ private final class MediaExportFiles {
         counts = plan.parts.map { _ in 0 }
     }
 
-    func write(_ picture: ExportPass.Picture) throws(ExportError) {
+    /// Each goes before it is written, so that a large one is not there twice.
+    func write(_ pictures: consuming [ExportPass.Picture]) throws(ExportError) {
+        var rest = Array(pictures.reversed())
+        pictures = []
+        while let picture = rest.popLast() { try write(consume picture) }
+    }
+
+    private func write(_ picture: consuming ExportPass.Picture) throws(ExportError) {
         if ExportInterruption.isAsked { throw .interrupted(target.path) }
         while begun <= picture.part { try begin() }
         counts[picture.part] += 1
-        try attempt { () throws(MediaFileError) in
-            try writer?.write(
-                MediaPacket(
-                    accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
-                    presentationTime: picture.presentationTime, duration: picture.duration))
+        do throws(MediaFileError) {
+            try writer?.write(Self.packet(consume picture))
+        } catch {
+            throw failure(error)
         }
+    }
+
+    private static func packet(_ picture: consuming ExportPass.Picture) -> MediaPacket {
+        MediaPacket(
+            accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+            presentationTime: picture.presentationTime, duration: picture.duration)
     }
 
     func finish() throws(ExportError) {
@@ -114,12 +126,16 @@ private final class MediaExportFiles {
         do throws(MediaFileError) {
             try work()
         } catch {
-            let name = target.name(max(0, begun - 1))
-            switch error {
-            case .diskFull: throw .diskFull(name)
-            case .permissionDenied: throw .cannotCreate(name, reason: "\(error)", isPermission: true)
-            case .outOfMemory, .rejected: throw .writing(name, reason: "\(error)")
-            }
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: MediaFileError) -> ExportError {
+        let name = target.name(max(0, begun - 1))
+        return switch error {
+        case .diskFull: .diskFull(name)
+        case .permissionDenied: .cannotCreate(name, reason: "\(error)", isPermission: true)
+        case .outOfMemory, .rejected: .writing(name, reason: "\(error)")
         }
     }
 }

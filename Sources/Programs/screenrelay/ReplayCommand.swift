@@ -28,7 +28,8 @@ enum ReplayCommand {
                 help: "begin so far into the recording, as in 90s or 1.5m: at the IDR picture before that"),
             Option(
                 long: "pause-at", value: .required("N"),
-                help: "stand still before picture N (the first is 1), until Enter (where FILE is not standard input) or "
+                help:
+                    "stand still before picture N (the first is 1), until Enter (where FILE is not standard input) or "
                     + "SIGUSR1"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
@@ -56,6 +57,7 @@ enum ReplayCommand {
         var options = try options(parsed)
         let from = try parsed.value("from", as: .duration)
         let path = parsed.operands.first ?? "-"
+        returnLargePieces()
         guard let signals = ReplaySignals() else { return Program.fail("no descriptor left for signals", .system) }
         let file: ReplayFile
         do throws(RecordingFileError) {

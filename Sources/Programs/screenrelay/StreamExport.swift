@@ -69,9 +69,15 @@ private final class StreamFile {
     }
 
     func write(_ bytes: ArraySlice<UInt8>) throws(ExportError) {
-        pending.append(contentsOf: bytes)
         count += UInt64(bytes.count)
-        if pending.count >= Self.pieceCount { try flush() }
+        // In pieces: another copy of all of a large one would be as large.
+        var rest = bytes
+        while !rest.isEmpty {
+            let taken = rest.prefix(Self.pieceCount - pending.count)
+            pending.append(contentsOf: taken)
+            rest = rest.dropFirst(taken.count)
+            if pending.count >= Self.pieceCount { try flush() }
+        }
     }
 
     func close() throws(ExportError) {
