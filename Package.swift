@@ -233,7 +233,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "H264",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "ByteCoding",
+                "H264",
                 "X264Encoding",
                 "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
             ]),

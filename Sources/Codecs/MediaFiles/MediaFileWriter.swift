@@ -60,7 +60,7 @@ public final class MediaFileWriter {
         packet.pointee.pts = max(decodingTime, Self.ticks(unit.presentationTime, in: base))
         packet.pointee.duration = Self.ticks(unit.duration, in: base)
         packet.pointee.flags = unit.accessUnit.isIDR ? AV_PKT_FLAG_KEY : 0
-        var bytes = Self.lengthPrefixed((consume unit).accessUnit)
+        var bytes = Self.lengthPrefixed(Self.accessUnit(consume unit))
         let count = Int32(clamping: bytes.count)
         // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
@@ -112,6 +112,8 @@ public final class MediaFileWriter {
         return whole
     }
 
+    // What is left of a value that was taken apart would keep its bytes from being changed in place.
+    private static func accessUnit(_ packet: consuming MediaPacket) -> AccessUnit { packet.accessUnit }
     private static func bytes(_ unit: consuming AccessUnit) -> [UInt8] { unit.bytes }
 
     private static func write(_ length: Int, to bytes: inout [UInt8], at place: Int) {

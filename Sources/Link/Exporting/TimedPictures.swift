@@ -15,6 +15,13 @@ public struct TimedPictures: Sendable {
         public let time: Interval
         /// Where its first message begins in the file.
         public let offset: UInt64
+
+        /// An access unit that was put together elsewhere.
+        public init(accessUnit: AccessUnit, time: Interval, offset: UInt64) {
+            self.accessUnit = accessUnit
+            self.time = time
+            self.offset = offset
+        }
     }
 
     /// Times in a file differ by at least one tick of 90 kHz.

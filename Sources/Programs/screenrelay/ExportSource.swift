@@ -99,8 +99,8 @@ final class ExportSource {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false
         try items(
-            { item throws(ExportError) in
-                pictures.add(item)
+            { (item: consuming RecordedItem) throws(ExportError) in
+                pictures.add(consume item)
                 while !isEnough, let picture = pictures.next() {
                     lastTime = max(lastTime, picture.time)
                     isEnough = try !take(consume picture)
@@ -111,7 +111,7 @@ final class ExportSource {
         pictures.finish()
         while let picture = pictures.next() {
             lastTime = max(lastTime, picture.time)
-            if try !take(picture) { return }
+            if try !take(consume picture) { return }
         }
         if passes == 1, pictures.skipped > 0 {
             tell("\(pictures.skipped) pictures are left out: they refer to what is missing")

@@ -29,8 +29,10 @@ enum MediaExport {
         let files = MediaExportFiles(plan, container, target)
         do throws(ExportError) {
             var pass = ExportPass(plan)
-            try source.pictures { picture throws(ExportError) in
-                try files.write(pass.add(picture))
+            try source.pictures { (picture: consuming TimedPictures.Picture) throws(ExportError) in
+                // Not in one statement: what is consumed in it lives to its end.
+                let ready = pass.add(consume picture)
+                try files.write(consume ready)
                 return !pass.isDone
             }
             try files.write(pass.finish())
