@@ -222,7 +222,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SignallingTests", ["Signalling", "TestSupport"]),
-        tests("CommandLineTests", ["CommandLine", "LinkTransport", "MediaTypes", "TestSupport"]),
+        tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [
@@ -233,7 +233,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "H264",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "ByteCoding",
+                "H264",
                 "X264Encoding",
                 "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
             ]),

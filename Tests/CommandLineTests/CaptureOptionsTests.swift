@@ -1,6 +1,7 @@
 import CommandLine
 import LinkTransport
 import MediaTypes
+import RecordingFiles
 import Testing
 
 @Suite("A capture's options")
@@ -92,6 +93,10 @@ struct CaptureOptionsTests {
         #expect(ExitCode(LinkTransportError.notListening(path: "s").kind) == .unavailable)
         #expect(ExitCode(LinkTransportError.permissionDenied(path: "s").kind) == .permission)
         #expect(ExitCode(LinkTransportError.closed.kind) == .unavailable)
+        #expect(ExitCode(LinkTransportError.tokenFile(path: "t", reason: "", kind: .missing).kind) == .windowGone)
+        #expect(ExitCode(LinkTransportError.tokenFile(path: "t", reason: "", kind: .data).kind) == .badData)
+        #expect(ExitCode(RecordingFileError.diskFull(path: "r", written: 1).kind) == .inputOutput)
+        #expect(ExitCode(RecordingFileError.exists(path: "r").kind) == .cannotWrite)
         #expect(ExitCode(LinkTransportError.system(call: "c", subject: "", code: 1).kind) == .system)
     }
 }

@@ -129,6 +129,26 @@ extension EndToEnd {
             #expect(text.contains("{\"type\":\"summary\""))
         }
 
+        @Test("an export is for its user alone, follows no link, and is not written of what begins behind the end")
+        func exportedSafely() throws {
+            let output = folder.file("out.mp4")
+            #expect(try CommandLineRun(["screenrelay", "export", path, "-o", output]).status == .exited(0))
+            var status = stat()
+            #expect(stat(output, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            for suffix in ["h264", "mkv"] {
+                let late = folder.file("late.\(suffix)")
+                let run = try CommandLineRun(["screenrelay", "export", path, "-o", late, "--from", "90s"])
+                #expect(run.status == .exited(64))
+                #expect(run.errorLine?.contains("--from 90.000s: '\(path)' ends after ") == true, "\(run.errorOutput)")
+                #expect(access(late, F_OK) != 0)
+                let link = folder.file("link.\(suffix)")
+                symlink(folder.file("elsewhere"), link)
+                let linked = try CommandLineRun(["screenrelay", "export", path, "-o", link])
+                #expect(linked.status == .exited(73))
+                #expect(access(folder.file("elsewhere"), F_OK) != 0)
+            }
+        }
+
         @Test("what can't be done is said in one line")
         func mistakes() throws {
             for (words, code, says) in [

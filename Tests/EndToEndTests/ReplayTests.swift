@@ -159,7 +159,7 @@ extension EndToEnd {
 }
 
 /// `screenrelay host --record`, in a folder of its own.
-private final class RecordingHost {
+final class RecordingHost {
     let program: RunningProgram
     let recording: String
     let address: String
@@ -186,7 +186,7 @@ private final class RecordingHost {
 }
 
 /// What a recording has of one connection.
-private struct RecordedConnection {
+struct RecordedConnection {
     /// A message that a replay passes on.
     struct Passed {
         let bytes: [UInt8]

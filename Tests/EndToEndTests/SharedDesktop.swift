@@ -62,7 +62,8 @@ final class SharedDesktop {
     /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
     /// `hostOptions`: more of the host's; `captureTo`: capture goes to another host, which is at that address.
     init(
-        apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = [], captureTo other: String? = nil
+        apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = [],
+        captureTo other: String? = nil
     ) throws {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(Self.size)
@@ -125,11 +126,14 @@ final class RunningProgram {
     static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil]
 
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
-    init(_ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil) throws {
+    init(
+        _ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil, input: Launch.Input = .null
+    ) throws {
         let words = prefix + [try #require(builtProgram(name))] + arguments
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.workingFolder = folder
         launch.environment = Self.environment
+        launch.standardInput = input
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 8 << 20)
         child = try ChildProcess(launch)

@@ -76,6 +76,25 @@ struct ExportFileTests {
         }
     }
 
+    @Test("a stream alone has all pictures that were asked for, those between two parts that no player could read too")
+    func range() throws {
+        var stream = try MadeStream(times: [0, 40, 80])
+        try stream.append(times: [120, 160, 200], size: PictureSize(width: 96, height: 64))
+        var pictures = export(stream.recording().bytes)
+        #expect(pictures.count == 6)
+        // A picture without a slice that can be read, where the size changes.
+        let unreadable = AccessUnit(bytes: [0, 0, 0, 1, 0x41], nalUnits: [4..<5], isIDR: false, captureTime: nil)
+        pictures.insert(TimedPictures.Picture(accessUnit: unreadable, time: .milliseconds(100), offset: 0), at: 3)
+        var plan = ExportPlan()
+        for picture in pictures { plan.add(picture) }
+        #expect(plan.parts.map(\.first) == [0, 4])
+        #expect(plan.count == 6)
+        #expect(plan.range == 0..<7)
+        var late = ExportPlan(from: .milliseconds(130), to: .milliseconds(170))
+        for picture in pictures { late.add(picture) }
+        #expect(late.range == 4..<6)
+    }
+
     @Test("B pictures are shown in their order, and decoded in theirs")
     func reordering() throws {
         let raw = folder.file("b.h264")

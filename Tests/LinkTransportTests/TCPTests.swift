@@ -209,7 +209,7 @@ struct LinkTokenTests {
         #expect(problem(folder.path)?.description.contains("no regular file") == true)
         mkfifo(folder.file("fifo"), 0o600)
         #expect(problem(folder.file("fifo"))?.description.contains("no regular file") == true)
-        #expect(problem(folder.file("missing"))?.kind == .usage)
+        #expect(problem(folder.file("missing"))?.kind == .missing)
         #expect(problem("/dev/zero")?.description.contains("no regular file") == true)
         try folder.write("foreign", secret)
         chmod(folder.file("foreign"), 0o600)

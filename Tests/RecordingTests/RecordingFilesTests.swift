@@ -168,7 +168,7 @@ struct RecordingFilesTests {
             }
         }
         #expect(failure == .diskFull(path: path, written: file.written))
-        #expect(failure?.kind == .cannotWrite)
+        #expect(failure?.kind == .system)
         #expect(file.written > 200_000)
         #expect(try fileBytes(path).count == Int(file.written))
         let reading = try RecordedFile(path: path)

@@ -67,6 +67,27 @@ struct ReplayScriptTests {
         #expect(!steps.contains { $0.header?.epoch == sample.encoder.epoch })
     }
 
+    @Test("behind a NAL unit a gigabyte of zeros is not kept until the next one comes")
+    func zeros() {
+        var script = ReplayScript(period: period)
+        script.beginPass(5)
+        let unit = AnnexBNALUnit(payload: AnnexB.startCode + [0x65, 0x88, 1], hasShortStartCode: false)
+        let zeros = RecordedItem(
+            offset: 0, byteCount: 32 << 10, arrival: nil, content: .otherBytes([UInt8](repeating: 0, count: 32 << 10)))
+        script.take(RecordedItem(offset: 0, byteCount: 7, arrival: nil, content: .nalUnit(unit)))
+        var (taken, given) = (0, 0)
+        for _ in 0..<1000 {
+            taken += 1
+            script.take(zeros)
+            while let step = script.next() {
+                if step.kind == .nalUnit { #expect(step.header?.flags == .endOfAccessUnit) } else { given += 1 }
+            }
+            #expect(taken - given <= 3)
+        }
+        script.endPass()
+        #expect(given == 1000)
+    }
+
     @Test("before the first IDR picture there is none to begin with")
     func seeksTooEarly() throws {
         var sample = SampleRecording()

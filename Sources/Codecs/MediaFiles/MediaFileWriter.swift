@@ -45,16 +45,10 @@ public final class MediaFileWriter {
     /// Writes one access unit; they come in the order of decoding.
     ///
     /// - Throws: also where an earlier one could not be written, since the system may say so late.
-    public func write(_ unit: MediaPacket) throws(MediaFileError) {
+    public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
-        let source = unit.accessUnit
-        let count = source.nalUnits.reduce(0) { $0 + $1.count + 4 }
-        try check(av_new_packet(packet, Int32(clamping: count)))
+        guard let stream = context.pointee.streams[0] else { throw .outOfMemory }
         defer { av_packet_unref(packet) }
-        guard count <= Int(Int32.max), let data = packet.pointee.data, let stream = context.pointee.streams[0] else {
-            throw .outOfMemory
-        }
-        Self.copy(source, to: data)
         let base = stream.pointee.time_base
         var decodingTime = Self.ticks(unit.decodingTime, in: base)
         if let lastDecodingTime {
@@ -65,10 +59,24 @@ public final class MediaFileWriter {
         packet.pointee.dts = decodingTime
         packet.pointee.pts = max(decodingTime, Self.ticks(unit.presentationTime, in: base))
         packet.pointee.duration = Self.ticks(unit.duration, in: base)
-        packet.pointee.flags = source.isIDR ? AV_PKT_FLAG_KEY : 0
-        try check(av_write_frame(context, packet))
+        packet.pointee.flags = unit.accessUnit.isIDR ? AV_PKT_FLAG_KEY : 0
+        var bytes = Self.lengthPrefixed(Self.accessUnit(consume unit))
+        let count = Int32(clamping: bytes.count)
+        // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.
+        let code = bytes.withUnsafeMutableBufferPointer { bytes in
+            packet.pointee.data = bytes.baseAddress
+            packet.pointee.size = count
+            return av_write_frame(context, packet)
+        }
+        packet.pointee.data = nil
+        packet.pointee.size = 0
+        try check(code)
+        // Matroska gathers a cluster in memory: one of a large picture shall not be there with the next.
+        if count > Self.largePicture { try check(av_write_frame(context, nil)) }
         try check(context.pointee.pb.pointee.error)
     }
+
+    private static let largePicture: Int32 = 1 << 20
 
     /// Writes what the file needs at its end, and closes it.
     public func finish() throws(MediaFileError) {
@@ -81,21 +89,35 @@ public final class MediaFileWriter {
     }
 
     /// Each NAL unit behind its length (ISO/IEC 14496-15 section 4.3.3): the library would make a copy of Annex B to do
-    /// that.
-    private static func copy(_ unit: AccessUnit, to data: UnsafeMutablePointer<UInt8>) {
-        unit.bytes.withUnsafeBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return }
-            var place = data
-            for range in unit.nalUnits {
-                let length = UInt32(truncatingIfNeeded: range.count)
-                for shift in [24, 16, 8, 0] as [UInt32] {
-                    place.pointee = UInt8(truncatingIfNeeded: length >> shift)
-                    place += 1
-                }
-                place.update(from: base + range.lowerBound, count: range.count)
-                place += range.count
-            }
+    /// that. In the unit's own memory, where nobody else has it and start codes of four bytes are all that is between.
+    private static func lengthPrefixed(_ unit: consuming AccessUnit) -> [UInt8] {
+        let ranges = unit.nalUnits
+        var bytes = Self.bytes(consume unit)
+        var end = 0
+        let isDense = ranges.allSatisfy { range in
+            defer { end = range.upperBound }
+            return range.lowerBound == end + 4
         }
+        if isDense, end == bytes.count {
+            for range in ranges { write(range.count, to: &bytes, at: range.lowerBound - 4) }
+            return bytes
+        }
+        var whole: [UInt8] = []
+        whole.reserveCapacity(ranges.reduce(0) { $0 + $1.count + 4 })
+        for range in ranges {
+            whole += [0, 0, 0, 0]
+            write(range.count, to: &whole, at: whole.count - 4)
+            whole += bytes[range]
+        }
+        return whole
+    }
+
+    // What is left of a value that was taken apart would keep its bytes from being changed in place.
+    private static func accessUnit(_ packet: consuming MediaPacket) -> AccessUnit { packet.accessUnit }
+    private static func bytes(_ unit: consuming AccessUnit) -> [UInt8] { unit.bytes }
+
+    private static func write(_ length: Int, to bytes: inout [UInt8], at place: Int) {
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
     }
 
     private static func addTrack(

@@ -30,6 +30,10 @@ public struct ExportPlan: Sendable {
     /// Pictures that are left out since there were too many changes of size.
     public private(set) var leftOut = 0
 
+    /// The pictures from the first to the last one that was asked for, those that no file takes included.
+    public var range: Range<Int> { (parts.first?.first ?? 0)..<max(end, parts.first?.first ?? 0) }
+
+    private var end = 0
     private let from: Interval?
     private let to: Interval?
     private var index = 0
@@ -59,6 +63,7 @@ public struct ExportPlan: Sendable {
             parts = []
             leftOut = 0
         }
+        end = index + 1
         let size = facts.sequence.size
         if leftOut > 0 || parts.isEmpty || !format.isSame(facts.sequence) {
             guard leftOut == 0, parts.count < Self.partLimit else {

@@ -15,6 +15,13 @@ public struct TimedPictures: Sendable {
         public let time: Interval
         /// Where its first message begins in the file.
         public let offset: UInt64
+
+        /// An access unit that was put together elsewhere.
+        public init(accessUnit: AccessUnit, time: Interval, offset: UInt64) {
+            self.accessUnit = accessUnit
+            self.time = time
+            self.offset = offset
+        }
     }
 
     /// Times in a file differ by at least one tick of 90 kHz.
@@ -47,22 +54,28 @@ public struct TimedPictures: Sendable {
         self.framesPerSecond = max(1, framesPerSecond)
     }
 
-    /// Takes the next item of the file.
-    public mutating func add(_ item: RecordedItem) {
+    /// Takes the next item of the file, which is best consumed: its bytes are copied where they are a message's.
+    public mutating func add(_ item: consuming RecordedItem) {
+        let own = Start(offset: item.offset, arrival: item.arrival)
         switch item.content {
-        case .message(let message, .toHost):
-            guard let received = try? message.received() else { return }
-            add(received, item)
-        case .nalUnit(let unit):
-            let header = MessageHeader(
-                kindCode: MessageKind.nalUnit.rawValue, length: UInt64(unit.payload.count))
-            add(ReceivedMessage(header: header, form: .legacy40, body: .nalUnit(unit.payload)), item)
         case .connection:
             damaged()
             assembler = AccessUnitAssembler()
             clock = nil
         case .gap: damaged()
-        case .message, .otherBytes, .end: break
+        case .message, .nalUnit, .otherBytes, .end: break
+        }
+        if let received = Self.received(consume item) { add(received, own) }
+    }
+
+    /// What an item is to a host; nil where nothing. Of a large message not two copies are left behind.
+    private static func received(_ item: consuming RecordedItem) -> ReceivedMessage? {
+        switch item.content {
+        case .message(let message, .toHost): return try? message.received()
+        case .nalUnit(let unit):
+            let header = MessageHeader(kindCode: MessageKind.nalUnit.rawValue, length: UInt64(unit.payload.count))
+            return ReceivedMessage(header: header, form: .legacy40, body: .nalUnit(unit.payload))
+        case .message, .otherBytes, .connection, .gap, .end: return nil
         }
     }
 
@@ -91,9 +104,8 @@ public struct TimedPictures: Sendable {
     /// The next picture.
     public mutating func next() -> Picture? { ready.isEmpty ? nil : ready.removeFirst() }
 
-    private mutating func add(_ received: ReceivedMessage, _ item: RecordedItem) {
+    private mutating func add(_ received: ReceivedMessage, _ own: Start) {
         guard case .nalUnit = received.body else { return assembler.add(received, at: .zero) }
-        let own = Start(offset: item.offset, arrival: item.arrival)
         assembler.add(received, at: .zero)
         let isEnd = received.form == .extended && received.header.flags.contains(.endOfAccessUnit)
         if start == nil { start = own }

@@ -22,20 +22,20 @@ public struct LinkToken: Sendable {
         let (number, code) = retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         if code != 0 {
             throw .tokenFile(
-                path: path, reason: String(cString: strerror(code)), isUnsafe: code == EACCES || code == EPERM)
+                path: path, reason: String(cString: strerror(code)), kind: Self.kind(code))
         }
         let file = FileDescriptor(owning: number)
         var status = stat()
         try systemCall("fstat", on: path) { fstat(number, &status) }
         if status.st_mode & S_IFMT != S_IFREG {
-            throw .tokenFile(path: path, reason: "it is no regular file", isUnsafe: false)
+            throw .tokenFile(path: path, reason: "it is no regular file", kind: .usage)
         }
         if status.st_mode & 0o077 != 0 {
             throw .tokenFile(
-                path: path, reason: "other users may read or write it; run chmod 600 on it", isUnsafe: true)
+                path: path, reason: "other users may read or write it; run chmod 600 on it", kind: .permission)
         }
         if status.st_uid != geteuid(), status.st_uid != 0 {
-            throw .tokenFile(path: path, reason: "it belongs to user \(status.st_uid)", isUnsafe: true)
+            throw .tokenFile(path: path, reason: "it belongs to user \(status.st_uid)", kind: .permission)
         }
         var bytes = [UInt8](repeating: 0, count: Self.lengths.upperBound + 3)
         var count = 0
@@ -57,9 +57,18 @@ public struct LinkToken: Sendable {
                 reason: count > Self.lengths.upperBound
                     ? "a token has at most \(Self.lengths.upperBound) bytes"
                     : "a token has at least \(Self.lengths.lowerBound) bytes, and this one \(bytes.count)",
-                isUnsafe: false)
+                kind: .data)
         }
         self = token
+    }
+
+    /// What it means that a token's file can't be opened.
+    private static func kind(_ code: Int32) -> LinkTransportError.Kind {
+        switch code {
+        case EACCES, EPERM: .permission
+        case ENOENT, ENOTDIR: .missing
+        default: .system
+        }
     }
 
     /// Whether `other` is the same; takes as long wherever the first difference is.

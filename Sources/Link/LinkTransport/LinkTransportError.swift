@@ -30,8 +30,9 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     case notOurAddress(address: String)
     /// An address that other machines can reach, or that is another machine's, and no token to show.
     case tokenRequired(address: String)
-    /// A file that can't be a token's; `isUnsafe` where others may have read it, or we may not.
-    case tokenFile(path: String, reason: String, isUnsafe: Bool)
+    /// A file that can't be a token's; `kind` says whether others may have read it or we may not (`permission`), whether it is
+    /// not there (`missing`), or whether it is no token (`data`).
+    case tokenFile(path: String, reason: String, kind: Kind)
     /// The host wants another token; `text` is what it says.
     case tokenRefused(text: String)
     /// The process on the other end belongs neither to our user nor to root.
@@ -51,6 +52,10 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case usage
         /// The other side isn't there, or went away; try again later (exit 69 where trying again makes no sense).
         case unavailable
+        /// A file that is needed isn't there (exit 66).
+        case missing
+        /// A file has the wrong content (exit 65).
+        case data
         /// Access is refused (exit 77).
         case permission
         /// The system failed (exit 71).
@@ -62,7 +67,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .invalidAddress, .pathTooLong, .unusableDescriptor, .notOurAddress, .tokenRequired: .usage
         case .nameUnknown(_, _, let isTemporary): isTemporary ? .unavailable : .usage
-        case .tokenFile(_, _, let isUnsafe): isUnsafe ? .permission : .usage
+        case .tokenFile(_, _, let kind): kind
         case .folderMissing, .folderLocked, .alreadyListening, .notListening, .notASocket, .queueFull, .closed,
             .unreachable, .portTaken:
             .unavailable

@@ -28,6 +28,7 @@ struct AnnexBReader: Sendable {
         case skipping
     }
 
+    private static let largeUnit = 512 << 10
     private static let payloadLimit = LinkLimits().nalUnit
     private var state = State.leading
     private var input: InputBytes
@@ -113,6 +114,9 @@ struct AnnexBReader: Sendable {
             guard bytes.count <= Self.payloadLimit - collected.count - zeros else {
                 throw .nalUnitTooLong(offset: start, limit: Self.payloadLimit)
             }
+            // Its length is not known: growing it by and by would take up to three times as much for a moment. Memory that is
+            // reserved and not written takes none.
+            if collected.count + zeros + bytes.count > Self.largeUnit { collected.reserveCapacity(Self.payloadLimit) }
             collected.append(contentsOf: repeatElement(0, count: zeros))
             collected.append(contentsOf: bytes)
         case .between:

@@ -16,7 +16,8 @@ public struct LinkMessageSplitter: Sendable {
     /// How many bytes of a message are kept that is not yet whole; those that `next()` has not looked at are the caller's still.
     public var unfinishedBytes: Int { collected.count }
 
-    private let limits: LinkLimits
+    /// What a peer may send at most; other limits count from the next message on.
+    public var limits: LinkLimits
     private var input: InputBytes
     private var collected: [UInt8] = []
     /// How many bytes the message has that `collected` is the beginning of, once its header was read.

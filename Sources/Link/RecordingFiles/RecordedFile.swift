@@ -8,6 +8,8 @@ public import Recording
 ///     while let item = try file.next() { … }
 ///     if let fault = file.fault { … }             // where and why the whole part ends
 ///
+/// Waits for a pipe or a terminal in poll(2) alone, never in open(2) or read(2), so that its owner can be interrupted meanwhile.
+///
 /// Not thread-safe: one thread at a time. Closes the file when it goes.
 public final class RecordedFile {
     /// So much is read at once.
@@ -15,18 +17,27 @@ public final class RecordedFile {
 
     /// Where it was opened.
     public let path: String
-    private let descriptor: Int32
+    /// For poll(2), where `mayRead` doesn't wait itself.
+    public let descriptor: Int32
+    private let mayRead: (Int32) -> Bool
     private var stream: RecordedStream
     private var isAtEnd = false
 
     /// Opens the file and looks at its first bytes. `-` is standard input.
     ///
+    /// - Parameter mayRead: asked with the descriptor before each reading: gives true once it is readable, and false where it
+    ///   is not or nothing shall be read: `next` (and this) throws `interrupted` then. By default waits for as long as it takes.
     /// - Throws: where it can't be opened, or is none of the three (`unrecognized`). A file that is damaged or cut further
     ///   on opens, and has a `fault` then.
-    public init(path: String) throws(RecordingFileError) {
+    public init(
+        path: String, mayRead: @escaping (Int32) -> Bool = RecordedFile.waitUntilReadable
+    ) throws(RecordingFileError) {
         self.path = path
+        self.mayRead = mayRead
+        // Opening a FIFO would wait for somebody to write. Standard input is shared: its flags are not ours to change.
         descriptor = try systemCall("open", path) {
-            path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
+            path == "-"
+                ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         }
         stream = RecordedStream(form: .annexB)
         stream = try firstLook()
@@ -51,9 +62,27 @@ public final class RecordedFile {
     /// end, its recorder was killed between two records, or still runs.
     public var hasEnd: Bool { stream.hasEnd }
 
+    /// Whether it can be read again from its front.
+    public var isSeekable: Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
+
+    /// Whether it is what the program has as standard input, under whatever name.
+    public var isStandardInput: Bool {
+        var own = stat()
+        var input = stat()
+        guard fstat(descriptor, &own) == 0, fstat(STDIN_FILENO, &input) == 0 else { return path == "-" }
+        return own.st_dev == input.st_dev && own.st_ino == input.st_ino
+    }
+
+    /// Waits until `descriptor` is readable, or at its end; true then.
+    public static func waitUntilReadable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&entry, 1, -1) < 0, errno == EINTR {}
+        return true
+    }
+
     /// The next item; nil at the end of the file and at a `fault`.
     ///
-    /// - Throws: where reading fails.
+    /// - Throws: where reading fails; `interrupted` where `mayRead` says no: call it again to go on.
     public func next() throws(RecordingFileError) -> RecordedItem? {
         while true {
             if let item = stream.next() { return item }
@@ -95,15 +124,16 @@ public final class RecordedFile {
     /// The next bytes of the file; none at its end, which the stream is told then.
     private func read() throws(RecordingFileError) -> [UInt8] {
         let count = Self.pieceCount
-        var failure: RecordingFileError?
+        guard mayRead(descriptor) else { throw .interrupted(path: path) }
+        var code: Int32 = 0
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(RecordingFileError) {
-                filled = try systemCall("read", path) { Glibc.read(descriptor, buffer.baseAddress, count) }
-            } catch {
-                failure = error
-            }
+            let taken = Glibc.read(descriptor, buffer.baseAddress, count)
+            code = taken < 0 ? errno : 0
+            filled = max(0, taken)
         }
-        if let failure { throw failure }
+        // Readable, and then not: another reader was faster.
+        if code == EINTR || code == EAGAIN { return try read() }
+        if code != 0 { throw RecordingFileError(call: "read", path: path, code: code) }
         if piece.isEmpty {
             isAtEnd = true
             stream.finish()

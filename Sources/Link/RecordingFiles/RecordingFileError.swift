@@ -20,6 +20,8 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     case notSeekable(path: String)
     /// It is none of the files that we read; `reason` says what it looks like.
     case unrecognized(path: String, reason: String)
+    /// Its owner wanted nothing to be read now.
+    case interrupted(path: String)
     /// A system call failed; `code` is its errno.
     case system(call: String, path: String, code: Int32)
 
@@ -29,13 +31,13 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case usage
         /// An input isn't there (exit 66).
         case missing
-        /// A file can't be created or written (exit 73).
+        /// A file can't be created (exit 73).
         case cannotWrite
         /// Access is refused (exit 77).
         case permission
         /// An input has the wrong content (exit 65).
         case data
-        /// The system failed (exit 74).
+        /// Reading or writing failed: also on a full disk (exit 74).
         case system
     }
 
@@ -43,11 +45,11 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     public var kind: Kind {
         switch self {
         case .missing: .missing
-        case .exists, .diskFull, .tooLarge: .cannotWrite
+        case .exists: .cannotWrite
         case .permissionDenied: .permission
         case .isFolder, .notSeekable: .usage
         case .unrecognized: .data
-        case .stalled, .system: .system
+        case .diskFull, .tooLarge, .interrupted, .stalled, .system: .system
         }
     }
 
@@ -65,6 +67,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
             "the disk does not take '\(path)': \(missing) bytes are missing at its end"
         case .notSeekable(let path): "'\(path)' is a pipe: it can only be read from its beginning"
         case .unrecognized(let path, let reason): "'\(path)' can't be read: \(reason)"
+        case .interrupted(let path): "reading '\(path)' was interrupted"
         case .system(let call, let path, let code): "\(call) '\(path)' failed: \(String(cString: strerror(code)))"
         }
     }

@@ -20,6 +20,9 @@ public struct ReplayScript: Sendable {
     private var readyIndex = 0
     /// A NAL unit without an end of its own, and what follows it: whether it is its picture's last shows with the next one.
     private var held: [ReplayStep] = []
+    /// Bytes of that other than NAL units: with more of them nobody waits for the next one.
+    private var heldOtherBytes = 0
+    private static let heldOtherLimit = 64 << 10
     private var index: UInt64 = 0
     private var pass: UInt64 = 0
     private var isFirstPass = true
@@ -68,7 +71,10 @@ public struct ReplayScript: Sendable {
         case .otherBytes(let bytes):
             guard index >= start?.index ?? 0 else { return }
             let message = MessageEncoder(epoch: currentEpoch).sourceBytes(bytes)
-            emit(ReplayStep(time: lastTime, bytes: message, picture: nil))
+            // A run of zeros may be as long as the file.
+            if !held.isEmpty { heldOtherBytes += bytes.count }
+            if heldOtherBytes > Self.heldOtherLimit { endPicture() }
+            emit(ReplayStep(time: lastTime, front: message, picture: nil))
         case .gap, .end: break
         case .message, .nalUnit:
             if let message = ReplayMessage(item) { take(message) }
@@ -89,18 +95,17 @@ public struct ReplayScript: Sendable {
         if owesLive {
             owesLive = false
             let message = MessageEncoder(epoch: currentEpoch).encode(.sharing(.live))
-            ready.append(ReplayStep(time: place.time, bytes: message, picture: nil))
+            ready.append(ReplayStep(time: place.time, front: message, picture: nil))
         }
         noteSharing(message)
         if message.nalUnitType != nil, !setsOwed.isEmpty { emitSets(before: message, place) }
         let picture = place.beginsPicture ? places.count : nil
         if message.isExtended {
-            emit(ReplayStep(time: place.time, bytes: bytesOfThisPass(message), picture: picture))
+            emit(step(of: message, at: place.time, picture))
         } else {
             releaseHeld()
             held.append(
-                ReplayStep(
-                    time: place.time, bytes: header(of: message) + message.payload, picture: picture))
+                ReplayStep(time: place.time, front: header(of: message), body: message.payload, picture: picture))
         }
     }
 
@@ -130,11 +135,12 @@ public struct ReplayScript: Sendable {
     private mutating func releaseHeld() {
         ready += held
         held.removeAll(keepingCapacity: true)
+        heldOtherBytes = 0
     }
 
     /// The NAL unit that is held was the last one of its picture.
     private mutating func endPicture() {
-        if !held.isEmpty { held[0].bytes[2] |= MessageFlags.endOfAccessUnit.rawValue }
+        if !held.isEmpty { held[0].front[2] |= MessageFlags.endOfAccessUnit.rawValue }
         releaseHeld()
     }
 
@@ -148,11 +154,16 @@ public struct ReplayScript: Sendable {
         return epoch == 0 ? pass : epoch
     }
 
-    /// The message with the epoch of this pass.
-    private func bytesOfThisPass(_ message: ReplayMessage) -> [UInt8] {
-        guard !isAsRecorded, message.bytes.count >= 40 else { return message.bytes }
+    /// A message of the extended form, with the epoch of this pass.
+    private func step(of message: ReplayMessage, at time: Interval, _ picture: UInt64? = nil) -> ReplayStep {
+        ReplayStep(time: time, front: headerOfThisPass(message), body: message.payload, picture: picture)
+    }
+
+    /// Its header, with the epoch of this pass.
+    private func headerOfThisPass(_ message: ReplayMessage) -> [UInt8] {
+        var bytes = Array(message.bytes.prefix(message.payloadStart))
+        guard !isAsRecorded, bytes.count >= 40 else { return bytes }
         let epoch = message.header.epoch ^ pass
-        var bytes = message.bytes
         // Zero stands for none.
         Self.write(epoch == 0 ? pass : epoch, to: &bytes)
         return bytes
@@ -168,7 +179,7 @@ public struct ReplayScript: Sendable {
     }
 
     private func header(count: Int, flags: MessageFlags = []) -> [UInt8] {
-        var writer = ByteWriter(capacity: LinkForm.extended.headerCount + count)
+        var writer = ByteWriter(capacity: LinkForm.extended.headerCount)
         MessageHeader(
             kindCode: MessageKind.nalUnit.rawValue, flags: flags, length: UInt64(count), epoch: currentEpoch
         )
@@ -187,7 +198,7 @@ public struct ReplayScript: Sendable {
     private mutating func emitState(at time: Interval) {
         for message in state.controls {
             noteSharing(message)
-            ready.append(ReplayStep(time: time, bytes: bytesOfThisPass(message), picture: nil))
+            ready.append(step(of: message, at: time))
         }
         setsOwed = state.parameterSets.nalUnits
     }
@@ -197,12 +208,12 @@ public struct ReplayScript: Sendable {
         // Whoever sends one SPS in front of a picture sends all that it needs.
         if message.nalUnitType == NALUnitType.sequenceParameterSet.rawValue { return }
         for set in setsOwed {
-            var bytes = header(count: AnnexB.startCode.count + set.count) + AnnexB.startCode + set
-            if message.isExtended, message.bytes.count >= 40 {
-                // Of the same picture: with its time and epoch.
-                bytes.replaceSubrange(16..<40, with: bytesOfThisPass(message)[16..<40])
-            }
-            ready.append(ReplayStep(time: place.time, bytes: bytes, picture: nil))
+            var front = header(count: AnnexB.startCode.count + set.count)
+            let own = headerOfThisPass(message)
+            // Of the same picture: with its time and epoch.
+            if message.isExtended, own.count >= 40 { front.replaceSubrange(16..<40, with: own[16..<40]) }
+            ready.append(
+                ReplayStep(time: place.time, front: front, body: (AnnexB.startCode + set)[...], picture: nil))
         }
     }
 }
@@ -211,8 +222,13 @@ public struct ReplayScript: Sendable {
 public struct ReplayStep: Hashable, Sendable {
     /// When, from the recording's beginning.
     public var time: Interval
-    /// The message: a header of the extended form, and what follows it.
-    public var bytes: [UInt8]
+    /// The front of the message: its header, of the extended form, and perhaps more.
+    public var front: [UInt8]
+    /// The rest of it: shares the recorded message's memory.
+    public var body: ArraySlice<UInt8> = []
     /// Which picture of the recording begins with it, counted from 1; nil where none does.
     public var picture: UInt64?
+
+    /// All of the message.
+    public var bytes: [UInt8] { front + body }
 }

@@ -13,9 +13,9 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case software = 70
     /// The system refused something that it usually grants (EX_OSERR).
     case system = 71
-    /// A file can't be created or written (EX_CANTCREAT).
+    /// A file can't be created (EX_CANTCREAT).
     case cannotWrite = 73
-    /// Reading or writing a file failed (EX_IOERR).
+    /// Reading or writing a file failed, as on a full disk (EX_IOERR).
     case inputOutput = 74
     /// Access is denied (EX_NOPERM).
     case permission = 77
@@ -30,8 +30,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .unavailable: "something that is needed is not there (host, display, port)"
         case .software: "a fault in the program itself"
         case .system: "the operating system refused something"
-        case .cannotWrite: "a file can't be created or written"
-        case .inputOutput: "reading or writing a file failed"
+        case .cannotWrite: "a file can't be created"
+        case .inputOutput: "reading or writing a file failed, as on a full disk"
         case .permission: "permission denied"
         }
     }

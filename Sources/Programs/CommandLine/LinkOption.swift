@@ -56,6 +56,8 @@ extension ExitCode {
     public init(_ kind: LinkTransportError.Kind) {
         switch kind {
         case .usage: self = .usage
+        case .missing: self = .windowGone
+        case .data: self = .badData
         case .unavailable: self = .unavailable
         case .permission: self = .permission
         case .system: self = .system

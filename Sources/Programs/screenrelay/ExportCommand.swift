@@ -2,6 +2,7 @@ import CLinux
 import CommandLine
 import Exporting
 import Glibc
+import Inspection
 import MediaFiles
 import MediaTypes
 import Recording
@@ -62,7 +63,7 @@ enum ExportCommand {
         returnLargePieces()
         ExportInterruption.begin()
         do throws(ExportError) {
-            let source = try ExportSource(path: path, selection)
+            let source = try ExportSource(path: path, selection, output: output)
             try target.check(against: path)
             let written =
                 switch format {
@@ -74,7 +75,9 @@ enum ExportCommand {
             StandardStreams.print(written.map { "\($0)\n" }.joined())
             return (source.isDamaged ? ExitCode.badData : .success).rawValue
         } catch {
-            return Program.fail("\(error)", error.exitCode)
+            let code = Program.fail("\(error)", error.exitCode)
+            if case .interrupted = error { ExportInterruption.end() }
+            return code
         }
     }
 }
@@ -103,6 +106,7 @@ enum ExportError: Error, CustomStringConvertible {
     case exists(String)
     case isInput(String)
     case nothing(path: String, reason: String)
+    case fromBehindEnd(path: String, from: Interval, end: Interval)
     case diskFull(String)
     case cannotCreate(String, reason: String, isPermission: Bool)
     case writing(String, reason: String)
@@ -110,12 +114,13 @@ enum ExportError: Error, CustomStringConvertible {
 
     var exitCode: ExitCode {
         switch self {
-        case .input(let error): error.exitCode
+        case .input(let error): ExitCode(error.kind)
         case .exists: .cannotWrite
-        case .isInput: .usage
+        case .isInput, .fromBehindEnd: .usage
         case .nothing: .badData
         case .diskFull, .writing: .inputOutput
         case .cannotCreate(_, _, let isPermission): isPermission ? .permission : .cannotWrite
+        // In fact by the signal: see ExportInterruption.
         case .interrupted: .unavailable
         }
     }
@@ -126,6 +131,8 @@ enum ExportError: Error, CustomStringConvertible {
         case .exists(let path): "'\(path)' exists already; choose another name, or overwrite it with --force"
         case .isInput(let path): "'\(path)' is what is to be exported; choose another name"
         case .nothing(let path, let reason): "'\(path)': \(reason)"
+        case .fromBehindEnd(let path, let from, let end):
+            "--from \(DecimalText.seconds(from))s: '\(path)' ends after \(DecimalText.seconds(end)) s"
         case .diskFull(let path): "the disk is full: '\(path)' was not written"
         case .cannotCreate(let path, let reason, _): "'\(path)' can't be created: \(reason)"
         case .writing(let path, let reason): "'\(path)' can't be written: \(reason)"
@@ -134,11 +141,37 @@ enum ExportError: Error, CustomStringConvertible {
     }
 }
 
-/// SIGINT and SIGTERM wait until the file that is half written was removed.
+/// SIGINT and SIGTERM wait until the file that is half written was removed; one thread.
 enum ExportInterruption {
     static func begin() {
         var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// Waits until `input` is readable; false where the end was asked for.
+    static func mayRead(_ input: Int32) -> Bool {
+        while !isAsked {
+            var entries = [
+                pollfd(fd: input, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: asked, events: Int16(POLLIN), revents: 0),
+            ]
+            if poll(&entries, nfds_t(entries.count), -1) > 0, entries[0].revents != 0, entries[1].revents == 0 {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Never read: the signal stays pending.
+    private static let asked: Int32 = {
+        var set = signals
+        return signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+    }()
+
+    /// Ends the program by the signal that came, as it would have without us.
+    static func end() {
+        var set = signals
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     static var isAsked: Bool {

@@ -29,13 +29,19 @@ final class ExportSource {
     private var hasTimes = false
     /// Whether something of it could not be read.
     private(set) var isDamaged = false
+    /// When the last item or picture is that was read, since the recording began.
+    private(set) var lastTime = Interval.zero
+    private let output: String
     private static let remarkLimit = 10
 
-    init(path: String, _ selection: ExportSelection) throws(ExportError) {
+    /// - Parameter output: what an interruption leaves unwritten.
+    init(path: String, _ selection: ExportSelection, output: String) throws(ExportError) {
         self.selection = selection
+        self.output = output
         do {
-            file = try RecordedFile(path: path)
+            file = try RecordedFile(path: path, mayRead: ExportInterruption.mayRead)
         } catch {
+            if case .interrupted = error { throw .interrupted(output) }
             throw .input(error)
         }
     }
@@ -44,7 +50,7 @@ final class ExportSource {
 
     /// Reads all items; `torn` is called where something is missing between two of them.
     func items(
-        _ take: (RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
+        _ take: (consuming RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
     ) throws(ExportError) {
         do throws(RecordingFileError) {
             if passes > 0 { try file.seek(to: 0) }
@@ -64,9 +70,12 @@ final class ExportSource {
                         "byte \(item.offset): \(gap.messages) messages were not recorded: the recorder could not keep up"
                     )
                 }
-                if item.arrival != nil { hasTimes = true }
+                if let arrival = item.arrival {
+                    hasTimes = true
+                    lastTime = max(lastTime, arrival)
+                }
                 if case .message(let message, _) = item.content, message.header.captureTime != nil { hasTimes = true }
-                if try !take(item) { return }
+                if try !take(consume item) { return }
             }
             guard let found = file.fault else { break }
             torn()
@@ -86,25 +95,33 @@ final class ExportSource {
     }
 
     /// Reads all pictures, with their times; `take` gives false where it has enough.
-    func pictures(_ take: (TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
+    func pictures(_ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false
         try items(
-            { item throws(ExportError) in
-                pictures.add(item)
+            { (item: consuming RecordedItem) throws(ExportError) in
+                pictures.add(consume item)
                 while !isEnough, let picture = pictures.next() {
-                    isEnough = try !take(picture)
+                    lastTime = max(lastTime, picture.time)
+                    isEnough = try !take(consume picture)
                 }
                 return !isEnough
             }, torn: { pictures.damaged() })
         if isEnough { return }
         pictures.finish()
         while let picture = pictures.next() {
-            if try !take(picture) { return }
+            lastTime = max(lastTime, picture.time)
+            if try !take(consume picture) { return }
         }
         if passes == 1, pictures.skipped > 0 {
             tell("\(pictures.skipped) pictures are left out: they refer to what is missing")
         }
+    }
+
+    /// Throws where nothing of what was asked for is in the file, which was read once.
+    func checkBeginning() throws(ExportError) {
+        guard let from = selection.from, from > lastTime else { return }
+        throw .fromBehindEnd(path: path, from: from, end: lastTime)
     }
 
     /// Says where a part really begins, where that is well before what was asked for.
@@ -145,6 +162,7 @@ final class ExportSource {
         do {
             return try file.next()
         } catch {
+            if case .interrupted = error { throw .interrupted(output) }
             throw .input(error)
         }
     }

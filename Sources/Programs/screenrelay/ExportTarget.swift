@@ -5,6 +5,13 @@ import Glibc
 struct ExportTarget {
     let path: String
     let mayOverwrite: Bool
+    /// What nobody can guess, and lie in wait with.
+    private let mark = UInt64.random(in: 0 ... .max)
+
+    init(path: String, mayOverwrite: Bool) {
+        self.path = path
+        self.mayOverwrite = mayOverwrite
+    }
 
     /// The name of part `index`: `screen.mp4`, `screen-2.mp4`.
     func name(_ index: Int) -> String {
@@ -14,7 +21,7 @@ struct ExportTarget {
     }
 
     /// The name under which part `index` is written first; of the same kind, for libraries that go by it.
-    func temporaryName(_ index: Int) -> String { "\(name(index)).\(getpid()).part" }
+    func temporaryName(_ index: Int) -> String { "\(name(index)).\(String(mark, radix: 36)).part" }
 
     /// Before anything is read: whether the first name is free, and not the input's.
     func check(against input: String) throws(ExportError) {
@@ -40,22 +47,18 @@ struct ExportTarget {
     func commit(_ index: Int) throws(ExportError) {
         let (from, to) = (temporaryName(index), name(index))
         // Somebody may have made a file of that name meanwhile.
-        if !mayOverwrite, access(to, F_OK) == 0 {
-            discard(index)
-            throw .exists(to)
-        }
-        if rename(from, to) == 0 { return }
-        let error = failure(index, errno)
+        let code = mayOverwrite ? (rename(from, to) == 0 ? 0 : errno) : renameUnlessThere(from, to)
+        if code == 0 { return }
         discard(index)
-        throw error
+        throw code == EEXIST && !mayOverwrite ? .exists(to) : failure(index, code)
     }
 
     /// Removes what was written of part `index`.
     func discard(_ index: Int) { unlink(temporaryName(index)) }
 
-    /// Creates part `index`, for writing by ourselves.
+    /// Creates part `index` for our user alone, as recordings are: it shows what they show.
     func create(_ index: Int) throws(ExportError) -> Int32 {
-        let descriptor = open(temporaryName(index), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let descriptor = open(temporaryName(index), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw failure(index, errno) }
         return descriptor
     }

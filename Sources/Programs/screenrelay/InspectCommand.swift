@@ -22,6 +22,7 @@ enum InspectCommand {
                 help:
                     "instead of a file: listen there in a host's place, and show what a capture or replay sends, until "
                     + "stopped; as in unix:s.sock"),
+            .linkToken,
             Option(
                 long: "pictures", short: "p", help: "a line for each picture instead of each message"),
             Option(long: "summary", short: "s", help: "the summary and the faults alone"),
@@ -47,6 +48,7 @@ enum InspectCommand {
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let link = try options.link()
+        let token = try options.linkToken(for: link)
         let output = InspectionOutput(
             isJSON: options.has("json"), contents: options.has("pictures") ? .pictures : .messages,
             isSummaryOnly: options.has("summary"))
@@ -57,7 +59,7 @@ enum InspectCommand {
             if let file = options.operands.first {
                 throw UsageError("a file ('\(file)') and --link can't go together")
             }
-            return inspect(link, output)
+            return inspect(link, token, output)
         }
         guard let path = options.operands.first else {
             throw UsageError("FILE or --link is missing; '\(Program.name) inspect --help' tells more")
@@ -84,15 +86,15 @@ enum InspectCommand {
             output.finish(inspection.summary, form: file.words)
         } catch {
             output.flush()
-            return Program.fail("\(error)", error.exitCode)
+            return Program.fail("\(error)", ExitCode(error.kind))
         }
         return output.exitCode(isDamaged: inspection.isDamaged)
     }
 
-    private static func inspect(_ link: LinkAddress, _ output: InspectionOutput) -> Int32 {
+    private static func inspect(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) -> Int32 {
         do throws(LinkTransportError) {
-            let inspection = try LinkInspection(link, output)
-            try inspection.run()
+            let inspection = try LinkInspection(link, token, output)
+            inspection.run()
             output.finish(inspection.summary, form: "the link \(link)")
             return output.exitCode(isDamaged: inspection.isDamaged)
         } catch {
@@ -134,19 +136,5 @@ extension RecordedFile {
         var text = [CChar](repeating: 0, count: 64)
         strftime(&text, text.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-extension RecordingFileError {
-    /// The exit code for a file that can't be had.
-    var exitCode: ExitCode {
-        switch kind {
-        case .usage: .usage
-        case .missing: .windowGone
-        case .cannotWrite: .cannotWrite
-        case .permission: .permission
-        case .data: .badData
-        case .system: .inputOutput
-        }
     }
 }

@@ -13,17 +13,31 @@ import Threading
 /// One thread, which calls `run`.
 final class LinkInspection {
     private let listener: LinkListener?
+    private let token: LinkToken?
     private var connection: LinkConnection?
+    private var leaving = LeavingConnections()
     private let output: InspectionOutput
+    private let log = Log(program: Program.name)
     private let signals: Int32
     private var splitter = LinkMessageSplitter()
     private var inspection = FileInspection()
     private var start: MonotonicTime?
     private let encoder = MessageEncoder(epoch: 0)
+    /// Whether the connection has yet to show the token.
+    private var wantsToken = false
+    /// By when a connection must have sent something, so that others get their turn; nil once it has.
+    private var strangerDeadline: MonotonicTime?
+    /// Where no descriptor was left for a connection: when there may be one.
+    private var acceptsAgain: MonotonicTime?
+    private static let strangersPatience = Interval.seconds(8)
+    private static let shortagePause = Interval.seconds(1)
 
     /// Listens on the address, or takes the descriptor that was handed down.
-    init(_ link: LinkAddress, _ output: InspectionOutput) throws(LinkTransportError) {
+    ///
+    /// - Parameter token: what who connects has to show; nil for nothing.
+    init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
         self.output = output
+        self.token = token
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
@@ -33,8 +47,10 @@ final class LinkInspection {
         guard signals >= 0 else { throw .system(call: "signalfd", subject: "", code: errno) }
         switch link {
         case .unix, .tcp:
-            listener = try LinkListener(at: link)
-            Log(program: Program.name).info("waiting for a capture or replay on \(link)")
+            let listener = try LinkListener(at: link, hasToken: token != nil)
+            self.listener = listener
+            // Of a port that any was asked for, the one that it is.
+            log.info("waiting for a capture or replay on \(listener.address)")
         case .descriptor:
             listener = nil
             greet(try LinkConnection.connect(to: link))
@@ -51,80 +67,132 @@ final class LinkInspection {
     var isDamaged: Bool { inspection.isDamaged }
 
     /// Shows what comes until the end.
-    func run() throws(LinkTransportError) {
+    func run() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while output.failure == nil {
-            let ready = poll()
+            let ready = wait()
             if ready.signal { break }
-            if ready.connection { try read(into: &buffer) }
-            if ready.listener, let listener {
-                // Somebody else's connection was refused; ours goes on.
-                if let new = try? listener.accept() {
-                    if connection == nil { greet(new) } else { refuse(new) }
-                }
+            if ready.connection { read(into: &buffer) }
+            if let strangerDeadline, strangerDeadline <= monotonicNow() {
+                log.warning("link: a connection that says nothing is closed")
+                endConnection()
             }
+            if ready.listener { accept() }
+            leaving.advance(&buffer)
             if connection == nil, listener == nil { break }
         }
         endConnection()
     }
 
-    private func poll() -> (signal: Bool, listener: Bool, connection: Bool) {
+    private func wait() -> (signal: Bool, listener: Bool, connection: Bool) {
         let wantsWrite = connection?.wantsWrite ?? false
+        if let acceptsAgain, acceptsAgain <= monotonicNow() { self.acceptsAgain = nil }
+        // While one has not shown what it is, others wait in line.
+        let accepts = acceptsAgain == nil && strangerDeadline == nil
         var entries = [
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: accepts ? listener?.descriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
             pollfd(
                 fd: connection?.descriptor ?? -1, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
         ]
+        entries += leaving.entries
         output.flush()
-        _ = Glibc.poll(&entries, nfds_t(entries.count), -1)
+        let deadline = [strangerDeadline, acceptsAgain, leaving.deadline].compactMap { $0 }.min() ?? .distantFuture
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let base = entries.baseAddress else { return }
+            waitForEvents(base, count: entries.count, until: deadline)
+        }
         return (entries[0].revents != 0, entries[1].revents != 0, entries[2].revents != 0)
     }
 
+    private func accept() {
+        guard let listener else { return }
+        do throws(LinkTransportError) {
+            guard let new = try listener.accept() else { return }
+            if connection == nil { greet(new, isStranger: true) } else { refuse(new, .refused, Self.isBusy) }
+        } catch {
+            // Somebody else's connection was refused; ours goes on. Where no descriptor is left it still waits in line.
+            log.warning("link: \(error)")
+            if case .system = error { acceptsAgain = monotonicNow() + Self.shortagePause }
+        }
+    }
+
     /// A capture sends no more than NAL units before it knows that a host is there, and pictures when told to.
-    private func greet(_ new: LinkConnection) {
+    private func greet(_ new: LinkConnection, isStranger: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()
+        wantsToken = isStranger && token != nil
+        // A token is small; whoever has none needs no room for more.
+        if wantsToken { splitter.limits.nalUnit = splitter.limits.controlMessage }
+        strangerDeadline = isStranger ? monotonicNow() + Self.strangersPatience : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
             canMakeIDR: true)
         for message in [LinkMessage.hello(hello), .resume] {
             try? new.enqueue(header: encoder.encode(message))
         }
-        add(.connection, at: 0, count: 0)
+        if !wantsToken { add(.connection, at: 0, count: 0) }
     }
 
-    private func refuse(_ new: LinkConnection) {
-        let words = "another capture is being inspected"
-        try? new.enqueue(header: encoder.encode(.end(EndNotice(reason: .refused, text: words))))
-        new.close()
+    private static let isBusy = "another capture is being inspected"
+    private static let isUnauthorised = "only captures that were given the --link-token file are inspected here"
+
+    private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
+        try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))
+        leaving.add(peer)
     }
 
-    private func read(into buffer: inout [UInt8]) throws(LinkTransportError) {
+    private func read(into buffer: inout [UInt8]) {
         guard let connection else { return }
         if connection.wantsWrite { _ = try? connection.flush() }
-        switch try connection.receive(into: &buffer) {
-        case .wouldBlock: return
-        case .closed: endConnection()
-        case .bytes(let count):
-            splitter.push(buffer[..<count])
-            take()
+        do throws(LinkTransportError) {
+            switch try connection.receive(into: &buffer) {
+            case .wouldBlock: return
+            case .closed: endConnection()
+            case .bytes(let count):
+                splitter.push(buffer[..<count])
+                take()
+            }
+        } catch {
+            // A peer that is gone, as far as TCP knows: what it has sent is still to be told.
+            log.warning("link: \(error)")
+            endConnection()
         }
     }
 
     private func take() {
+        if wantsToken, !takeToken() { return }
         while true {
             while let message = splitter.next() {
                 let count = UInt64(message.bytes.count)
                 add(.message(message, .toHost), at: splitter.offset &- count, count: count)
             }
             guard let fault = splitter.fault else { return }
+            strangerDeadline = nil
             inspection.add(.link(fault))
             splitter.goOn()
         }
     }
 
+    /// False while it has not come, and where something else has: the connection is ended then.
+    private func takeToken() -> Bool {
+        let message = splitter.next()
+        if message == nil, splitter.fault == nil { return false }
+        if let token, case .token(let shown)? = (try? message?.received())?.body, token.matches(shown) {
+            wantsToken = false
+            splitter.limits = LinkLimits()
+            add(.connection, at: 0, count: 0)
+            return true
+        }
+        log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not shown the token")
+        if let connection { refuse(connection, .unauthorised, Self.isUnauthorised) }
+        connection = nil
+        strangerDeadline = nil
+        return false
+    }
+
     private func add(_ content: RecordedItem.Content, at offset: UInt64, count: UInt64) {
+        if case .message = content { strangerDeadline = nil }
         let now = monotonicNow()
         let start = start ?? now
         self.start = start
@@ -133,12 +201,47 @@ final class LinkInspection {
     }
 
     private func endConnection() {
+        strangerDeadline = nil
         guard let connection else { return }
-        splitter.finish()
-        take()
         connection.close()
         self.connection = nil
+        // Of one that was never let in nothing is shown.
+        guard !wantsToken else { return }
+        splitter.finish()
+        take()
         inspection.end(at: splitter.offset, hasEnd: nil)
         output.show(inspection.takeRows())
+    }
+}
+
+/// Connections that were told the end: one that is closed while its peer still writes never reads why.
+private struct LeavingConnections {
+    private var all: [(connection: LinkConnection, until: MonotonicTime)] = []
+    private static let patience = Interval.seconds(1)
+    private static let limit = 16
+
+    /// When the first of them is closed.
+    var deadline: MonotonicTime? { all.first?.until }
+
+    /// What to poll for.
+    var entries: [pollfd] {
+        all.map { pollfd(fd: $0.connection.descriptor, events: Int16(POLLIN), revents: 0) }
+    }
+
+    mutating func add(_ connection: LinkConnection) {
+        shutdown(connection.descriptor, Int32(SHUT_WR))
+        if all.count == Self.limit { all.removeFirst().connection.close() }
+        all.append((connection, monotonicNow() + Self.patience))
+    }
+
+    /// Lets what they still send go by, and closes those that have ended or had their time.
+    mutating func advance(_ buffer: inout [UInt8]) {
+        let now = monotonicNow()
+        all.removeAll { connection, until in
+            let received = try? connection.receive(into: &buffer)
+            guard until <= now || received == nil || received == .closed else { return false }
+            connection.close()
+            return true
+        }
     }
 }

@@ -13,9 +13,9 @@ enum MediaExport {
         var plan = ExportPlan(from: source.selection.from, to: source.selection.to)
         try source.pictures { picture throws(ExportError) in
             plan.add(picture)
-            if ExportInterruption.isAsked { throw .interrupted(target.path) }
             return true
         }
+        try source.checkBeginning()
         if plan.leftOut > 0 {
             source.tell("\(plan.leftOut) pictures are left out behind the \(plan.parts.count)th change of size")
         }
@@ -29,11 +29,13 @@ enum MediaExport {
         let files = MediaExportFiles(plan, container, target)
         do throws(ExportError) {
             var pass = ExportPass(plan)
-            try source.pictures { picture throws(ExportError) in
-                for ready in pass.add(picture) { try files.write(ready) }
+            try source.pictures { (picture: consuming TimedPictures.Picture) throws(ExportError) in
+                // Not in one statement: what is consumed in it lives to its end.
+                let ready = pass.add(consume picture)
+                try files.write(consume ready)
                 return !pass.isDone
             }
-            for ready in pass.finish() { try files.write(ready) }
+            try files.write(pass.finish())
             try files.finish()
         } catch {
             files.discard()
@@ -71,16 +73,28 @@ private final class MediaExportFiles {
         counts = plan.parts.map { _ in 0 }
     }
 
-    func write(_ picture: ExportPass.Picture) throws(ExportError) {
+    /// Each goes before it is written, so that a large one is not there twice.
+    func write(_ pictures: consuming [ExportPass.Picture]) throws(ExportError) {
+        var rest = Array(pictures.reversed())
+        pictures = []
+        while let picture = rest.popLast() { try write(consume picture) }
+    }
+
+    private func write(_ picture: consuming ExportPass.Picture) throws(ExportError) {
         if ExportInterruption.isAsked { throw .interrupted(target.path) }
         while begun <= picture.part { try begin() }
         counts[picture.part] += 1
-        try attempt { () throws(MediaFileError) in
-            try writer?.write(
-                MediaPacket(
-                    accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
-                    presentationTime: picture.presentationTime, duration: picture.duration))
+        do throws(MediaFileError) {
+            try writer?.write(Self.packet(consume picture))
+        } catch {
+            throw failure(error)
         }
+    }
+
+    private static func packet(_ picture: consuming ExportPass.Picture) -> MediaPacket {
+        MediaPacket(
+            accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+            presentationTime: picture.presentationTime, duration: picture.duration)
     }
 
     func finish() throws(ExportError) {
@@ -114,12 +128,16 @@ private final class MediaExportFiles {
         do throws(MediaFileError) {
             try work()
         } catch {
-            let name = target.name(max(0, begun - 1))
-            switch error {
-            case .diskFull: throw .diskFull(name)
-            case .permissionDenied: throw .cannotCreate(name, reason: "\(error)", isPermission: true)
-            case .outOfMemory, .rejected: throw .writing(name, reason: "\(error)")
-            }
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: MediaFileError) -> ExportError {
+        let name = target.name(max(0, begun - 1))
+        return switch error {
+        case .diskFull: .diskFull(name)
+        case .permissionDenied: .cannotCreate(name, reason: "\(error)", isPermission: true)
+        case .outOfMemory, .rejected: .writing(name, reason: "\(error)")
         }
     }
 }

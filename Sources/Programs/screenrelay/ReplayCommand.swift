@@ -28,7 +28,9 @@ enum ReplayCommand {
                 help: "begin so far into the recording, as in 90s or 1.5m: at the IDR picture before that"),
             Option(
                 long: "pause-at", value: .required("N"),
-                help: "stand still before picture N (the first is 1), until Enter or SIGUSR1"),
+                help:
+                    "stand still before picture N (the first is 1), until Enter (where FILE is not standard input) or "
+                    + "SIGUSR1"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
@@ -55,15 +57,23 @@ enum ReplayCommand {
         var options = try options(parsed)
         let from = try parsed.value("from", as: .duration)
         let path = parsed.operands.first ?? "-"
+        returnLargePieces()
         guard let signals = ReplaySignals() else { return Program.fail("no descriptor left for signals", .system) }
         let file: ReplayFile
         do throws(RecordingFileError) {
-            file = try ReplayFile(path: path)
+            file = try ReplayFile(path: path, signals: signals)
         } catch {
+            if signals.hasEnded { return ExitCode.success.rawValue }
             return Program.fail("\(error)", ExitCode(error.kind))
+        }
+        if signals.hasEnded { return ExitCode.success.rawValue }
+        if file.isStandardInput { signals.giveInputUp() }
+        if let option = from != nil ? "--from" : options.loops ? "--loop" : nil, !file.isSeekable {
+            throw UsageError("\(option): '\(path)' is a pipe: it can only be read once, from its beginning")
         }
         if let from {
             let found = file.start(at: from, period: options.period)
+            if signals.hasEnded { return ExitCode.success.rawValue }
             if file.failure == nil, from > found.end {
                 throw UsageError("--from \(parsed.value("from") ?? ""): '\(path)' ends after \(found.end.seconds) s")
             }
@@ -72,7 +82,9 @@ enum ReplayCommand {
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
         do throws(LinkTransportError) {
-            let connection = try LinkConnection.connect(to: address, hasToken: token != nil)
+            guard let connection = try connect(to: address, hasToken: token != nil, signals) else {
+                return ExitCode.success.rawValue
+            }
             return play(
                 file, path, ReplayRun(file, to: connection, token: token, options: options, signals: signals), address)
         } catch {
@@ -80,13 +92,30 @@ enum ReplayCommand {
         }
     }
 
+    /// Nil where the end was asked for before the host was there.
+    private static func connect(
+        to address: LinkAddress, hasToken: Bool, _ signals: ReplaySignals
+    ) throws(LinkTransportError) -> LinkConnection? {
+        let dial = try LinkDial(to: address, hasToken: hasToken)
+        while true {
+            if let connection = try dial.advance() { return connection }
+            if !signals.wait(for: dial.descriptor, dial.events, until: dial.deadline) { return nil }
+        }
+    }
+
     private static func play(_ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress) -> Int32 {
         let end = run.run()
         StandardStreams.print(run.summary + "\n")
         switch end {
-        case .linkLost(let reason): return Program.fail("--link \(address): \(reason)", .unavailable)
+        case .linkLost(let ending):
+            // As a capture ends with a wrong token.
+            let code = ending.isUnauthorised ? ExitCode.permission : .unavailable
+            return Program.fail("--link \(address): \(ending.words)", code)
         case .stopped: return ExitCode.success.rawValue
-        case .done: break
+        case .done:
+            if let missed = run.missedPause {
+                StandardStreams.printError(missed, program: Program.name)
+            }
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
         if let damage = file.damage {

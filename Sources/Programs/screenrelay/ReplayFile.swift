@@ -13,14 +13,21 @@ final class ReplayFile {
     private(set) var damage: String?
     /// A reading that the system refused.
     private(set) var failure: RecordingFileError?
+    /// Whether `next()` gave nil because nothing has come yet, or something else is to be looked at first.
+    private(set) var isPending = false
     /// Whether who was recorded could say where the pointer is: it is then not in the pictures, but in messages.
     private(set) var tellsPointer = false
 
+    // Who was recorded says so at once, or never.
+    private static let peekedLimit = (items: 64, bytes: UInt64(256 << 10))
+
     /// Opens the file and looks for who was recorded.
-    init(path: String) throws(RecordingFileError) {
-        file = try RecordedFile(path: path)
-        search: while let item = read() {
+    init(path: String, signals: ReplaySignals) throws(RecordingFileError) {
+        file = try RecordedFile(path: path) { signals.mayRead($0) }
+        var bytes: UInt64 = 0
+        search: while peeked.count < Self.peekedLimit.items, bytes < Self.peekedLimit.bytes, let item = read() {
             peeked.append(item)
+            bytes += item.byteCount
             guard case .message(let link, .toHost) = item.content else {
                 if case .nalUnit = item.content { break }
                 continue
@@ -35,7 +42,14 @@ final class ReplayFile {
         }
     }
 
-    /// The next item; nil at the end of what is whole.
+    /// For poll(2), while `isPending`.
+    var descriptor: Int32 { file.descriptor }
+    /// Whether it can be read again.
+    var isSeekable: Bool { file.isSeekable }
+    /// Whether it is standard input, where nobody can say anything then.
+    var isStandardInput: Bool { file.isStandardInput }
+
+    /// The next item; nil at the end of what is whole, and where it `isPending`.
     func next() -> RecordedItem? {
         guard peekedIndex < peeked.count else { return read() }
         defer {
@@ -69,11 +83,12 @@ final class ReplayFile {
     }
 
     private func read() -> RecordedItem? {
+        isPending = false
         do throws(RecordingFileError) {
             if let item = try file.next() { return item }
             if let fault = file.fault { damage = "\(fault)" }
         } catch {
-            failure = error
+            if case .interrupted = error { isPending = true } else { failure = error }
         }
         return nil
     }

@@ -1,7 +1,9 @@
+import CLinux
 import CaptureLink
 import Glibc
 import LinkTransport
 import MediaTypes
+import Replaying
 import Threading
 
 /// The host's end of a replay: introduces the replay, takes its messages, and hears whether the host still wants them.
@@ -13,15 +15,27 @@ final class ReplayOutlet {
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var batch: [UInt8] = []
+    /// What follows what was written: written from where it is, in pieces, since what the host doesn't take at once is copied.
+    private var rest: ArraySlice<UInt8> = []
+    private static let piece = 256 << 10
     // Its hello and end belong to no epoch of the recording.
     private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
     /// Whether the host has said hello: before that it may be one that takes every message for a NAL unit.
     private(set) var isGreeted = false
     /// Why the host takes no more; nil while it does.
-    private(set) var ending: String?
+    private(set) var ending: Ending?
     /// Messages of the recording that were written or gathered, and their bytes with headers.
     private(set) var messages: UInt64 = 0
     private(set) var bytes: UInt64 = 0
+
+    /// Why the host takes no more.
+    struct Ending {
+        let words: String
+        /// The reason that it gave itself; nil where it has only gone.
+        var reason: EndReason?
+        /// The token that it was shown is not its own.
+        var isUnauthorised: Bool { reason == .unauthorised }
+    }
 
     /// What the host is shown before anything else; nil for nothing.
     private let token: LinkToken?
@@ -34,28 +48,53 @@ final class ReplayOutlet {
 
     var descriptor: Int32 { connection.descriptor }
     /// Whether the host has yet to take what was written.
-    var isBlocked: Bool { connection.wantsWrite }
+    var isBlocked: Bool { connection.wantsWrite || !rest.isEmpty }
 
     /// Gathers or writes one message. Only to be called while not blocked, so that at most one message waits in memory.
-    func send(_ message: [UInt8]) throws(LinkTransportError) {
+    func send(_ step: ReplayStep) throws(LinkTransportError) {
+        let count = step.front.count + step.body.count
         messages &+= 1
-        bytes &+= UInt64(message.count)
-        if batch.count + message.count <= Self.gathered {
-            batch += message
+        bytes &+= UInt64(count)
+        let isGathered = batch.count + count <= Self.gathered
+        batch += step.front
+        if isGathered {
+            batch += step.body
         } else {
-            try write(followedBy: message)
+            rest = step.body
+            try writePiece(behind: batch)
+            try write()
         }
     }
 
-    /// Writes what was gathered.
-    func write(followedBy payload: [UInt8] = []) throws(LinkTransportError) {
-        if batch.isEmpty, payload.isEmpty { return }
+    /// Writes what was gathered, behind what is still to be written of a large message.
+    func write() throws(LinkTransportError) {
+        while !rest.isEmpty {
+            if connection.wantsWrite { return }
+            try writePiece()
+        }
+        if batch.isEmpty { return }
         defer { batch.removeAll(keepingCapacity: true) }
-        try connection.enqueue(header: batch, payload: payload)
+        try connection.enqueue(header: batch)
     }
 
     /// Writes what waits for the host, as far as it takes it.
-    func flush() throws(LinkTransportError) { try connection.flush() }
+    func flush() throws(LinkTransportError) {
+        try connection.flush()
+        try write()
+    }
+
+    /// Writes some of a large message, behind what was `gathered` before it.
+    private func writePiece(behind gathered: [UInt8] = []) throws(LinkTransportError) {
+        let piece = rest.prefix(Self.piece)
+        let written = piece.withUnsafeBytes { bytes in
+            Result { () throws(LinkTransportError) in try connection.enqueue(header: gathered, payload: bytes) }
+        }
+        if !gathered.isEmpty { batch.removeAll(keepingCapacity: true) }
+        rest = rest.dropFirst(piece.count)
+        // An empty slice would keep all of the message.
+        if rest.isEmpty { rest = [] }
+        try written.get()
+    }
 
     /// Says who we are: a replay, whose times are not this machine's, and that makes nothing to order.
     func greet(tellsPointer: Bool) throws(LinkTransportError) {
@@ -74,17 +113,19 @@ final class ReplayOutlet {
                 switch try connection.receive(into: &buffer) {
                 case .bytes(let count): decoder.push(buffer[..<count])
                 case .wouldBlock: return
-                case .closed: ending = "the host has closed the link"
+                case .closed: ending = Ending(words: "the host has closed the link")
                 }
                 while let message = try decoder.next() {
                     if case .hello(let hello) = message.body, hello.role == .host { isGreeted = true }
                     if case .end(let notice) = message.body {
-                        ending = notice.text.isEmpty ? "the host has ended the link" : notice.text
+                        ending = Ending(
+                            words: notice.text.isEmpty ? "the host has ended the link" : notice.text,
+                            reason: notice.reason)
                     }
                 }
             }
         } catch {
-            ending = "\(error)"
+            ending = Ending(words: "\(error)")
         }
     }
 

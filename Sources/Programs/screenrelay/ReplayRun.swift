@@ -26,7 +26,7 @@ final class ReplayRun {
         case done
         case stopped
         /// The host takes no more.
-        case linkLost(String)
+        case linkLost(ReplayOutlet.Ending)
     }
 
     private let file: ReplayFile
@@ -48,6 +48,9 @@ final class ReplayRun {
     private var isPaused = false
     /// The picture before which it stood still last.
     private var passedPause: UInt64?
+    private var hasReachedPause = false
+    /// The first picture that was sent, counted from the recording's beginning.
+    private var firstPicture: UInt64?
     private var pictures: UInt64 = 0
     private var began = MonotonicTime.zero
     private var took = Interval.zero
@@ -74,16 +77,29 @@ final class ReplayRun {
 
     /// Sends it all, or until told to stop.
     func run() -> End {
+        signals.waits = false
+        isPauseWanted = signals.isPauseWanted
         began = monotonicNow()
-        let end = play()
+        var end = play()
         switch end {
-        case .done: outlet.finish(.endOfRecording, "the recording is at its end", within: Self.lastPatience)
+        case .done:
+            outlet.finish(.endOfRecording, "the recording is at its end", within: Self.lastPatience)
+            // A short recording is written before the host has said that it won't have it.
+            if let ending = outlet.ending, ending.reason != nil { end = .linkLost(ending) }
         case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastPatience)
         case .linkLost: break
         }
         took = monotonicNow() - began
         progress.clear()
         return end
+    }
+
+    /// Why it has not stood still where it should have; nil where it has.
+    var missedPause: String? {
+        guard let picture = options.pauseAt, !hasReachedPause else { return nil }
+        var reason = "the recording has \(script.pictures) pictures"
+        if let firstPicture, picture < firstPicture { reason = "--from begins with picture \(firstPicture)" }
+        return "--pause-at \(picture) was not reached: \(reason)"
     }
 
     /// What was sent, for people.
@@ -97,7 +113,7 @@ final class ReplayRun {
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
             if monotonicNow() >= deadline {
-                return .linkLost("what listens there says no hello: it is no host of ours")
+                return .linkLost(ReplayOutlet.Ending(words: "what listens there says no hello: it is no host of ours"))
             }
             if wait(until: deadline) { return .stopped }
         }
@@ -118,7 +134,7 @@ final class ReplayRun {
         } catch {
             // The host says why before it closes.
             outlet.receive()
-            return .linkLost(outlet.ending ?? "\(error)")
+            return .linkLost(outlet.ending ?? ReplayOutlet.Ending(words: "\(error)"))
         }
     }
 
@@ -150,16 +166,20 @@ final class ReplayRun {
             }
             step = nil
             lastDue = due
-            if next.picture != nil { pictures &+= 1 }
-            try outlet.send(next.bytes)
+            if let picture = next.picture {
+                pictures &+= 1
+                if firstPicture == nil { firstPicture = picture }
+            }
+            try outlet.send(next)
             if outlet.isBlocked { return .distantFuture }
             if now >= turnEnd { break }
         }
         try outlet.write()
-        return .zero
+        return file.isPending ? .distantFuture : .zero
     }
 
-    /// The next message to send; from the recording's beginning again where it loops, nil at its end.
+    /// The next message to send; from the recording's beginning again where it loops. Nil at its end, and where the file is
+    /// pending.
     private func nextStep() -> ReplayStep? {
         while step == nil, !hasEnded {
             step = script.next()
@@ -168,6 +188,8 @@ final class ReplayRun {
                 beginNextPass()
             } else if let item = file.next() {
                 script.take(item)
+            } else if file.isPending {
+                return nil
             } else {
                 script.endPass()
                 isPassOver = true
@@ -193,6 +215,7 @@ final class ReplayRun {
         isPauseWanted = false
         isPaused = true
         passedPause = picture
+        if picture == options.pauseAt { hasReachedPause = true }
         progress.clear()
         let line = signals.hasInput ? "Enter or " : ""
         StandardStreams.print("Paused before picture \(picture). \(line)SIGUSR1 (kill -USR1 \(getpid())) goes on.\n")
@@ -206,6 +229,9 @@ final class ReplayRun {
 
     // MARK: Waiting
 
+    /// Whether it is the recording that has to go on first: one that comes by a pipe.
+    private var waitsForFile: Bool { file.isPending && step == nil && !outlet.isBlocked && !isPaused }
+
     /// Sleeps until something happens or is due, and hears what was said; true where the replay shall end.
     private func wait(until due: MonotonicTime) -> Bool {
         let events = outlet.isBlocked ? POLLIN | POLLOUT : POLLIN
@@ -213,6 +239,7 @@ final class ReplayRun {
             pollfd(fd: outlet.descriptor, events: Int16(events), revents: 0),
             pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: isPaused && signals.hasInput ? 0 : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: waitsForFile ? file.descriptor : -1, events: Int16(POLLIN), revents: 0),
         ]
         entries.withUnsafeMutableBufferPointer { entries in
             guard let base = entries.baseAddress else { return }

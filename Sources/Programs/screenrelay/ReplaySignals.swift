@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import MediaTypes
 import Threading
 
 /// What a person says to a running replay: end (SIGINT, SIGTERM), or stop at the next picture and go on (SIGUSR1, or a line on
@@ -13,8 +14,13 @@ final class ReplaySignals {
 
     /// Readable when a signal has come.
     let descriptor: Int32
-    /// Whether standard input may still say something.
+    /// Whether standard input may still say something: not where the recording comes from there.
     private(set) var hasInput = true
+    /// Whether ``mayRead(_:)`` waits: before the replay runs, which waits itself.
+    var waits = true
+    /// Whether the end was asked for while that waited, and how the other words were.
+    private(set) var hasEnded = false
+    private(set) var isPauseWanted = false
 
     /// Takes the signals over; nil where no descriptor is left.
     init?() {
@@ -29,6 +35,42 @@ final class ReplaySignals {
 
     deinit {
         close(descriptor)
+    }
+
+    /// Standard input belongs to the recording.
+    func giveInputUp() { hasInput = false }
+
+    /// Whether the recording can be read now; where this waits it is, unless the end was asked for.
+    func mayRead(_ input: Int32) -> Bool {
+        if waits { return wait(for: input, Int16(POLLIN), until: .distantFuture) }
+        var entries = [
+            pollfd(fd: input, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&entries, nfds_t(entries.count), 0)
+        return entries[0].revents != 0 && entries[1].revents == 0
+    }
+
+    /// Waits until something has happened there or it is time; false where the end was asked for.
+    func wait(for other: Int32, _ events: Int16, until deadline: MonotonicTime) -> Bool {
+        while !hasEnded {
+            var entries = [
+                pollfd(fd: other, events: events, revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            entries.withUnsafeMutableBufferPointer { entries in
+                guard let base = entries.baseAddress else { return }
+                waitForEvents(base, count: entries.count, until: deadline)
+            }
+            while let word = next() {
+                switch word {
+                case .end: hasEnded = true
+                case .toggle: isPauseWanted.toggle()
+                }
+            }
+            if !hasEnded, entries[0].revents != 0 || monotonicNow() >= deadline { return true }
+        }
+        return false
     }
 
     /// The next signal; nil where none has come.

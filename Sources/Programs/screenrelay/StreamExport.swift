@@ -23,9 +23,10 @@ enum StreamExport {
                     plan.add(picture)
                     return true
                 }
+                try source.checkBeginning()
                 source.tellBeginning(of: plan)
-                let first = plan.parts.first?.first ?? 0
-                let wanted = first..<first + plan.count
+                // A stream alone may change its size as often as it likes.
+                let wanted = plan.range
                 var index = 0
                 try source.pictures { picture throws(ExportError) in
                     if wanted.contains(index) { try file.write(picture.accessUnit.bytes[...]) }
@@ -68,9 +69,15 @@ private final class StreamFile {
     }
 
     func write(_ bytes: ArraySlice<UInt8>) throws(ExportError) {
-        pending.append(contentsOf: bytes)
         count += UInt64(bytes.count)
-        if pending.count >= Self.pieceCount { try flush() }
+        // In pieces: another copy of all of a large one would be as large.
+        var rest = bytes
+        while !rest.isEmpty {
+            let taken = rest.prefix(Self.pieceCount - pending.count)
+            pending.append(contentsOf: taken)
+            rest = rest.dropFirst(taken.count)
+            if pending.count >= Self.pieceCount { try flush() }
+        }
     }
 
     func close() throws(ExportError) {

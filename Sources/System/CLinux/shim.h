@@ -32,6 +32,7 @@
 int memfd_create(const char *name, unsigned int flags);
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 int pipe2(int descriptors[2], int flags);
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags);
 
 // `entries` is an array of struct pollfd; without its header here, so that the type stays the Glibc module's.
 

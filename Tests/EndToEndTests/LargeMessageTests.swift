@@ -1,0 +1,107 @@
+import ByteCoding
+import CaptureLink
+import Glibc
+import H264
+import MediaTypes
+import Processes
+import Recording
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Files with the largest messages", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
+    struct LargeMessages {
+        private static let largest = LinkLimits().nalUnit
+        private let folder: TemporaryFolder
+        private let units: [[UInt8]]
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let path = folder.file("in.264")
+            _ = try FFmpeg.run([
+                "-f", "lavfi", "-i", "testsrc=size=160x120:rate=25:duration=0.2", "-c:v", "libx264", "-bf", "0",
+                "-x264-params", "keyint=1", "-pix_fmt", "yuv420p", "-f", "h264", path,
+            ])
+            let stream = try fileBytes(path)
+            units = AnnexB.nalUnits(in: stream).map { Array(stream[$0]) }.filter { $0[0] & 0x1F != 6 }
+        }
+
+        /// The file's NAL units, with slices that take as much as a message can hold: only their headers make sense.
+        private func payloads(isLarge: Bool) -> [[UInt8]] {
+            units.map { unit in
+                let payload = AnnexB.startCode + unit
+                guard isLarge, unit[0] & 0x1F == 5 else { return payload }
+                return payload + [UInt8](repeating: 0x55, count: Self.largest - payload.count)
+            }
+        }
+
+        private func recording(isLarge: Bool) throws -> [UInt8] {
+            let start = MonotonicTime(nanoseconds: 1)
+            let recorder = RecordingWriter(header: RecordingHeader(start: start, wallClock: 0))
+            let encoder = MessageEncoder(epoch: 7)
+            var writer = ByteWriter()
+            writer.append(recorder.header.bytes)
+            recorder.appendConnection(at: start, to: &writer)
+            var time = start
+            for payload in payloads(isLarge: isLarge) {
+                let isSlice = payload[4] & 0x1F == 5
+                let message =
+                    try encoder.nalUnitHeader(
+                        payloadCount: payload.count, captureTime: time, endsAccessUnit: isSlice) + payload
+                recorder.appendHeader(of: message[...], form: .extended, at: time, to: &writer)
+                writer.append(message)
+                if isSlice { time = time + .milliseconds(40) }
+            }
+            recorder.appendEnd(at: time, to: &writer)
+            return writer.bytes
+        }
+
+        /// The most memory that a run takes, in bytes.
+        private func peak(_ words: [String], _ status: Int32) throws -> Int {
+            let program = try RunningProgram("screenrelay", words)
+            var peak = 0
+            let end = try eventually("the end of \(words)", within: .seconds(60)) { () -> ProcessStatus? in
+                // It may have ended meanwhile.
+                let status = (try? fileBytes("/proc/\(program.child.processID)/status")) ?? []
+                let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
+                    $0.hasPrefix("VmHWM:")
+                }
+                let number = line?.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }
+                peak = max(peak, number ?? 0)
+                return program.child.poll()
+            }
+            #expect(end == .exited(status), "\(words): \(program.log)")
+            return peak << 10
+        }
+
+        @Test(
+            "take not more than twice their size, whole and cut; Matroska, whose library keeps the largest picture, thrice",
+            arguments: [false, true])
+        func memory(isRecording: Bool) throws {
+            func bytes(_ isLarge: Bool) throws -> [UInt8] {
+                try isRecording ? recording(isLarge: isLarge) : payloads(isLarge: isLarge).flatMap { $0 }
+            }
+            let small = try folder.write("small", try bytes(false))
+            let whole = try folder.write("whole", try bytes(true))
+            let cut = try folder.write("cut", try bytes(true).dropLast(Self.largest / 3))
+            let host = try RecordingHost()
+            let commands = [
+                (["inspect", "-s"], 2), (["replay", "--speed", "max", "--link", host.address], 2),
+                (["export", "--force", "-o", folder.file("o.h264")], 2),
+                (["export", "--force", "-o", folder.file("o.mp4")], 2),
+                (["export", "--force", "-o", folder.file("o.mkv")], 3),
+            ]
+            // What the program needs for itself, by the one of them that lasts long enough to be seen.
+            let usual = try commands.map { try peak($0.0 + [small], 0) }.max() ?? 0
+            for (words, most) in commands {
+                for (file, status) in [(whole, Int32(0)), (cut, isRecording ? 65 : 0)] {
+                    let growth = try peak(words + [file], status) - usual
+                    // Beside messages, the pieces in which they are read and written.
+                    let limit = most * Self.largest + (1 << 20)
+                    #expect(growth < limit, "\(words[0]) \(words.last ?? "") of \(file)")
+                }
+            }
+            try host.finish()
+        }
+    }
+}
