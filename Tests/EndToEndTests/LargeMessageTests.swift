@@ -26,9 +26,11 @@ extension EndToEnd {
             units = AnnexB.nalUnits(in: stream).map { Array(stream[$0]) }.filter { $0[0] & 0x1F != 6 }
         }
 
-        /// The file's NAL units, with slices that take as much as a message can hold: only their headers make sense.
+        /// The file's NAL units, with slices that take as much as a message can hold: only their headers make sense. Or many
+        /// times as they are, so that a run lasts long enough for its memory to be seen.
         private func payloads(isLarge: Bool) -> [[UInt8]] {
-            units.map { unit in
+            let all = isLarge ? units : (0..<300).flatMap { _ in units }
+            return all.map { unit in
                 let payload = AnnexB.startCode + unit
                 guard isLarge, unit[0] & 0x1F == 5 else { return payload }
                 return payload + [UInt8](repeating: 0x55, count: Self.largest - payload.count)
@@ -91,7 +93,7 @@ extension EndToEnd {
                 (["export", "--force", "-o", folder.file("o.mp4")], 2),
                 (["export", "--force", "-o", folder.file("o.mkv")], 3),
             ]
-            // What the program needs for itself, by the one of them that lasts long enough to be seen.
+            // What the program needs for itself.
             let usual = try commands.map { try peak($0.0 + [small], 0) }.max() ?? 0
             for (words, most) in commands {
                 for (file, status) in [(whole, Int32(0)), (cut, isRecording ? 65 : 0)] {
