@@ -190,14 +190,17 @@ let package = Package(
                 "Recording", "RecordingFiles", "CaptureLink", "ByteCoding", "H264", "Threading", "MediaTypes",
                 "TestSupport",
             ]),
-        tests("ReplayingTests", ["Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
+        tests(
+            "ReplayingTests",
+            ["ByteCoding", "Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureAgentTests",
             [
-                "CaptureAgent", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding", "TestScene",
+                "CaptureAgent", "X264Encoding", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding",
+                "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),
         tests("TrackHubTests", ["TrackHub", "MediaTypes", "TestSupport"]),

@@ -84,6 +84,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .stalled: "the disk does not take it"
         case .notSeekable: "it is a pipe"
         case .unrecognized(_, let reason): reason
+        case .interrupted: "reading it was interrupted"
         case .system(let call, _, let code): "\(call) failed: \(String(cString: strerror(code)))"
         }
     }
