@@ -36,12 +36,12 @@ final class HostLink {
     private let token: LinkToken?
     /// Why there is no use in another try.
     private var refusal: LinkTransportError?
-    private let isLegacy: Bool
+    let isLegacy: Bool
     private let changesChroma: Bool
     private let patience: Interval
-    private let encoder: MessageEncoder
+    let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
-    private let recorder: CaptureRecorder?
+    let recorder: CaptureRecorder?
     private var state = State.waiting(until: .zero)
     private var delay = HostLink.shortestDelay
     private var decoder = MessageDecoder()
@@ -228,7 +228,7 @@ final class HostLink {
         isTurnedAway = false
     }
 
-    private var hello: LinkMessage {
+    var hello: LinkMessage {
         .hello(
             Hello(
                 role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
@@ -246,15 +246,6 @@ final class HostLink {
     private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
         guard takesMessages, let connection, !connection.hasPending else { return }
         write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
-    }
-
-    /// Begins the recording as a connection to a host begins; it goes on while hosts come and go.
-    func beginRecording(_ size: PictureSize) {
-        guard let recorder else { return }
-        recorder.begin()
-        guard !isLegacy else { return }
-        recorder.add(encoder.encode(hello), .extended)
-        recorder.add(encoder.encode(.size(size)), .extended)
     }
 
     /// Sends a control message, to a host that understands it and to the recording.
@@ -312,33 +303,7 @@ final class HostLink {
         writeOut()
     }
 
-    /// Records a picture as a host gets it that has said hello: each message has to be one piece of memory, which the
-    /// recording's thread keeps.
-    private func record(
-        _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ sets: [[UInt8]]
-    ) throws(CaptureError) {
-        if !isLegacy { recorder?.add(encoder.encode(.picture(notice)), .extended) }
-        do throws(LinkError) {
-            for set in picture.encoded.isIDR ? sets : [] {
-                var message = ByteWriter(capacity: set.count + 44)
-                try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &message)
-                message.append(set)
-                recorder?.add(message.bytes, encoder.form)
-            }
-            for index in 0..<picture.encoded.count {
-                let bytes = picture.encoded[index].bytes
-                var message = ByteWriter(capacity: bytes.count + 44)
-                let isLast = index == picture.encoded.count - 1
-                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &message)
-                message.append(bytes)
-                recorder?.add(message.bytes, encoder.form)
-            }
-        } catch {
-            throw .message(error)
-        }
-    }
-
-    private func appendHeader(
+    func appendHeader(
         of count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {
         try encoder.appendNALUnitHeader(

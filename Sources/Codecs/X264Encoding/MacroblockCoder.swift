@@ -9,26 +9,26 @@ import MediaTypes
 final class MacroblockCoder {
     private let width: Int
     private let height: Int
-    private var planes: SourcePlanes?
-    private var reference: ReconstructedPicture?
+    var planes: SourcePlanes?
+    var reference: ReconstructedPicture?
     private var kept: KeptRows?
     private var x = 0
     private var y = 0
     private var quantizer: Int?
-    private var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
-    private var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
+    var inter = BlockTransform(quantizer: 26, isPredictedWithin: false)
+    var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
     private var interChroma = BlockTransform(quantizer: 26, isPredictedWithin: false)
     private var intraChroma = BlockTransform(quantizer: 26, isPredictedWithin: true)
     // What it costs to say that it is an intra macroblock, or to say another motion vector.
     private var intraBias = 0
     private var vectorBias = 0
-    private var residual = MacroblockResidual()
+    var residual = MacroblockResidual()
     // The prediction, and what becomes of it: luma, sixteen samples a row, then Cb and Cr, eight a row.
-    private let block: UnsafeMutablePointer<UInt8>
+    let block: UnsafeMutablePointer<UInt8>
     private let trial: UnsafeMutablePointer<UInt8>
 
-    private static let blueStart = 256
-    private static let redStart = 320
+    static let blueStart = 256
+    static let redStart = 320
     private static let count = 384
 
     init(width: Int, height: Int) {
@@ -210,62 +210,6 @@ final class MacroblockCoder {
         return SIMD16<UInt8>(truncatingIfNeeded: (wide.0 &+ wide.1 &+ wide.2 &+ wide.3 &+ 2) &>> 2)
     }
 
-    /// The neighbours in this picture (sections 8.3.3 and 8.3.4); false where the mode needs one that there isn't.
-    private func predictWithin(
-        _ mode: PredictedSliceWriter.IntraMode, _ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>
-    ) -> Bool {
-        guard let reference else { return false }
-        let luma = reference.plane(0)
-        let corner = luma.base + row * 16 * luma.stride + column * 16
-        let above = corner - luma.stride
-        let (hasLeft, hasAbove) = (column > 0, row > 0)
-        switch mode {
-        case .vertical:
-            if !hasAbove { return false }
-            for line in 0..<16 { memcpy(target + line * 16, above, 16) }
-        case .horizontal:
-            if !hasLeft { return false }
-            for line in 0..<16 { memset(target + line * 16, Int32(corner[line * luma.stride - 1]), 16) }
-        case .dc:
-            var sum = 0
-            if hasAbove { for index in 0..<16 { sum += Int(above[index]) } }
-            if hasLeft { for line in 0..<16 { sum += Int(corner[line * luma.stride - 1]) } }
-            let mean = hasAbove && hasLeft ? (sum + 16) >> 5 : hasAbove || hasLeft ? (sum + 8) >> 4 : 128
-            memset(target, Int32(mean), 256)
-        }
-        predictChromaWithin(column, row, into: target)
-        return true
-    }
-
-    private func predictChromaWithin(_ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>) {
-        guard let reference else { return }
-        let plane = reference.plane(1)
-        let corner = plane.base + row * 8 * plane.stride + column * 16
-        let (hasLeft, hasAbove) = (column > 0, row > 0)
-        for component in 0..<2 {
-            let start = target + (component == 0 ? Self.blueStart : Self.redStart)
-            for index in 0..<4 {
-                let (across, down) = (index & 1, index >> 1)
-                var (aboveSum, leftSum) = (0, 0)
-                for step in 0..<4 {
-                    if hasAbove { aboveSum += Int(corner[2 * (across * 4 + step) + component - plane.stride]) }
-                    if hasLeft { leftSum += Int(corner[(down * 4 + step) * plane.stride + component - 2]) }
-                }
-                // The block on the right takes the samples above it, the one below those on its left, where there are some.
-                let mean: Int =
-                    switch (hasAbove, hasLeft) {
-                    case (true, true) where across == 1 && down == 0: (aboveSum + 2) >> 2
-                    case (true, true) where across == 0 && down == 1: (leftSum + 2) >> 2
-                    case (true, true): (aboveSum + leftSum + 4) >> 3
-                    case (true, false): (aboveSum + 2) >> 2
-                    case (false, true): (leftSum + 2) >> 2
-                    case (false, false): 128
-                    }
-                for line in 0..<4 { memset(start + (down * 4 + line) * 8 + across * 4, Int32(mean), 4) }
-            }
-        }
-    }
-
     // MARK: Differences
 
     /// Of lines of luma from the picture before at `x`, `y` from the macroblock.
@@ -315,123 +259,6 @@ final class MacroblockCoder {
         let a = UnsafeRawPointer(a).loadUnaligned(as: SIMD8<UInt8>.self)
         let b = UnsafeRawPointer(b).loadUnaligned(as: SIMD8<UInt8>.self)
         return SIMD8<UInt16>(truncatingIfNeeded: pointwiseMax(a, b) &- pointwiseMin(a, b))
-    }
-
-    // MARK: Residuals
-
-    private func codeLuma(_ planes: SourcePlanes, _ column: Int, _ row: Int) {
-        residual.lumaPattern = 0
-        let source = planes.luma + row * 16 * planes.lumaStride + column * 16
-        for index in 0..<16 {
-            let (across, down) = MacroblockResidual.position(ofLuma: index)
-            let own = block + down * 64 + across * 4
-            let difference = Self.difference(
-                source + down * 4 * planes.lumaStride + across * 4, planes.lumaStride, own, 16)
-            let levels = inter.levels(ofDifference: difference)
-            residual.luma[index] = levels
-            if levels == SIMD16() { continue }
-            residual.lumaPattern |= 1 << (index / 4)
-            Self.add(inter.difference(ofLevels: levels), to: own, 16)
-        }
-    }
-
-    private func codeLumaWithin(_ planes: SourcePlanes, _ column: Int, _ row: Int) {
-        let source = planes.luma + row * 16 * planes.lumaStride + column * 16
-        var dc = SIMD16<Int32>()
-        var hasLevels = false
-        for index in 0..<16 {
-            let (across, down) = MacroblockResidual.position(ofLuma: index)
-            let coefficients = BlockTransform.coefficients(
-                Self.difference(
-                    source + down * 4 * planes.lumaStride + across * 4, planes.lumaStride,
-                    block + down * 64 + across * 4, 16))
-            dc[down * 4 + across] = coefficients[0]
-            var levels = intra.levels(coefficients)
-            levels[0] = 0
-            residual.luma[index] = levels
-            if levels != SIMD16() { hasLevels = true }
-        }
-        let second = BlockTransform.secondTransform(dc)
-        var dcLevels = SIMD16<Int16>()
-        for index in 0..<16 { dcLevels[index] = intra.level(ofDC: second[index] / 2) }
-        residual.lumaDC = BlockTransform.zigzag(dcLevels)
-        residual.lumaPattern = hasLevels ? 15 : 0
-        let scaledDC = intra.scaledLumaDC(residual.lumaDC)
-        for index in 0..<16 {
-            let (across, down) = MacroblockResidual.position(ofLuma: index)
-            var coefficients = hasLevels ? intra.scaled(residual.luma[index]) : SIMD16()
-            coefficients[0] = scaledDC[down * 4 + across]
-            Self.add(BlockTransform.residual(coefficients), to: block + down * 64 + across * 4, 16)
-        }
-    }
-
-    private func codeChroma(_ column: Int, _ row: Int, _ transform: BlockTransform) {
-        guard let planes else { return }
-        var (hasDC, hasAC) = (false, false)
-        for component in 0..<2 {
-            let source = component == 0 ? planes.blueDifference : planes.redDifference
-            let corner = source + row * 8 * planes.chromaStride + column * 8
-            let own = block + (component == 0 ? Self.blueStart : Self.redStart)
-            var dc = SIMD4<Int32>()
-            for index in 0..<4 {
-                let (across, down) = (index & 1, index >> 1)
-                let coefficients = BlockTransform.coefficients(
-                    Self.difference(
-                        corner + down * 4 * planes.chromaStride + across * 4, planes.chromaStride,
-                        own + down * 32 + across * 4, 8))
-                dc[index] = coefficients[0]
-                var levels = transform.levels(coefficients)
-                levels[0] = 0
-                residual.chroma[component * 4 + index] = levels
-                if levels != SIMD16() { hasAC = true }
-            }
-            let second = BlockTransform.secondTransform(dc)
-            var levels = SIMD4<Int16>()
-            for index in 0..<4 { levels[index] = transform.level(ofDC: second[index]) }
-            residual.chromaDC[component] = levels
-            if levels != SIMD4() { hasDC = true }
-        }
-        residual.chromaPattern = hasAC ? 2 : hasDC ? 1 : 0
-        if residual.chromaPattern == 0 { return }
-        for component in 0..<2 {
-            let own = block + (component == 0 ? Self.blueStart : Self.redStart)
-            let dc = transform.scaledChromaDC(residual.chromaDC[component])
-            for index in 0..<4 {
-                var coefficients = hasAC ? transform.scaled(residual.chroma[component * 4 + index]) : SIMD16()
-                coefficients[0] = dc[index]
-                Self.add(BlockTransform.residual(coefficients), to: own + (index >> 1) * 32 + (index & 1) * 4, 8)
-            }
-        }
-    }
-
-    @inline(__always)
-    private static func difference(
-        _ source: UnsafePointer<UInt8>, _ stride: Int, _ block: UnsafeMutablePointer<UInt8>, _ width: Int
-    ) -> SIMD16<Int32> {
-        SIMD16<Int32>(truncatingIfNeeded: load(source, stride))
-            &- SIMD16<Int32>(truncatingIfNeeded: load(UnsafePointer(block), width))
-    }
-
-    @inline(__always)
-    private static func load(_ block: UnsafePointer<UInt8>, _ stride: Int) -> SIMD16<UInt8> {
-        func row(_ index: Int) -> SIMD4<UInt8> {
-            UnsafeRawPointer(block + index * stride).loadUnaligned(as: SIMD4<UInt8>.self)
-        }
-        return SIMD16(
-            lowHalf: SIMD8(lowHalf: row(0), highHalf: row(1)), highHalf: SIMD8(lowHalf: row(2), highHalf: row(3)))
-    }
-
-    @inline(__always)
-    private static func add(_ residual: SIMD16<Int32>, to block: UnsafeMutablePointer<UInt8>, _ stride: Int) {
-        let sum = SIMD16<Int32>(truncatingIfNeeded: load(UnsafePointer(block), stride)) &+ residual
-        let clipped = sum.clamped(lowerBound: SIMD16(repeating: 0), upperBound: SIMD16(repeating: 255))
-        let bytes = SIMD16<UInt8>(truncatingIfNeeded: clipped)
-        let rows = (bytes.lowHalf.lowHalf, bytes.lowHalf.highHalf, bytes.highHalf.lowHalf, bytes.highHalf.highHalf)
-        let raw = UnsafeMutableRawPointer(block)
-        raw.storeBytes(of: rows.0, as: SIMD4<UInt8>.self)
-        (raw + stride).storeBytes(of: rows.1, as: SIMD4<UInt8>.self)
-        (raw + 2 * stride).storeBytes(of: rows.2, as: SIMD4<UInt8>.self)
-        (raw + 3 * stride).storeBytes(of: rows.3, as: SIMD4<UInt8>.self)
     }
 
     /// What `block` holds is what viewers will see.
