@@ -36,8 +36,9 @@ func system(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Target {
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt(apt)])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -240,6 +241,6 @@ let package = Package(
                 "H264",
                 "X264Encoding",
                 "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
-            ]),
+            ], exclude: ["Clients"]),
     ]
 )

@@ -46,6 +46,32 @@ struct ScreenCaptureTests {
         #expect(try capture.takeChanges().isEmpty)
     }
 
+    @Test("what is drawn while a picture is taken is known behind it, and can be taken by itself")
+    func tornPicture() throws {
+        // More than fits into the segment: the server hands it out in bands.
+        let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
+        let whole = PixelRectangle(x: 0, y: 0, width: 1920, height: 1080)
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        let client = try DisplayClient(screen.name)
+        _ = try capture.takeEverything()
+        client.fill(whole, color: 0x0000FF)
+        let area = try changes(capture)
+        var blues: Set<UInt8> = []
+        let isComplete = try capture.grab(area) { pixels in
+            if blues.isEmpty { client.fill(whole, color: 0xFF0000) }
+            blues.insert(pixels.base.load(as: UInt8.self))
+        }
+        #expect(isComplete && blues == [0, 255])
+        #expect(capture.hasChangedMeanwhile())
+
+        let rest = try capture.takeChanges()
+        #expect(rest.rectangles == [whole])
+        blues = []
+        #expect(try capture.grab(rest) { blues.insert($0.base.load(as: UInt8.self)) })
+        #expect(blues == [0])
+        #expect(!capture.hasChangedMeanwhile())
+    }
+
     @Test(
         "without the Damage extension changes are found by comparing", arguments: [GrabMethod.memoryFile, .connection])
     func comparison(method: GrabMethod) throws {

@@ -64,6 +64,9 @@ struct MotionSearch {
         return width * height * 4 >= max(a.width * a.height, b.width * b.height) * 3
     }
 
+    /// Whether the last picture that was searched had moved.
+    var isMoving: Bool { last != nil }
+
     /// What of `current` is `previous`, moved; nil where that isn't most of what is `active`.
     ///
     /// - Parameters:

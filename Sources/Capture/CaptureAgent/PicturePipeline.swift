@@ -102,35 +102,86 @@ final class PicturePipeline {
         case .wait(let until): return .later(until)
         case .encode(let wanted): quantizer = wanted
         }
-        var converting = Interval.zero
-        let damage = owed.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
         let searches =
             !isIDR && isCanvasSent && !isSlate && chroma == .yuv420
-            && search.begins(area: damage, activeCount: quality.activeCount)
+            && search.begins(area: Self.union(owed), activeCount: quality.activeCount)
         if searches { canvas.keepPicture(before: owed) } else { canvas.changed(owed) }
         isCanvasSent = false
-        do throws(X11CaptureError) {
-            if try !reader.read(owed, converting: &converting) { return .nothing }
-        } catch {
-            throw .screen(error)
+        guard try read(owed, since: captureTime, &statistics) else { return .nothing }
+        var motion: PictureMotion?
+        if searches {
+            let wasMoving = search.isMoving
+            motion = findMotion(&statistics)
+            var attempts = wasMoving ? Self.mostAttempts : 0
+            while attempts > 0, looksTorn(motion), screen.hasChangedMeanwhile() {
+                attempts -= 1
+                guard try takeRestOfTornPicture(&statistics) else { return .nothing }
+                motion = findMotion(&statistics)
+            }
         }
-        statistics.add(converting, to: \.convertNanoseconds)
-        statistics.add(MonotonicTime.now() - captureTime - converting, to: \.grabNanoseconds)
         isCanvasEmpty = false
         isSlate = false
         isCanvasSent = true
         damagedPixels = owed.reduce(0) { $0 + $1.width * $1.height }
+        let damage = Self.union(owed)
         owed.removeAll(keepingCapacity: true)
-        var motion: PictureMotion?
-        if searches, let previous = canvas.previous {
-            let begin = MonotonicTime.now()
-            motion = search.find(
-                in: canvas.planes, from: previous, area: damage, active: quality.active,
-                activeCount: quality.activeCount)
-            statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds)
-        }
         return .picture(
             try encode(kind, quantizer, isIDR: isIDR, damage: damage, motion: motion, captureTime, &rate, &statistics))
+    }
+
+    /// The screen is handed out in bands, and was drawn upon between two of them: the picture is neither the one before nor the
+    /// next, but a piece of each, and nothing in it has moved by one offset. Takes what was drawn meanwhile as well.
+    private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
+        let begin = MonotonicTime.now()
+        let parts: [PixelRectangle]
+        do throws(X11CaptureError) {
+            parts = reader.affected(by: try screen.takeChanges())
+        } catch {
+            throw .screen(error)
+        }
+        if parts.isEmpty { return true }
+        owe(parts)
+        quality.activate(owed)
+        canvas.changed(parts)
+        return try read(parts, since: begin, &statistics)
+    }
+
+    private func looksTorn(_ motion: PictureMotion?) -> Bool {
+        guard let motion else { return true }
+        return motion.codedCount * Self.usualMoved > quality.activeCount
+    }
+
+    /// Where a page goes on moving, more of it than one in so many comes out of nowhere only if it is torn, or goes fast.
+    private static let usualMoved = 16
+    /// A program that draws in pieces may need more than one.
+    private static let mostAttempts = 3
+
+    /// False where the screen refused to hand out pixels.
+    private func read(
+        _ parts: [PixelRectangle], since begin: MonotonicTime, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Bool {
+        var converting = Interval.zero
+        do throws(X11CaptureError) {
+            if try !reader.read(parts, converting: &converting) { return false }
+        } catch {
+            throw .screen(error)
+        }
+        statistics.add(converting, to: \.convertNanoseconds)
+        statistics.add(MonotonicTime.now() - begin - converting, to: \.grabNanoseconds)
+        return true
+    }
+
+    private func findMotion(_ statistics: inout CaptureStatistics) -> PictureMotion? {
+        guard let previous = canvas.previous else { return nil }
+        let begin = MonotonicTime.now()
+        defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
+        return search.find(
+            in: canvas.planes, from: previous, area: Self.union(owed), active: quality.active,
+            activeCount: quality.activeCount)
+    }
+
+    private static func union(_ parts: [PixelRectangle]) -> PixelRectangle {
+        parts.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
     }
 
     /// Makes a part of the picture finer, as much as the rate has room for.

@@ -219,6 +219,13 @@ public final class ScreenCapture {
         }
     }
 
+    /// Whether something was drawn since `takeChanges`, as far as came with the answers of `grab`: what it handed out may be torn
+    /// then. Costs no system call; false where the server doesn't tell of changes.
+    public func hasChangedMeanwhile() -> Bool {
+        while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
+        return damage?.isDamaged == true
+    }
+
     private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// Where the pointer's pixels are to be drawn; empty where none are.

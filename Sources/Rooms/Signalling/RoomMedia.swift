@@ -6,6 +6,17 @@ public protocol RoomMedia: Sendable {
     /// `close`.
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession
 
+    /// Opens a session with an offer of ours, for a viewer that waits for one; quick, never blocks. Called on the signalling
+    /// thread; `onEnd` as in `open`.
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
+
+    /// Takes the viewer's answer to what `offer` gave. A session whose answer was refused is over; `onEnd` is not called.
+    func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal)
+
+    /// Begins ICE anew for a session, with the viewer's new user fragment and password of `fragment` (RFC 8840); the session, its
+    /// keys and its pictures go on. On an error the old ICE goes on as well.
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
+
     /// Ends a session; unknown ids are ignored. Called on the signalling thread.
     func close(_ session: MediaSessionID)
 
@@ -27,6 +38,18 @@ public protocol RoomMedia: Sendable {
 }
 
 extension RoomMedia {
+    /// For a media side that answers alone.
+    public func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+        throw .unsupported("this host makes no offers")
+    }
+    /// For a media side that answers alone.
+    public func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal) {
+        throw .unsupported("this host has made no offer")
+    }
+    /// For a media side whose sessions keep the ICE that they began with.
+    public func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        throw .unsupported("this host doesn't restart ICE")
+    }
     /// For a media side whose pictures always have the pointer, or never.
     public func setPointerDrawn(_ isDrawn: Bool) {}
     /// For a media side whose pictures always have the pointer, or never.
@@ -55,6 +78,31 @@ public struct OpenedSession: Sendable {
     public init(id: MediaSessionID, answer: String, entityTag: String) {
         self.id = id
         self.answer = answer
+        self.entityTag = entityTag
+    }
+}
+
+/// A session that the media side has opened by an offer of its own.
+public struct OfferedSession: Sendable {
+    public let id: MediaSessionID
+    /// The SDP offer, with all of the host's candidates.
+    public let offer: String
+
+    public init(id: MediaSessionID, offer: String) {
+        self.id = id
+        self.offer = offer
+    }
+}
+
+/// A session whose ICE has begun anew.
+public struct RestartedSession: Sendable {
+    /// The host's new user fragment, password and candidates, as application/trickle-ice-sdpfrag.
+    public let fragment: String
+    /// Names the new ICE generation in `ETag`, without quotes.
+    public let entityTag: String
+
+    public init(fragment: String, entityTag: String) {
+        self.fragment = fragment
         self.entityTag = entityTag
     }
 }

@@ -1,0 +1,72 @@
+import Foundation
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+/// One of the clients in `Clients/`, which are written after the protocols' texts alone: a program of Python that says what
+/// happens to it, one JSON object a line, each with a key `event`.
+///
+/// Letting go of it ends it.
+final class PythonClient {
+    let child: ChildProcess
+    private let name: String
+
+    /// The environments that `Tools/python` makes, by the names of their lists of packages.
+    enum Environment: String {
+        case rtc
+        case socketio4
+        case socketio5
+    }
+
+    /// Whether all environments are there; a test that needs one says so, and `Tools/test` makes them.
+    static var isAvailable: Bool {
+        [Environment.rtc, .socketio4, .socketio5].allSatisfy { access(interpreter($0), X_OK) == 0 }
+    }
+
+    /// Starts `Clients/NAME.py`. `prefix` is a command that runs it.
+    init(_ name: String, in environment: Environment, _ arguments: [String], prefix: [String] = []) throws {
+        self.name = name
+        let words = prefix + [Self.interpreter(environment), "-u", "\(Self.folder)/\(name).py"] + arguments
+        var launch = Launch(words[0], Array(words.dropFirst()))
+        launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
+        launch.standardInput = .pipe
+        launch.standardOutput = .text(limit: 4 << 20)
+        launch.standardError = .text(limit: 1 << 20)
+        child = try ChildProcess(launch)
+    }
+
+    deinit { _ = child.stop() }
+
+    /// What it has said so far.
+    var events: [[String: Any]] {
+        // The last piece has no line feed yet.
+        (child.output?.text ?? "").split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap {
+            try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+    }
+
+    /// The first event called `event` that `isWanted`, as soon as there is one.
+    @discardableResult
+    func event(
+        _ event: String, within limit: Interval = .seconds(20), where isWanted: ([String: Any]) -> Bool = { _ in true }
+    ) throws -> [String: Any] {
+        try eventually("'\(event)' of \(name)", within: limit) {
+            if let found = events.first(where: { $0["event"] as? String == event && isWanted($0) }) { return found }
+            if let status = child.poll(), child.output?.hasEnded == true {
+                throw ProgramEnded(status: status, log: child.errorOutput?.text ?? "")
+            }
+            return nil
+        }
+    }
+
+    /// Tells it something, one line.
+    func tell(_ line: String) throws { try child.write(Array("\(line)\n".utf8)) }
+
+    private static let folder = "\(packageRoot)/Tests/EndToEndTests/Clients"
+
+    private static func interpreter(_ environment: Environment) -> String {
+        "\(packageRoot)/.build/python/\(environment.rawValue)/bin/python"
+    }
+}
