@@ -167,7 +167,7 @@ final class RunningProgram {
             }
             let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
             // The last piece has no line feed yet.
-            return lines.dropLast().first { $0.hasPrefix("http://") }.map(String.init)
+            return lines.dropLast().first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }.map(String.init)
         }
     }
 

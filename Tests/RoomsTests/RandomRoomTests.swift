@@ -11,8 +11,8 @@ struct RandomRoomTests {
         let hosts = [MemberID("h0"), MemberID("h1")]
         var rooms = RoomDirectory(
             [
-                RoomDefinition(name: "a", token: AccessToken("t"), host: hosts[0]),
-                RoomDefinition(name: "b", token: nil, host: hosts[1]),
+                RoomDefinition(name: "a", access: AccessPolicy(viewing: AccessToken("t")), host: hosts[0]),
+                RoomDefinition(name: "b", access: AccessPolicy(viewing: nil), host: hosts[1]),
             ], peerLimit: 3)
         let members = (0..<6).map { MemberID("m\($0)") }
         var place: [MemberID: (room: String, role: MemberRole)] = [:]

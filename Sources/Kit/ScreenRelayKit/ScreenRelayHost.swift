@@ -4,6 +4,7 @@ public import LinkTransport
 import MediaTypes
 import RecordingFiles
 import STUN
+public import SecureTransport
 public import Signalling
 import Synchronization
 public import Threading
@@ -64,9 +65,17 @@ public final class ScreenRelayHost: Sendable {
             listen: configuration.listen,
             rooms: [
                 RoomConfiguration(
-                    name: configuration.room, token: configuration.token,
+                    name: configuration.room, access: RoomAccess(configuration),
                     media: RoomMediaBridge(ingest: ingest, media: media, log: log))
             ])
+        do throws(SignallingError) {
+            signallingConfiguration.tls = try configuration.certificate.map { (certificate) throws(SignallingError) in
+                try TLSCertificate(certificate)
+            }
+        } catch {
+            media.stop()
+            throw .signalling(error)
+        }
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
@@ -129,13 +138,26 @@ public final class ScreenRelayHost: Sendable {
         track.attach(to: ingest)
     }
 
-    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`. For the machine itself where the host is on
+    /// Shows another certificate to who connects from now on; who is connected stays so. Only for a host that began with one.
+    public func use(_ certificate: ServerCertificate) throws(HostError) {
+        do throws(SignallingError) {
+            signalling.use(try TLSCertificate(certificate))
+        } catch {
+            throw .signalling(error)
+        }
+    }
+
+    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. For the machine itself where the host is on
     /// loopback, else for others in its network.
     public var link: String {
         let address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
         let isWildcard = address.address == "::" || address.address == "0.0.0.0"
         var host = address.address
         if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        // A browser believes a certificate for its own names alone.
+        if let certificate = configuration.certificate, !certificate.covers(address: host) {
+            host = certificate.names.first ?? host
+        }
         return link(host: host, port: address.port)
     }
 
@@ -144,9 +166,19 @@ public final class ScreenRelayHost: Sendable {
         configuration.advertised.map { link(host: $0.host, port: addresses.first?.port ?? 0) }
     }
 
+    /// What somebody needs who is to present by WHIP, in words; nil where nobody may.
+    public var presenting: String? {
+        guard let token = configuration.presentingToken, let page = link.firstIndex(of: "#") else { return nil }
+        return "WHIP to \(link[..<page])whip/\(room) with the bearer token \(token)"
+    }
+
     private func link(host: String, port: UInt16) -> String {
         let key = configuration.token.map { "\(room),\($0)" } ?? room
-        return "http://\(ListenAddress(address: host, port: port))/#\(key)"
+        return "\(origin(host: host, port: port))/#\(key)"
+    }
+
+    private func origin(host: String, port: UInt16) -> String {
+        "\(configuration.certificate == nil ? "http" : "https")://\(ListenAddress(address: host, port: port))"
     }
 
     /// Shows viewers nothing of the screen until ``resume()``: a source that can sends a slate, another one's pictures are

@@ -38,10 +38,11 @@ enum HostCommand {
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
+            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
-            return HostOptions.end(host, with: serve(host, link, at: place, until: end, log))
+            return HostOptions.end(host, with: serve(host, link, at: place, options, until: end, log))
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
@@ -49,14 +50,15 @@ enum HostCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, until end: EndSignals, _ log: EventLog
+        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, _ options: ParsedOptions,
+        until end: EndSignals, _ log: EventLog
     ) -> Int32 {
         defer { link.stop() }
         let control = Control.serve(host, end, what: "hosting \(place)", log: log)
         defer { control?.stop() }
         StandardStreams.print(
             "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
-                + HostOptions.links(to: host))
+                + HostOptions.links(to: host, options))
         return end.wait()
     }
 

@@ -10,35 +10,36 @@ import Threading
 
 /// The options that `share` and `host` have in common, and what they make of a host.
 enum HostOptions {
-    static let options = [
-        Option(
-            long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
-        Option(
-            long: "listen", value: .required("ADDR:PORT"),
-            help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
-        Option(
-            long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
-            default: "8189"),
-        Option(
-            long: "lan",
-            help: "let other machines in: listen on all addresses instead of loopback alone"),
-        Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
-        Option(
-            long: "token-file", value: .required("FILE"),
-            help:
-                "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
-                + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
-                + "address"),
-        Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
-        Option(
-            long: "advertise", value: .required("ADDRESS"),
-            help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
-                + "may be repeated"),
-        .record,
-        Option(
-            long: "allow-origin", value: .required("ORIGIN"),
-            help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
-    ]
+    static let options =
+        [
+            Option(
+                long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
+            Option(
+                long: "listen", value: .required("ADDR:PORT"),
+                help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
+            Option(
+                long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
+                default: "8189"),
+            Option(
+                long: "lan",
+                help: "let other machines in: listen on all addresses instead of loopback alone"),
+            Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
+            Option(
+                long: "token-file", value: .required("FILE"),
+                help:
+                    "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
+                    + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
+                    + "address"),
+            Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
+            Option(
+                long: "advertise", value: .required("ADDRESS"),
+                help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
+                    + "may be repeated"),
+            .record,
+            Option(
+                long: "allow-origin", value: .required("ORIGIN"),
+                help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
+        ] + AccessOptions.options
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
@@ -49,7 +50,11 @@ enum HostOptions {
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.certificate = try AccessOptions.certificate(options)
+        configuration.lifetime = try options.value("expires", as: .lifetime)
+        configuration.password = try AccessOptions.password(options)
         configuration.token = try token(options, configuration)
+        configuration.presentingToken = try AccessOptions.presentingToken(options, configuration)
         return configuration
     }
 
@@ -66,6 +71,8 @@ enum HostOptions {
         let isNew = options.has("new-token")
         do throws(TokenFileError) {
             if let named { return try TokenFile(path: named).token(isNew: isNew) }
+            // A link that is to end with this run must not be good again in the next.
+            if configuration.lifetime != nil { return configuration.token }
             let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
             return try file?.token(isNew: isNew, makesFolders: true) ?? configuration.token
         } catch {
@@ -79,8 +86,9 @@ enum HostOptions {
     }
 
     /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
-    static func links(to host: ScreenRelayHost) -> String {
+    static func links(to host: ScreenRelayHost, _ options: ParsedOptions) -> String {
         "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined()
+            + (options.has("presenters") ? host.presenting.map { "To present: \($0)\n" } ?? "" : "")
     }
 
     private static func listenAddresses(
@@ -152,7 +160,7 @@ enum HostOptions {
 
 extension TokenFileError {
     /// The exit code for a file that was named and can't be used.
-    fileprivate var exitCode: ExitCode {
+    var exitCode: ExitCode {
         switch self {
         case .notPrivate, .notReadable(_, EACCES), .notWritable(_, EACCES), .notWritable(_, EPERM): .permission
         case .notAFile, .notWritable(_, ENOENT), .notReadable(_, ENOTDIR): .usage
@@ -168,6 +176,7 @@ extension HostError {
         switch self {
         case .signalling(.notAnAddress), .signalling(.notOurs): .usage
         case .signalling(.notPermitted): .permission
+        case .signalling(.certificate): .badData
         case .signalling: .unavailable
         case .media: .unavailable
         case .link(let error): ExitCode(error.kind)

@@ -48,7 +48,10 @@ enum ShareCommand {
             }
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let code = try share(capture.sharedName ?? display, with: host, recording: recording, until: end, log) {
+            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
+            let code = try share(
+                capture.sharedName ?? display, with: host, options, recording: recording, until: end, log
+            ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
                     program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
@@ -62,7 +65,8 @@ enum ShareCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ log: EventLog,
+        _ shared: String, with host: ScreenRelayHost, _ options: ParsedOptions, recording: String?,
+        until end: EndSignals, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
@@ -75,7 +79,7 @@ enum ShareCommand {
         if let code = end.waitUntilReady(within: captureStart) { return code }
         StandardStreams.print(
             "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.\n"
-                + HostOptions.links(to: host))
+                + HostOptions.links(to: host, options))
         return end.wait()
     }
 

@@ -1,3 +1,6 @@
+import Glibc
+import Rooms
+
 /// How a `SignallingServer` is set up.
 public struct SignallingConfiguration: Sendable {
     /// Where to listen; at least one.
@@ -11,12 +14,25 @@ public struct SignallingConfiguration: Sendable {
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
     public var limits = SignallingLimits()
+    /// With which HTTPS is served, and nothing else; nil: HTTP.
+    public var tls: TLSCertificate?
+    /// Seconds of a clock that rooms expire by; unless told otherwise one that counts on while the machine sleeps.
+    public var clock: @Sendable () -> Int = Self.bootTime
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
         self.rooms = rooms
+    }
+}
+
+extension SignallingConfiguration {
+    /// Seconds since the machine started (CLOCK_BOOTTIME), its sleep included.
+    public static func bootTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int(time.tv_sec)
     }
 }
 
@@ -41,14 +57,48 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 public struct RoomConfiguration: Sendable {
     /// As it stands in links: no comma, no slash.
     public let name: String
-    /// What lets a client in; nil (`--open`) lets in everybody.
-    public let token: String?
+    /// Who may do what in it.
+    public var access: RoomAccess
     public let media: any RoomMedia
 
-    public init(name: String, token: String?, media: any RoomMedia) {
+    public init(name: String, access: RoomAccess, media: any RoomMedia) {
         self.name = name
-        self.token = token
+        self.access = access
         self.media = media
+    }
+
+    /// A room that whoever has `token` may view, and with nil (`--open`) everybody; nobody presents in it.
+    public init(name: String, token: String?, media: any RoomMedia) {
+        self.init(name: name, access: RoomAccess(viewing: token), media: media)
+    }
+}
+
+/// Who may do what in a room.
+public struct RoomAccess: Sendable {
+    /// The token that lets a viewer in; nil lets in everybody.
+    public var viewing: String?
+    /// The token that lets somebody present, and view as well; nil lets nobody present.
+    public var presenting: String?
+    /// When both stop being any good, in seconds of ``SignallingConfiguration/clock``; nil: never.
+    public var expiry: Int?
+    /// Whether a password is the one that has to be beside each token; nil: there is none. Called on the signalling thread; it
+    /// takes the same time for each password, and that not long.
+    public var isPassword: (@Sendable (String) -> Bool)?
+
+    public init(
+        viewing: String?, presenting: String? = nil, expiry: Int? = nil,
+        isPassword: (@Sendable (String) -> Bool)? = nil
+    ) {
+        self.viewing = viewing
+        self.presenting = presenting
+        self.expiry = expiry
+        self.isPassword = isPassword
+    }
+
+    var policy: AccessPolicy {
+        AccessPolicy(
+            viewing: viewing.map { AccessToken($0) }, presenting: presenting.map { AccessToken($0) }, expiry: expiry,
+            isPassword: isPassword)
     }
 }
 
@@ -56,6 +106,22 @@ public struct RoomConfiguration: Sendable {
 public struct SignallingLimits: Sendable {
     /// Connections at once, of all kinds; a further one is closed as it comes.
     public var connections = 1024
+    /// Connections at once from one address that isn't loopback.
+    public var connectionsPerAddress = 256
+    /// Media sessions at once of one address that isn't loopback.
+    public var sessionsPerAddress = 256
+    /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20.
+    public var requestsPerSecond = 100
+    /// Requests that such an address may make at once when it has been quiet.
+    public var requestsAtOnce = 1000
+    /// Who may be in one room at once over WebSockets.
+    public var membersInRoom = 4096
+    /// TLS handshakes that are under way at once; the next ones wait.
+    public var handshakes = 32
+    /// Of those, from one address that isn't loopback.
+    public var handshakesPerAddress = 8
+    /// From a connection to the end of its TLS handshake.
+    public var handshakeTime: Duration = .seconds(10)
     /// A request's body; more is 413. (A request's header ends at libsoup's 64 KiB.)
     public var body = 64 * 1024
     /// From a connection, or a request's first byte, to its last.
@@ -83,7 +149,7 @@ public struct SignallingLimits: Sendable {
 
     /// How often to look whether somebody's time is up, in milliseconds.
     var tick: UInt32 {
-        let shortest = min(requestTime, answerTime, idleTime, joinTime, pingTime, snapshotTime)
+        let shortest = min(requestTime, answerTime, idleTime, joinTime, pingTime, snapshotTime, handshakeTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }
 }

@@ -11,6 +11,10 @@ final class RoomMember {
     var room: String?
     /// Its media session, while it has one.
     var session: (id: MediaSessionID, key: UInt64)?
+    /// Whether its last `__join` had a password with it.
+    var gavePassword = false
+    /// Whether its refusal is held back; till then it isn't listened to.
+    var isHeld = false
     /// What it knows of its room's pointer.
     var pointer = PointerToldSoFar()
 
@@ -98,15 +102,19 @@ extension Site {
     }
 
     private func received(_ text: String, from id: MemberID) {
-        guard let member = members[id] else { return }
-        let event = SkyRTCMessage(text)?.event(from: id) ?? .unknown(id)
-        if case .join = event {
+        guard let member = members[id], !member.isHeld else { return }
+        var event = SkyRTCMessage(text)?.event(from: id) ?? .unknown(id)
+        if case .join(_, var key, let role) = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {
                 closeSession(of: id)
                 return refuse(id, .notAdmitted)
             }
             member.joinBy = nil
+            // Unseen, past so many wrong ones: who has no token learns nothing by it, and who has is asked for it again.
+            if key.password != nil, !passwords.mayTry(member.address, now: now) { key.password = nil }
+            member.gavePassword = !(key.password ?? "").isEmpty
+            event = .join(id, key, role)
         }
         handle(event)
     }
@@ -132,7 +140,7 @@ extension Site {
         for action in actions { carryOut(action) }
     }
 
-    private func carryOut(_ action: RoomAction) {
+    func carryOut(_ action: RoomAction) {
         switch action {
         case .send(let message, let id): members[id]?.socket.send(SkyRTCReply(message).text)
         case .joined(let id, let room, let role): joined(id, room, role)
@@ -180,11 +188,26 @@ extension Site {
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
         guard let member = members[id] else { return }
         member.room = nil
-        if refusal == .notAdmitted {
-            attempts.note(member.address, now: g_get_monotonic_time() / 1_000_000)
+        let now = g_get_monotonic_time() / 1_000_000
+        switch refusal {
+        case .notAdmitted:
+            attempts.note(member.address, now: now)
             log("a client from \(member.address) was not admitted")
+            let wait = attempts.wait(member.address, now: now)
+            guard wait > 0 else { return turnAway(member, refusal, .notAdmitted) }
+            member.isHeld = true
+            if heldAnswers.hold(for: wait, { [unowned self] in turnAway(member, refusal, .notAdmitted) }) { return }
+            turnAway(member, refusal, .notAdmitted)
+        case .needsPassword:
+            if member.gavePassword { passwords.note(member.address, now: now) }
+            turnAway(member, refusal, .needsPassword)
+        case .full: turnAway(member, refusal, .full)
+        case .expired: turnAway(member, refusal, .expired)
         }
+    }
+
+    private func turnAway(_ member: RoomMember, _ refusal: RoomRefusal, _ code: WebSocketConnection.CloseCode) {
         member.socket.send(SkyRTCReply(refusal).text)
-        member.socket.close(refusal == .full ? .full : .notAdmitted)
+        member.socket.close(code)
     }
 }

@@ -5,6 +5,8 @@ import SDP
 /// A player's session: what `POST /whep/ROOM` made, until `DELETE` or the media side ends it.
 struct PlayerSession {
     let room: String
+    /// Whose it is, without port.
+    let address: String
     let media: MediaSessionID
     /// The key by which the media side's end of it comes back.
     let key: UInt64
@@ -62,17 +64,22 @@ extension Site {
         switch exchange.method {
         case "PATCH": trickle(exchange, session, headers)
         case "DELETE":
-            playerSessions[name] = nil
-            sessionOwners[session.key] = nil
-            media[session.room]?.close(session.media)
+            endPlayer(name)
             log("room \(room): a player left")
-            countAudience(of: room)
             exchange.answer(HTTPResponse(200, headers: headers))
         case "GET", "HEAD": exchange.answer(HTTPResponse(204, headers: headers))
         default:
             let allowed = ("Allow", "OPTIONS, GET, HEAD, PATCH, DELETE")
             exchange.answer(HTTPResponse(405, headers: headers + [allowed], text: "not possible"))
         }
+    }
+
+    /// Ends a player's session.
+    func endPlayer(_ name: String) {
+        guard let session = playerSessions.removeValue(forKey: name) else { return }
+        sessionOwners[session.key] = nil
+        media[session.room]?.close(session.media)
+        countAudience(of: session.room)
     }
 
     /// The media side has ended the player's session.
@@ -97,12 +104,17 @@ extension Site {
         } catch {
             return exchange.answer(HTTPResponse(400, headers: headers, text: error.description))
         }
+        guard mayOpenSession(from: exchange.clientAddress) else {
+            return exchange.answer(
+                HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once"))
+        }
         let name = Self.newIdentifier()
         do throws(MediaRefusal) {
             let (session, key) = try openSession(in: room.name, offer: offer, for: .player(name))
             let tag = EntityTag(text: session.entityTag)
             playerSessions[name] = PlayerSession(
-                room: room.name, media: session.id, key: key, tag: tag, generation: generation)
+                room: room.name, address: exchange.clientAddress, media: session.id, key: key, tag: tag,
+                generation: generation)
             log("room \(room.name): a player came from \(exchange.clientAddress)")
             countAudience(of: room.name)
             let location = "/whep/\(PercentCoding.encode(room.name))/\(name)"
@@ -163,7 +175,7 @@ extension Site {
                 200,
                 headers: headers + [
                     accept, ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
-                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match"),
+                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
                     ("Access-Control-Max-Age", "600"),
                 ]))
     }

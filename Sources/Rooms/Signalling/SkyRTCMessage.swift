@@ -22,7 +22,9 @@ struct SkyRTCMessage: Decodable {
         let target = MemberID(data?.socketId ?? "")
         switch (name, data) {
         case ("join", _):
-            return .join(member, RoomKey(data?.room ?? ""), data?.role == "viewer" ? .viewer : .peer)
+            var key = RoomKey(data?.room ?? "")
+            if let password = data?.password { key.password = password }
+            return .join(member, key, data?.role == "viewer" ? .viewer : .peer)
         case ("offer", let data?):
             guard let sdp = data.sdp else { return .unknown(member) }
             return .offer(from: member, to: target, sdp: sdp)
@@ -51,6 +53,7 @@ struct SkyRTCMessage: Decodable {
     private struct Payload: Decodable {
         let room: String?
         let role: String?
+        let password: String?
         let socketId: String?
         let sdp: String?
         let candidate: String?
@@ -58,7 +61,7 @@ struct SkyRTCMessage: Decodable {
         let mediaTag: String?
 
         enum CodingKeys: CodingKey {
-            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid
+            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid
         }
 
         struct Description: Decodable {
@@ -73,6 +76,7 @@ struct SkyRTCMessage: Decodable {
             }
             room = text(.room)
             role = text(.role)
+            password = text(.password)
             socketId = text(.socketId)
             sdp = (try? container.decodeIfPresent(Description.self, forKey: .sdp))?.sdp ?? text(.sdp)
             candidate = text(.candidate)
@@ -102,6 +106,7 @@ struct SkyRTCReply: Encodable {
         var since: Double?
         var message: String?
         var reason: String?
+        var password: Bool?
     }
 
     private struct Description: Encodable {
@@ -161,7 +166,12 @@ struct SkyRTCReply: Encodable {
     /// `_refused`, before the socket is closed.
     init(_ refusal: RoomRefusal) {
         eventName = "_refused"
-        data = Payload(reason: refusal == .full ? "the room is full" : nil)
+        switch refusal {
+        case .notAdmitted: data = Payload()
+        case .needsPassword: data = Payload(password: true)
+        case .full: data = Payload(reason: "the room is full")
+        case .expired: data = Payload(reason: "the time is over for which this link was good")
+        }
     }
 
     /// The message as it goes over the socket.

@@ -12,8 +12,10 @@ final class WebSocketConnection {
         case notText = 1007
         case policy = 1008
         case tooLarge = 1009
+        case needsPassword = 4401
         case notAdmitted = 4403
         case noJoin = 4408
+        case expired = 4410
         case full = 4503
     }
 
@@ -100,6 +102,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
+        shim_close_without_waiting(stream)
         g_io_stream_close(stream, nil, nil)
         onEnd()
     }
