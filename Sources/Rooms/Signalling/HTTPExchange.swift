@@ -97,6 +97,11 @@ final class HTTPExchange {
         }
     }
 
+    /// Says in the answer that the connection is closed after it.
+    func announceClose() {
+        soup_message_headers_replace(soup_server_message_get_response_headers(message), "Connection", "close")
+    }
+
     /// Holds the answer back until `resume`.
     func pause() {
         soup_server_message_pause(message)

@@ -62,7 +62,7 @@ final class HTTPFront {
         for listener in listeners { listener.close() }
         isStopped = true
         handshakes.stop()
-        for connection in connections.values { if let tls = connection.tls { shim_close_without_waiting(tls) } }
+        for connection in connections.values { if let tls = connection.tls { shim_end_sending(tls) } }
         soup_server_disconnect(server)
         for connection in connections.values { connection.forget() }
         connections = [:]
@@ -141,7 +141,7 @@ extension HTTPFront {
             serve(connection, plain, local, remote)
             return true
         }
-        // libsoup closes by itself, and TLS waits for room to say so: not for long, with a client that doesn't read.
+        // Whoever closes TLS waits until the client has read that, unless the system gives it up.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
         guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
             discount(connection.address)
@@ -212,6 +212,7 @@ extension HTTPFront {
     private func gotHeaders(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         let exchange = HTTPExchange(message: message, clientAddress: connection.address)
+        if connection.tls != nil, !exchange.wantsWebSocket { exchange.announceClose() }
         // libsoup answers ranges by itself, however many a request names.
         exchange.ignoreHeader("Range")
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
@@ -229,7 +230,7 @@ extension HTTPFront {
         connection.allow(.seconds(1))
         connection.onDeadline = { [unowned self] in
             guard let stream = steal(exchange) else { return }
-            shim_close_without_waiting(stream)
+            shim_end_sending(stream)
             g_io_stream_close(stream, nil, nil)
             g_object_unref(stream)
         }
@@ -257,6 +258,8 @@ extension HTTPFront {
     private func requestFinished(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         connection.allow(limits.idleTime)
+        // All is written, and libsoup closes now.
+        if let tls = connection.tls { shim_end_sending(tls) }
     }
 }
 

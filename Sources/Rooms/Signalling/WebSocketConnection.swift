@@ -102,7 +102,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
-        shim_close_without_waiting(stream)
+        shim_end_sending(stream)
         g_io_stream_close(stream, nil, nil)
         onEnd()
     }

@@ -22,14 +22,15 @@ static inline gulong shim_g_signal_connect(gpointer object, const char *signal, 
     return g_signal_connect(object, signal, handler, data);
 }
 static inline GQuark shim_g_io_error_quark(void) { return G_IO_ERROR; }
-// Closing TLS says so to the peer, and waits for room to: where there is none, the socket is shut first, and nothing waits.
-static inline void shim_close_without_waiting(GIOStream *stream) {
+// Closing TLS says so to the peer, and waits until that is read: with what we send ended before it, nothing waits. What is on its
+// way arrives all the same. Does nothing to a stream without TLS.
+static inline void shim_end_sending(GIOStream *stream) {
     GIOStream *base = NULL;
     if (!G_IS_TLS_CONNECTION(stream)) return;
     g_object_get(stream, "base-io-stream", &base, NULL);
     if (G_IS_SOCKET_CONNECTION(base)) {
         GSocket *socket = g_socket_connection_get_socket(G_SOCKET_CONNECTION(base));
-        if (!(g_socket_condition_check(socket, G_IO_OUT) & G_IO_OUT)) g_socket_shutdown(socket, FALSE, TRUE, NULL);
+        g_socket_shutdown(socket, FALSE, TRUE, NULL);
     }
     g_clear_object(&base);
 }
