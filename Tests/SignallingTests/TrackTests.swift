@@ -132,10 +132,7 @@ struct TrackTests {
             let place = PointerPlace(x: track.utf8.count, y: 2, isVisible: true)
             server.server.updatePointer(.place(place), room: "desk", track: track)
         }
-        // What is told here, and what comes over a socket, is taken in any order.
-        let isTaken = Mutex(false)
-        server.server.describe { _ in isTaken.withLock { $0 = true } }
-        try eventually("what was told", holds: { isTaken.withLock { $0 } })
+        try server.server.waitUntilTaken()
         try client.send(offer: "o", to: host, track: "desk2")
         #expect(try client.next(event: "_answer")["track"] as? String == "desk2")
         let place = try client.next(event: "_pointer")
