@@ -63,6 +63,7 @@ struct TrackTests {
         let server = try RunningServer()
         let other = FakeMedia()
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         #expect(try client.next(event: "_state")["track"] as? String == "desk2")
@@ -83,6 +84,7 @@ struct TrackTests {
         let other = FakeMedia()
         other.state.withLock { $0.picture = .success([1, 2, 3]) }
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         let answer = try server.request("POST", "/whep/desk?track=desk2", headers, body: "v=0\r\n")
         #expect(answer.status == 201)
@@ -123,6 +125,7 @@ struct TrackTests {
         let server = try RunningServer()
         let other = FakeMedia()
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         _ = try client.next(event: "_state")
