@@ -1,4 +1,5 @@
 import BrowserDriver
+import Foundation
 import MediaTypes
 import TestSupport
 import Testing
@@ -28,7 +29,8 @@ struct MeetingPage {
     func introduce(as name: String) throws {
         _ = try page.waitUntil("!document.getElementById('people-button').hidden")
         try page.evaluate("document.getElementById('people-button').click()")
-        try page.evaluate("document.getElementById('own-name').value = \(JSONValue.string(name).description)")
+        let literal = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
+        try page.evaluate("document.getElementById('own-name').value = \(literal)")
         try page.evaluate("document.querySelector('#people form').requestSubmit()")
         try page.evaluate("document.getElementById('people-button').click()")
         try viewer.waitUntilPlaying()
