@@ -2,8 +2,8 @@
 
 import { Devices } from "./devices.js";
 import { cleanName } from "./element.js";
-import { MeetingView } from "./meeting-view.js";
-import { MeshPeer } from "./mesh-peer.js";
+import { MeetingView } from "./meetingview.js";
+import { MeshPeer } from "./meshpeer.js";
 
 const MOST_PEERS = 32;
 const EVENTS = ["_meeting", "_new_peer", "_remove_peer", "_offer", "_answer", "_ice_candidate"];

@@ -5,11 +5,16 @@ import { Controls } from "./controls.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
+import { Meeting } from "./meeting.js";
 import { language, writeWords } from "./messages.js";
+import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
+import { Prompt } from "./prompt.js";
 import { Stage } from "./stage.js";
+import { Tracks } from "./tracks.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
+import { words as meetingWords } from "./meetingwords.js";
 
 const LOOK_EVERY = 500;
 
@@ -19,6 +24,10 @@ writeWords(document);
 const stage = new Stage();
 const pointer = new Pointer(document.getElementById("video"), document.getElementById("pointer"));
 const viewer = new Viewer(stage);
+new Prompt(viewer);
+const tracks = new Tracks(viewer);
+const people = new People(viewer);
+const meeting = new Meeting(viewer);
 const view = new View();
 const controls = new Controls(view);
 const bar = new Bar();
@@ -34,12 +43,13 @@ bar.mustStay = () => stage.isCovered;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, bar });
+keys.add("t", meetingWords.nextTrack, () => tracks.next());
 
 viewer.addEventListener("stream", ({ detail: stream }) => {
   pointer.watch(stream);
   stage.show(stream);
 });
-viewer.addEventListener("left", () => pointer.reset());
+for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointer.reset());
 for (const [type, take] of [
   ["_pointer_shape", (data) => pointer.shape(data)],
   ["_pointer", (data) => pointer.place(data)],
@@ -102,6 +112,15 @@ window.screenRelay = Object.freeze({
   },
   get language() {
     return language;
+  },
+  get tracks() {
+    return tracks.facts;
+  },
+  get people() {
+    return people.facts;
+  },
+  get meeting() {
+    return meeting.facts;
   },
 });
 

@@ -1,7 +1,7 @@
 // Asks for the password of a room that wants one, and keeps it while the tab is open.
 
 import { element, setText } from "./element.js";
-import { words } from "./words-meet.js";
+import { words } from "./meetingwords.js";
 
 /** The form in place of the card. */
 export class Prompt {

@@ -2,7 +2,7 @@
 
 import { element, iconButton, relabel, setText } from "./element.js";
 import { Reception } from "./reception.js";
-import { words } from "./words-meet.js";
+import { words } from "./meetingwords.js";
 
 const HIDE = "M6 14.5l6-6 6 6";
 const RETRY_AFTER = 3000;
@@ -38,7 +38,14 @@ export class Tracks {
     for (const name of ["_state", "_answer", "_ice_candidate", "_session_ended", "_refused"]) {
       viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
     }
-    document.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** Shows the track after the one that is shown; false where there is no other. */
+  next() {
+    const names = this.#names;
+    if (names.length < 2) return false;
+    this.#choose(names[(names.indexOf(this.#viewer.tracks.shown) + 1) % names.length]);
+    return true;
   }
 
   /** What tests and curious people may read. */
@@ -66,13 +73,6 @@ export class Tracks {
   #fold() {
     this.#isOpen = !this.#isOpen;
     this.#draw();
-  }
-
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(input|textarea)$/.test(event.target.localName)) return;
-    const names = this.#names;
-    if ((event.key !== "t" && event.key !== "T") || names.length < 2) return;
-    this.#choose(names[(names.indexOf(this.#viewer.tracks.shown) + 1) % names.length]);
   }
 
   #heard(name, data) {

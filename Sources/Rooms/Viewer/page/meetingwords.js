@@ -11,6 +11,7 @@ const en = {
   showTracks: "Show the small pictures",
   trackState: { live: "", waiting: "No picture yet", paused: "Paused", gone: "Not up to date" },
   trackChosen: (name) => `${name} is shown.`,
+  nextTrack: "Next shared screen",
 
   // Who is here.
   people: "Who is here",
@@ -71,6 +72,7 @@ const zh = {
   showTracks: "显示小画面",
   trackState: { live: "", waiting: "暂无画面", paused: "已暂停", gone: "画面不是最新" },
   trackChosen: (name) => `正在显示 ${name}。`,
+  nextTrack: "下一个共享的屏幕",
 
   people: "在场的人",
   peopleCount: (count) => `${count} 人在场`,

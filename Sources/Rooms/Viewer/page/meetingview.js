@@ -1,7 +1,7 @@
 // What is seen of the meeting: the button that opens it, our own picture with its buttons, the others with their names.
 
 import { element, iconButton, relabel, setText } from "./element.js";
-import { words } from "./words-meet.js";
+import { words } from "./meetingwords.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
 const MICROPHONE = "M12 3.5a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0v-5a3 3 0 0 1 3-3zM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3";
