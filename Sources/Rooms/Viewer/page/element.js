@@ -41,3 +41,15 @@ export function cleanName(name) {
   if (typeof name !== "string") return "";
   return [...name.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "").trim()].slice(0, 64).join("");
 }
+
+/** Says that `panel` has been opened: panels lie in the same corner. */
+export function opened(panel) {
+  document.dispatchEvent(new CustomEvent("panelopened", { detail: panel }));
+}
+
+/** Has `close` called when another panel than `panel` has been opened. */
+export function onOtherOpened(panel, close) {
+  document.addEventListener("panelopened", ({ detail }) => {
+    if (detail !== panel && !panel.hidden) close();
+  });
+}

@@ -30,6 +30,7 @@ export class Meeting {
       this.#iceServers = Array.isArray(detail.iceServers) ? detail.iceServers : [];
     });
     viewer.addEventListener("joined", () => this.#entered());
+    viewer.addEventListener("change", () => this.#follow());
     for (const name of EVENTS) viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
     this.#view = new MeetingView({
       onJoin: (kinds) => this.join(kinds),
@@ -59,7 +60,10 @@ export class Meeting {
     this.problem = "";
     this.#draw();
     const problem = await this.#devices.open(kinds);
-    if (this.state !== "opening") return;
+    if (this.state !== "opening") {
+      this.#devices.close();
+      return;
+    }
     if (problem) {
       this.state = "off";
       this.problem = problem;
@@ -81,8 +85,14 @@ export class Meeting {
 
   #entered() {
     if (this.state === "joining" || this.state === "on") this.#viewer.send("__meet", { on: true });
-    this.#view.available();
-    this.#draw();
+    this.#view.available(true);
+  }
+
+  /** Where the page has been turned out of the room, nobody tells it any more who meets. */
+  #follow() {
+    if (this.#viewer.phase !== "failed" && this.#viewer.phase !== "locked") return;
+    if (this.state !== "off") this.#end("");
+    this.#view.available(false);
   }
 
   #heard(name, data) {

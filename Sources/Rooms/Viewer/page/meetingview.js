@@ -1,6 +1,6 @@
 // What is seen of the meeting: the button that opens it, our own picture with its buttons, the others with their names.
 
-import { element, iconButton, relabel, setText } from "./element.js";
+import { element, iconButton, onOtherOpened, opened, relabel, setText } from "./element.js";
 import { words } from "./meetingwords.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
@@ -46,11 +46,13 @@ export class MeetingView {
       event.stopPropagation();
       this.#toggle();
     });
+    onOtherOpened(this.#panel, () => this.#open(false));
   }
 
-  /** There is a room to meet in. */
-  available() {
-    this.#button.hidden = false;
+  /** Whether there is a room to meet in. */
+  available(isAvailable) {
+    this.#button.hidden = !isAvailable;
+    if (!isAvailable) this.#open(false);
   }
 
   /** `now`: {state, problem, own: {audio, video}, others: [{id, name, peer}]}. */
@@ -61,8 +63,8 @@ export class MeetingView {
     const isAlone = state === "on" && others.length === 0;
     const text = problem ? words.problems[problem] ?? "" : isAlone ? words.alone : "";
     // Where it is read: under the buttons that led to it, or over the faces.
-    if (this.#isIn(state)) this.#root.prepend(this.#problem);
-    else this.#panel.append(this.#problem);
+    const place = this.#isIn(state) ? this.#root : this.#panel;
+    if (this.#problem.parentNode !== place) place.append(this.#problem);
     setText(this.#problem, text);
     this.#problem.hidden = text === "";
     setText(this.#joinBoth, state === "opening" ? words.opening : words.withCamera);
@@ -77,10 +79,15 @@ export class MeetingView {
   }
 
   #toggle() {
-    this.#isOpen = !this.#isOpen;
-    this.#showOpen();
+    this.#open(!this.#isOpen);
     if (!this.#isOpen) this.#button.focus();
     else if (!this.#panel.hidden) this.#joinBoth.focus();
+  }
+
+  #open(isOpen) {
+    this.#isOpen = isOpen;
+    this.#showOpen();
+    if (!this.#panel.hidden) opened(this.#panel);
   }
 
   /** Who is in the meeting is heard whether the faces are in sight or not. */
