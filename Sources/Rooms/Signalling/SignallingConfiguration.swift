@@ -1,3 +1,5 @@
+import CGLib
+
 /// How a `SignallingServer` is set up.
 public struct SignallingConfiguration: Sendable {
     /// Where to listen; at least one.
@@ -11,6 +13,9 @@ public struct SignallingConfiguration: Sendable {
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
     public var limits = SignallingLimits()
+    /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
+    /// delay. Called on the signalling thread.
+    public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
 

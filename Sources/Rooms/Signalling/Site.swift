@@ -12,6 +12,8 @@ final class Site {
     let context: OpaquePointer
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
+    /// The media side's clock (`SignallingConfiguration.clock`).
+    let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
@@ -54,6 +56,7 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
+        clock = configuration.clock
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),

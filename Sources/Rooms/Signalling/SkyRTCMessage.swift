@@ -38,6 +38,11 @@ struct SkyRTCMessage: Decodable {
         }
     }
 
+    /// The page's own stamp of a `__clock`; nil for any other message.
+    var clockStamp: Double? {
+        ["__clock", "_clock"].contains(eventName) ? data?.stamp : nil
+    }
+
     private enum CodingKeys: CodingKey {
         case eventName, data
     }
@@ -56,9 +61,10 @@ struct SkyRTCMessage: Decodable {
         let candidate: String?
         let mediaIndex: Int?
         let mediaTag: String?
+        let stamp: Double?
 
         enum CodingKeys: CodingKey {
-            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid
+            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, t
         }
 
         struct Description: Decodable {
@@ -78,6 +84,7 @@ struct SkyRTCMessage: Decodable {
             candidate = text(.candidate)
             mediaIndex = number(.label) ?? number(.sdpMLineIndex)
             mediaTag = text(.id) ?? text(.sdpMid)
+            stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }
 }
@@ -102,6 +109,9 @@ struct SkyRTCReply: Encodable {
         var since: Double?
         var message: String?
         var reason: String?
+        var t: Double?
+        var received: Int64?
+        var sent: Int64?
     }
 
     private struct Description: Encodable {
@@ -156,6 +166,12 @@ struct SkyRTCReply: Encodable {
         eventName = "_state"
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
         data = Payload(source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message)
+    }
+
+    /// `_clock`: when the page's question with its stamp `t` was received, and when this goes out, both in microseconds.
+    init(clockStamp t: Double, received: Int64, sent: Int64) {
+        eventName = "_clock"
+        data = Payload(t: t, received: received, sent: sent)
     }
 
     /// `_refused`, before the socket is closed.

@@ -1,10 +1,13 @@
 // The page, put together.
 
 import { Bar } from "./bar.js";
+import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
+import { Delay } from "./delay.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
+import { Measurements } from "./measurements.js";
 import { language, writeWords } from "./messages.js";
 import { Pointer } from "./pointer.js";
 import { Stage } from "./stage.js";
@@ -16,9 +19,13 @@ const LOOK_EVERY = 500;
 document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
 writeWords(document);
 
+const video = document.getElementById("video");
 const stage = new Stage();
-const pointer = new Pointer(document.getElementById("video"), document.getElementById("pointer"));
+const pointer = new Pointer(video, document.getElementById("pointer"));
 const viewer = new Viewer(stage);
+const delay = new Delay(viewer, video);
+const measurements = new Measurements(viewer, stage, delay);
+const charts = new Charts(measurements, stage);
 const view = new View();
 const controls = new Controls(view);
 const bar = new Bar();
@@ -30,10 +37,11 @@ stage.onAction = () => viewer.act();
 stage.onFirstPicture = () => viewer.firstPicture();
 stage.onPlayBlocked = () => viewer.playBlocked();
 view.onChange = () => controls.modeChanged();
-bar.mustStay = () => stage.isCovered;
+charts.onToggle = () => bar.figures(measurements.line, charts.isOpen);
+bar.mustStay = () => stage.isCovered || charts.isOpen;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
-addViewKeys(keys, { view, controls, bar });
+addViewKeys(keys, { view, controls, charts, bar });
 
 viewer.addEventListener("stream", ({ detail: stream }) => {
   pointer.watch(stream);
@@ -54,6 +62,7 @@ viewer.addEventListener("change", () => draw());
 function draw() {
   pointer.live(viewer.source.state === "live");
   face.draw();
+  bar.figures(measurements.line, charts.isOpen);
 }
 
 function begin() {
@@ -63,7 +72,7 @@ function begin() {
 }
 
 window.addEventListener("hashchange", begin);
-window.addEventListener("online", () => viewer.networkChanged());
+window.addEventListener("online", () => viewer.hurry(true));
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) viewer.hurry();
 });
@@ -94,6 +103,12 @@ window.screenRelay = Object.freeze({
   get pointer() {
     return pointer.state;
   },
+  get delay() {
+    return delay.state;
+  },
+  get figures() {
+    return measurements.line;
+  },
   get mode() {
     return view.mode;
   },
@@ -110,6 +125,7 @@ begin();
   for (;;) {
     if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});
+    if (measurements.sample()) charts.update();
     draw();
     await new Promise((resume) => setTimeout(resume, LOOK_EVERY));
   }
