@@ -120,7 +120,7 @@ extension EndToEnd {
                 """
                 const series = new it.Series(5);
                 for (const value of [0, 10, NaN, 20]) series.push(value);
-                return series.path(100, 10, 10) === 'M25.0 10.0L50.0 0.0M100.0 0.0';
+                return series.path(100, 10, 10) === 'M25.0 10.0h0L50.0 0.0M100.0 0.0h0';
                 """
             ),
             (

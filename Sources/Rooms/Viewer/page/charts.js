@@ -17,6 +17,7 @@ export class Charts {
   #panel = byId("charts");
   #charts = [];
   #size = null;
+  #knewDelay = false;
 
   /** Called when they are opened or closed. */
   onToggle = () => {};
@@ -51,12 +52,21 @@ export class Charts {
   /** Draws what is new. */
   update() {
     if (!this.isOpen) return;
+    if (this.#knewDelay !== this.#measurements.knowsDelay) this.#make();
     for (const chart of this.#charts) chart.update();
     const size = this.#stage.pictureSize;
     setText(this.#size, size.width > 0 ? sizeText(size) : words.notMeasured);
   }
 
   #open() {
+    this.#make();
+    this.#panel.hidden = false;
+    this.update();
+    this.onToggle();
+    this.#panel.focus();
+  }
+
+  #make() {
     const { knowsDelay, delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
     this.#charts = [
       knowsDelay
@@ -70,10 +80,7 @@ export class Charts {
     this.#size = element("span");
     size.append(element("span", "", words.resolution), this.#size);
     byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
-    this.#panel.hidden = false;
-    this.update();
-    this.onToggle();
-    this.#panel.focus();
+    this.#knewDelay = knowsDelay;
   }
 }
 

@@ -36,18 +36,19 @@ export class Series {
 
   /**
    * An SVG path through the values in a field of `width` by `height`, the last value at its right edge, `top` at its upper one;
-   * broken where nothing was measured.
+   * broken where nothing was measured. What stands alone is a line of no length, which has round ends.
    */
   path(width, height, top) {
     const step = width / (this.#capacity - 1);
     const begin = width - (this.#values.length - 1) * step;
     let isOpen = false;
     return this.#values.map((value, index) => {
-      const command = isOpen ? "L" : "M";
+      const wasOpen = isOpen;
       isOpen = value !== null;
       if (!isOpen) return "";
       const y = height - (Math.min(value, top) / top) * height;
-      return `${command}${(begin + index * step).toFixed(1)} ${y.toFixed(1)}`;
+      const point = `${(begin + index * step).toFixed(1)} ${y.toFixed(1)}`;
+      return wasOpen ? `L${point}` : `M${point}h0`;
     }).join("");
   }
 }
