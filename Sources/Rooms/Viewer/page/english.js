@@ -86,6 +86,7 @@ export const english = {
   loss: "Loss",
   resolution: "Resolution",
   nothingMoves: "nothing moves",
+  lost: (percent) => `${percent} % lost`,
   notMeasured: "not measured",
   range: (least, most) => `${least} to ${most}`,
   secondsAgo: (seconds, value) => (seconds < 1 ? `now: ${value}` : `${Math.round(seconds)} s ago: ${value}`),

@@ -71,7 +71,7 @@ export class Keys {
 const STEP = 60;
 
 /** The keys of the page itself. */
-export function addViewKeys(keys, { view, controls, bar }) {
+export function addViewKeys(keys, { view, controls, charts, bar }) {
   const text = words.keys;
   keys.add("w", text.fit, () => view.setMode("fit"));
   keys.add("c", text.fill, () => controls.toggleMode("fill"));
@@ -87,6 +87,7 @@ export function addViewKeys(keys, { view, controls, bar }) {
   keys.note(words.wheel, words.pointerUse);
   keys.add("f", text.fullScreen, () => controls.toggleFullScreen());
   keys.add("p", text.inset, () => controls.toggleInset());
+  keys.add("s", text.charts, () => charts.toggle());
   keys.add("?", text.help, () => keys.toggleList());
-  keys.add("Escape", text.close, () => bar.sleep(), words.keyNames.escape);
+  keys.add("Escape", text.close, () => charts.close() || bar.sleep(), words.keyNames.escape);
 }

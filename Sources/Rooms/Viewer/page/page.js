@@ -1,11 +1,14 @@
 // The page, put together.
 
 import { Bar } from "./bar.js";
+import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
+import { Delay } from "./delay.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
 import { Meeting } from "./meeting.js";
+import { Measurements } from "./measurements.js";
 import { language, writeWords } from "./messages.js";
 import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
@@ -21,13 +24,17 @@ const LOOK_EVERY = 500;
 document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
 writeWords(document);
 
+const video = document.getElementById("video");
 const stage = new Stage();
-const pointer = new Pointer(document.getElementById("video"), document.getElementById("pointer"));
+const pointer = new Pointer(video, document.getElementById("pointer"));
 const viewer = new Viewer(stage);
 new Prompt(viewer);
 const tracks = new Tracks(viewer);
 const people = new People(viewer);
 const meeting = new Meeting(viewer);
+const delay = new Delay(viewer, video);
+const measurements = new Measurements(viewer, stage, delay);
+const charts = new Charts(measurements, stage);
 const view = new View();
 const controls = new Controls(view);
 const bar = new Bar();
@@ -39,10 +46,11 @@ stage.onAction = () => viewer.act();
 stage.onFirstPicture = () => viewer.firstPicture();
 stage.onPlayBlocked = () => viewer.playBlocked();
 view.onChange = () => controls.modeChanged();
-bar.mustStay = () => stage.isCovered;
+charts.onToggle = () => bar.figures(measurements.line, charts.isOpen);
+bar.mustStay = () => stage.isCovered || charts.isOpen;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
-addViewKeys(keys, { view, controls, bar });
+addViewKeys(keys, { view, controls, charts, bar });
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
 
 viewer.addEventListener("stream", ({ detail: stream }) => {
@@ -64,6 +72,7 @@ viewer.addEventListener("change", () => draw());
 function draw() {
   pointer.live(viewer.source.state === "live");
   face.draw();
+  bar.figures(measurements.line, charts.isOpen);
 }
 
 function begin() {
@@ -73,7 +82,7 @@ function begin() {
 }
 
 window.addEventListener("hashchange", begin);
-window.addEventListener("online", () => viewer.networkChanged());
+window.addEventListener("online", () => viewer.hurry(true));
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) viewer.hurry();
 });
@@ -104,6 +113,12 @@ window.screenRelay = Object.freeze({
   get pointer() {
     return pointer.state;
   },
+  get delay() {
+    return delay.state;
+  },
+  get figures() {
+    return measurements.line;
+  },
   get mode() {
     return view.mode;
   },
@@ -129,6 +144,7 @@ begin();
   for (;;) {
     if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});
+    if (measurements.sample()) charts.update();
     draw();
     await new Promise((resume) => setTimeout(resume, LOOK_EVERY));
   }

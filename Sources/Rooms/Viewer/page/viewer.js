@@ -69,10 +69,6 @@ export class Viewer extends EventTarget {
     return this.#attempts.dueIn;
   }
 
-  get isJoined() {
-    return this.#signalling !== null;
-  }
-
   /** The words of what is wrong; null while nothing is. */
   get error() {
     return this.phase === "playing" ? null : this.reason?.title ?? null;
@@ -88,15 +84,10 @@ export class Viewer extends EventTarget {
     else this.#connect();
   }
 
-  /** Goes on at once where the page is waiting to. */
-  hurry() {
+  /** Goes on at once where the page waits to; with another network, also where the old one's connection doesn't work any more. */
+  hurry(isOtherNetwork = false) {
     if (this.#attempts.isDue) this.#connect();
-  }
-
-  /** The network is another one now: what was connected by the old one isn't waited for. */
-  networkChanged() {
-    if (this.#attempts.isDue) this.#connect();
-    else if (this.reception && !this.reception.isConnected) this.#retry(messages.lostConnection());
+    else if (isOtherNetwork && this.reception?.isConnected === false) this.#retry(messages.lostConnection());
   }
 
   /** The button on the card. */
