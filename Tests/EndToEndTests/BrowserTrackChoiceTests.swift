@@ -26,7 +26,9 @@ extension EndToEnd {
                 "screenrelay", ["capture", "--link", address, "--display", screen.name])
             try viewer.waitForSmallPicture(width: 800)
             #expect(try viewer.tracks() == ["screen live shown", "second live"])
-            #expect(try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains("second") == true)
+            #expect(
+                try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains("second")
+                    == true)
             try viewer.expectMotion()
 
             try viewer.page.evaluate("document.querySelectorAll('#tracks .track')[1].click()")

@@ -52,7 +52,8 @@ struct MeetingPage {
             _ = try page.waitUntil(condition, within: limit)
         } catch {
             let facts = try page.evaluate("JSON.stringify(screenRelay.meeting)").string ?? ""
-            throw MeetingDiffers(expected: "\(count) others", facts: facts, console: page.consoleMessages.map(\.description))
+            throw MeetingDiffers(
+                expected: "\(count) others", facts: facts, console: page.consoleMessages.map(\.description))
         }
     }
 

@@ -31,7 +31,7 @@ export class People {
       this.#you = detail.you;
     });
     viewer.addEventListener("left", () => {
-      this.#number = null;
+      this.#you = this.#number = null;
       this.#members = [];
       this.#draw();
     });
@@ -105,7 +105,7 @@ export class People {
     if (name) this.#viewer.introduction.name = name;
     else delete this.#viewer.introduction.name;
     // A name is said on coming in.
-    if (this.#viewer.isJoined) this.#viewer.start();
+    if (this.#you !== null) this.#viewer.start();
   }
 
   #draw() {

@@ -12,6 +12,7 @@ export class Prompt {
     id: "password", name: "password", type: "password", autocomplete: "current-password", required: "",
     "aria-describedby": "prompt-problem",
   });
+  #room;
   #problem = element("p", "problem", { id: "prompt-problem", role: "alert" });
   #hasAnswered = false;
 
@@ -19,7 +20,10 @@ export class Prompt {
     this.#viewer = viewer;
     const label = element("label", "", { for: "password" }, words.password);
     const enter = element("button", "primary", { type: "submit" }, words.enter);
-    const form = element("form", "", {}, label, this.#input, this.#problem, enter);
+    // What a browser's own keeper of passwords files it under.
+    this.#room = element("input", "", { name: "room", autocomplete: "username", readonly: "" });
+    this.#room.hidden = true;
+    const form = element("form", "", {}, this.#room, label, this.#input, this.#problem, enter);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#answer();
@@ -59,6 +63,7 @@ export class Prompt {
     if (isLocked === !this.#root.hidden) return;
     this.#root.hidden = !isLocked;
     if (!isLocked) return;
+    this.#room.value = this.#viewer.link.name;
     write(keyOf(location), null);
     delete this.#viewer.introduction.password;
     setText(this.#problem, this.#hasAnswered ? words.passwordWrong : "");
