@@ -35,6 +35,7 @@ export class Tracks {
       for (const track of this.#small.values()) track.rest();
     });
     viewer.addEventListener("tracks", () => this.#draw());
+    viewer.addEventListener("stream", ({ detail }) => this.#small.get(viewer.tracks.shown)?.mirror(detail));
     for (const name of ["_state", "_answer", "_ice_candidate", "_session_ended", "_refused"]) {
       viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
     }
@@ -141,6 +142,12 @@ class SmallTrack {
     relabel(this.#button, isShown ? words.shownTrack(this.#name) : words.showTrack(this.#name));
   }
 
+  /** Shows `stream`: its own, or the large picture's. */
+  mirror(stream) {
+    this.#video.srcObject = stream;
+    this.#video.play()?.catch(() => {});
+  }
+
   /** Receives the track from `host`, if it isn't doing so. */
   watch(host) {
     if (this.#reception || this.#retry !== null) return;
@@ -155,10 +162,7 @@ class SmallTrack {
       if (this.#reception === reception) action(...values);
     };
     const reception = new Reception(way, this.#name, { browser, link }, {
-      onStream: only((stream) => {
-        this.#video.srcObject = stream;
-        this.#video.play()?.catch(() => {});
-      }),
+      onStream: only((stream) => this.mirror(stream)),
       onConnected: () => {},
       onFailure: only(() => this.#again(host)),
     });
