@@ -53,6 +53,11 @@ export class Meeting {
     });
   }
 
+  /** Shows it, or the way into it, or hides it; false where there is no room to meet in. */
+  toggle() {
+    return this.#view.toggle();
+  }
+
   /** Opens devices of `kinds`, which somebody has asked for, and joins the meeting. */
   async join(kinds) {
     if (this.state !== "off") return;

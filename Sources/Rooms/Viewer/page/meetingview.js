@@ -35,7 +35,7 @@ export class MeetingView {
     this.#tiles.append(this.#own.root);
     relabel(this.#root, words.meet);
     this.#root.append(this.#tiles);
-    this.#button = iconButton(CAMERA, words.meet, () => this.#toggle());
+    this.#button = iconButton(CAMERA, words.meet, () => this.toggle());
     this.#button.id = "meet";
     this.#button.hidden = true;
     const controls = document.getElementById("meeting-controls");
@@ -44,7 +44,7 @@ export class MeetingView {
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
-      this.#toggle();
+      this.toggle();
     });
     onOtherOpened(this.#panel, () => this.#open(false));
   }
@@ -78,10 +78,13 @@ export class MeetingView {
     return state === "joining" || state === "on";
   }
 
-  #toggle() {
+  /** Shows the faces, or the way into the meeting, or hides them; false where there is no room to meet in. */
+  toggle() {
+    if (this.#button.hidden) return false;
     this.#open(!this.#isOpen);
     if (!this.#isOpen) this.#button.focus();
     else if (!this.#panel.hidden) this.#joinBoth.focus();
+    return true;
   }
 
   #open(isOpen) {

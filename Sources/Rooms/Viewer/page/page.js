@@ -9,6 +9,7 @@ import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
 import { Meeting } from "./meeting.js";
 import { Measurements } from "./measurements.js";
+import { words as meetingWords } from "./meetingwords.js";
 import { language, writeWords } from "./messages.js";
 import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
@@ -17,7 +18,6 @@ import { Stage } from "./stage.js";
 import { Tracks } from "./tracks.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
-import { words as meetingWords } from "./meetingwords.js";
 
 const LOOK_EVERY = 500;
 
@@ -52,6 +52,8 @@ gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, charts, bar });
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
+keys.add("n", meetingWords.people, () => people.toggle());
+keys.add("m", meetingWords.meet, () => meeting.toggle());
 
 viewer.addEventListener("stream", ({ detail: stream }) => {
   pointer.watch(stream);

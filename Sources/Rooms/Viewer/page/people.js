@@ -50,6 +50,13 @@ export class People {
     return Object.freeze({ count: this.#number, names: Object.freeze(this.#named.map(({ name }) => name)) });
   }
 
+  /** Opens the panel, or closes it; false where nobody has said who is here. */
+  toggle() {
+    if (this.#button.hidden) return false;
+    this.#open(this.#panel.hidden);
+    return true;
+  }
+
   /** Those who have a name, or are in the meeting without one. */
   get #named() {
     return this.#members
@@ -68,7 +75,7 @@ export class People {
     });
     this.#panel.setAttribute("aria-labelledby", "people-title");
     this.#panel.append(element("header", "", {}, this.#title, close), this.#list, form);
-    this.#button = iconButton(PEOPLE, words.people, () => this.#open(this.#panel.hidden));
+    this.#button = iconButton(PEOPLE, words.people, () => this.toggle());
     this.#button.append(this.#count);
     this.#button.id = "people-button";
     this.#button.hidden = true;
