@@ -61,6 +61,33 @@ extension EndToEnd {
             for page in pages.dropLast() { #expect(try page.viewer.reconnects() == 0) }
         }
 
+        @Test(
+            "a page and a plain SkyRTC client meet, whichever came first", .enabled(if: PythonClient.isAvailable),
+            .timeLimit(.minutes(1)))
+        func plainClient() throws {
+            let desktop = try SharedDesktop(scene: ["--fps", "10"])
+            let first = try desktop.skyRTCClient()
+            try first.event("joined")
+            let page = try MeetingPage(desktop.link)
+            try page.viewer.waitUntilPlaying()
+            try page.join()
+            // The page has come later, and offers; a client gives pictures without sound.
+            _ = try page.page.waitUntil("screenRelay.meeting.peers.length === 1 && screenRelay.meeting.peers[0].video")
+            let you = try first.event("new_peer")["peer"] as? String
+            try first.event("video") { $0["peer"] as? String == you && ($0["frames"] as? Int ?? 0) >= 5 }
+
+            let second = try desktop.skyRTCClient()
+            #expect((try second.event("joined")["connections"] as? [String])?.contains(you ?? "") == true)
+            try second.event("video") { $0["peer"] as? String == you && ($0["frames"] as? Int ?? 0) >= 5 }
+            _ = try page.page.waitUntil(
+                "screenRelay.meeting.peers.length === 2 && screenRelay.meeting.peers.every((peer) => peer.video)")
+            try page.page.evaluate("document.querySelector('.own .controls button:nth-child(3)').click()")
+            for client in [first, second] {
+                try client.event("remove_peer", within: .seconds(5)) { $0["peer"] as? String == you }
+            }
+            #expect(try page.viewer.reconnects() == 0)
+        }
+
         @Test("a page that gets no camera says why, and watching goes on", .timeLimit(.minutes(1)))
         func refused() throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
