@@ -163,6 +163,7 @@ let package = Package(
         shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
         program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
         program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+        program("Proving", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(

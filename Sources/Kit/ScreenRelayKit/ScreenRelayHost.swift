@@ -77,6 +77,8 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         signallingConfiguration.lan = configuration.isOpenToNetwork
         signallingConfiguration.hostNames = configuration.hostNames
+        let clock = media
+        signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.onEvent = onVisit
         signalling = SignallingServer(signallingConfiguration)

@@ -1,3 +1,4 @@
+import CGLib
 public import Rooms
 
 /// How a `SignallingServer` is set up.
@@ -13,6 +14,9 @@ public struct SignallingConfiguration: Sendable {
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
     public var limits = SignallingLimits()
+    /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
+    /// delay. Called on the signalling thread.
+    public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
     /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.

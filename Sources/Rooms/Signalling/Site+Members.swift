@@ -99,7 +99,12 @@ extension Site {
 
     private func received(_ text: String, from id: MemberID) {
         guard let member = members[id] else { return }
-        let event = SkyRTCMessage(text)?.event(from: id) ?? .unknown(id)
+        let arrival = clock()
+        let message = SkyRTCMessage(text)
+        if let stamp = message?.clockStamp, member.room != nil {
+            return member.socket.send(SkyRTCReply(clockStamp: stamp, received: arrival, sent: clock()).text)
+        }
+        let event = message?.event(from: id) ?? .unknown(id)
         if case .join = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {

@@ -13,6 +13,8 @@ final class Site {
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
     let onEvent: @Sendable (RoomNews) -> Void
+    /// The media side's clock (`SignallingConfiguration.clock`).
+    let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
@@ -55,6 +57,7 @@ final class Site {
         limits = configuration.limits
         log = configuration.log
         onEvent = configuration.onEvent
+        clock = configuration.clock
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
