@@ -23,7 +23,7 @@ export class Measurements {
   #stage;
   #meter;
   #before = null;
-  #line = "";
+  #parts = [];
 
   /** `meter` measures the delay. */
   constructor(viewer, stage, meter) {
@@ -32,7 +32,7 @@ export class Measurements {
     this.#meter = meter;
     viewer.addEventListener("stream", () => {
       this.#before = null;
-      this.#line = "";
+      this.#parts = [];
     });
   }
 
@@ -41,9 +41,9 @@ export class Measurements {
     return this.delay.range !== null;
   }
 
-  /** "42 ms · 30 fps · 1.2 Mbit/s · 1920 × 1080"; "" where there is nothing to tell. */
+  /** "42 ms", "30 fps", "1.2 Mbit/s", "1920 × 1080"; none where there is nothing to tell. */
   get line() {
-    return this.#viewer.phase === "playing" ? this.#line : "";
+    return this.#viewer.phase === "playing" ? this.#parts : [];
   }
 
   /** Whether nothing moves on the shared screen. */
@@ -71,7 +71,7 @@ export class Measurements {
     this.frameRate.push(Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
     this.bitRate.push((Math.max(0, now.bytes - before.bytes) * 8) / seconds);
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
-    this.#line = this.#write();
+    this.#parts = this.#write();
     return true;
   }
 
@@ -87,6 +87,6 @@ export class Measurements {
     const loss = median(this.loss.last(DELAY_WINDOW)) ?? 0;
     if (loss >= 0.5) parts.push(words.lost(loss.toFixed(loss < 10 ? 1 : 0)));
     if (size.width > 0) parts.push(sizeText(size));
-    return parts.filter(Boolean).join(" · ");
+    return parts.filter(Boolean);
   }
 }

@@ -10,7 +10,7 @@ import { addViewKeys, Keys } from "./keys.js";
 import { Measurements } from "./measurements.js";
 import { language, writeWords } from "./messages.js";
 import { Pointer } from "./pointer.js";
-import { Stage } from "./stage.js";
+import { setText, Stage } from "./stage.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
 
@@ -69,6 +69,7 @@ function begin() {
   viewer.start();
   const { name } = viewer.link;
   document.title = name ? `${name} – ScreenRelay` : "ScreenRelay";
+  setText(document.getElementById("title"), document.title);
 }
 
 window.addEventListener("hashchange", begin);
@@ -107,7 +108,7 @@ window.screenRelay = Object.freeze({
     return delay.state;
   },
   get figures() {
-    return measurements.line;
+    return measurements.line.join(" · ");
   },
   get mode() {
     return view.mode;
