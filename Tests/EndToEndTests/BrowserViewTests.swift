@@ -99,7 +99,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "the delay is measured from screen to screen, the charts tell it to eyes, ears and keys, and a still screen is said to be still",
+            "the delay is measured; charts tell it to eyes, ears and keys; a still screen is said to be still",
             .timeLimit(.minutes(1)))
         func figures() throws {
             let desktop = try SharedDesktop()

@@ -54,6 +54,7 @@ public enum ViewerFiles {
             "/keys.js": ViewerFile(PackageResources.keys_js, javaScript),
             "/language.js": ViewerFile(PackageResources.language_js, javaScript),
             "/link.js": ViewerFile(PackageResources.link_js, javaScript),
+            "/loading.js": ViewerFile(PackageResources.loading_js, javaScript),
             "/measurements.js": ViewerFile(PackageResources.measurements_js, javaScript),
             "/messages.js": ViewerFile(PackageResources.messages_js, javaScript),
             "/page.js": ViewerFile(PackageResources.page_js, javaScript),

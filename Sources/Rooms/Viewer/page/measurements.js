@@ -10,6 +10,8 @@ const DELAY_WINDOW = 3;
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
+// So many looks after the first picture: what had waited for us until then says nothing of the present.
+const LOOKS_BEFORE = 2;
 
 export class Measurements {
   /** Values a second; delay and round trip in milliseconds, loss in percent, bit rate in bits. */
@@ -23,6 +25,7 @@ export class Measurements {
   #stage;
   #meter;
   #before = null;
+  #looks = 0;
   #parts = [];
 
   /** `meter` measures the delay. */
@@ -30,10 +33,7 @@ export class Measurements {
     this.#viewer = viewer;
     this.#stage = stage;
     this.#meter = meter;
-    viewer.addEventListener("stream", () => {
-      this.#before = null;
-      this.#parts = [];
-    });
+    viewer.addEventListener("stream", () => this.#forget());
   }
 
   /** Whether the browser can tell the delay; else the network's round trip stands in for it. */
@@ -43,7 +43,7 @@ export class Measurements {
 
   /** "42 ms", "30 fps", "1.2 Mbit/s", "1920 × 1080"; none where there is nothing to tell. */
   get line() {
-    return this.#viewer.phase === "playing" ? this.#parts : [];
+    return this.#isLive ? this.#parts : [];
   }
 
   /** Whether nothing moves on the shared screen. */
@@ -55,10 +55,8 @@ export class Measurements {
   /** Takes what the browser has counted; whether there is something new. */
   sample() {
     const now = this.#viewer.reception?.counted;
-    if (!now) {
-      this.#before = null;
-      return false;
-    }
+    if (!now || !this.#isLive) return this.#forget();
+    if (++this.#looks <= LOOKS_BEFORE) return false;
     const before = this.#before;
     const seconds = before ? (now.time - before.time) / 1000 : 0;
     if (before && seconds < EVERY / 1000) return false;
@@ -73,6 +71,18 @@ export class Measurements {
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
     this.#parts = this.#write();
     return true;
+  }
+
+  get #isLive() {
+    return this.#viewer.phase === "playing" && this.#viewer.source.state === "live";
+  }
+
+  #forget() {
+    this.#before = null;
+    this.#looks = 0;
+    this.#parts = [];
+    this.#meter.take();
+    return false;
   }
 
   #write() {
