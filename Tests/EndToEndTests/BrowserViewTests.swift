@@ -72,7 +72,7 @@ extension EndToEnd {
                   return [Math.round((300 - left) / screenRelay.scale), Math.round((100 - top) / screenRelay.scale)].join();
                 })()
                 """)
-            #expect(under.string == "\(Int((233.333 / (400.0 / 480)).rounded())),120")
+            #expect(under.string == "200,120")
             let before = try page.evaluate(Self.place).string
             try mouse("mousePressed", 400, 200, on: page)
             try mouse("mouseMoved", 360, 170, on: page)
@@ -99,7 +99,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "the delay is measured from screen to screen, and the charts tell it to eyes, ears and keys",
+            "the delay is measured; charts tell it to eyes, ears and keys; a still screen is said to be still",
             .timeLimit(.minutes(1)))
         func figures() throws {
             let desktop = try SharedDesktop()
@@ -110,13 +110,14 @@ extension EndToEnd {
             let line = try page.waitUntil("/^\\d+ ms · \\d+ fps · .*bit.s · 640 × 480$/.exec(screenRelay.figures)?.[0]")
             #expect(line.string != nil)
             let delay = try page.evaluate("screenRelay.delay")
-            print(
-                "delay by our clock \(delay["own"]), by the browser's \(delay["browsers"]), "
-                    + "the clock within \(delay["clockError"]) ms")
-            #expect(try #require(delay["clockError"].number) < 50)
-            let measures = [delay["own"].number, delay["browsers"].number].compactMap { $0 }
-            #expect(!measures.isEmpty)
-            #expect(measures.allSatisfy { (-20...2000).contains($0) }, "\(measures)")
+            let own = try #require(delay["own"].number)
+            let sinceArrival = try #require(delay["sinceArrival"].number)
+            let clockError = try #require(delay["clockError"].number)
+            print("delay \(own) ms, of it \(sinceArrival) ms since arrival; the clock is known within \(clockError) ms")
+            #expect(clockError < 50)
+            // Everything before its arrival took some time too, and not much on one machine.
+            #expect(own > sinceArrival - clockError && own < sinceArrival + 500)
+            if let browsers = delay["browsers"].number { #expect(abs(own - browsers) < 100) }
 
             let list = "document.getElementById('charts-list').childElementCount"
             #expect(try page.evaluate(list).int == 0)
@@ -130,21 +131,15 @@ extension EndToEnd {
             try press("Escape", on: page)
             #expect(try page.evaluate(list).int == 0)
             #expect(try page.evaluate("document.activeElement.id").string == "figures")
-            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
-        }
 
-        @Test("a still screen is said to be still", .timeLimit(.minutes(1)))
-        func still() throws {
-            let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
-            let viewer = try ViewerPage(desktop.link, in: browser)
-            try viewer.waitUntilPlaying()
             desktop.scene.freeze()
-            try viewer.page.waitUntil("screenRelay.figures === 'nothing moves · 640 × 480'")
-            try viewer.page.settle(for: .seconds(3))
-            #expect(try viewer.page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
+            try page.waitUntil("screenRelay.figures === 'nothing moves · 640 × 480'")
+            // The picture that a still screen sends now and then is no motion.
+            try page.settle(for: .milliseconds(2600))
+            #expect(try page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
             desktop.scene.thaw()
-            try viewer.page.waitUntil("screenRelay.figures.includes('fps')")
+            try page.waitUntil("screenRelay.figures.includes('fps')")
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
         @Test(

@@ -134,6 +134,14 @@ extension EndToEnd {
 
         private static let rest = [
             (
+                "all modules are named in index.html, to be fetched at once and not one after another", "link",
+                """
+                const named = [...document.querySelectorAll('link[rel=modulepreload], script')].map((one) => one.href || one.src);
+                const loaded = performance.getEntriesByType('resource').map((one) => one.name);
+                return loaded.filter((name) => name.endsWith('.js')).every((name) => named.includes(name));
+                """
+            ),
+            (
                 "a link's room is read as it was meant", "link",
                 """
                 const read = (hash, hostname = 'desk.example') =>

@@ -85,6 +85,8 @@ struct MemberTests {
         try client.send(event: "__clock", "{\"t\":1234.5}")
         try client.send(event: "__clock", "{\"t\":\"now\"}")
         try client.send(event: "_clock", "{\"t\":2}")
+        _ = try client.next(event: "_peers")
+        _ = try client.next(event: "_state")
         for stamp in [1234.5, 2] {
             let answer = try client.next(event: "_clock")
             #expect(answer["t"] as? Double == stamp)

@@ -32,12 +32,16 @@ export class Bar {
     byId("size").hidden = !hasPicture;
   }
 
-  /** The figures, and whether their charts are shown; "" where there are none. */
-  figures(text, isOpen) {
+  /** The figures in their parts, the least wanted last, and whether their charts are shown; none where there are none. */
+  figures(parts, isOpen) {
     const button = byId("figures");
-    button.hidden = text === "" && !isOpen;
-    setText(button, text);
-    if (text !== "") label(button, words.showCharts(text));
+    button.hidden = parts.length === 0 && !isOpen;
+    const text = parts.join(" · ");
+    if (button.dataset.text !== text) {
+      button.dataset.text = text;
+      button.replaceChildren(...parts.map((part) => Object.assign(document.createElement("span"), { textContent: part })));
+      label(button, words.showCharts(text));
+    }
     button.setAttribute("aria-expanded", String(isOpen));
   }
 

@@ -129,7 +129,8 @@ class Chart {
   update() {
     const range = this.#series.range;
     this.#line.setAttribute("d", this.#series.path(WIDTH, HEIGHT, roundTop(range?.[1] ?? 0, this.#least)));
-    setText(this.#range, range ? words.range(this.#text(range[0]), this.#text(range[1])) : "");
+    const [least, most] = (range ?? [null, null]).map(this.#text);
+    setText(this.#range, least === most ? "" : words.range(least, most));
     this.#read(this.#reading);
   }
 

@@ -9,7 +9,7 @@ export const chinese = {
   retryNow: "正在重试。",
   aWhile: "一段时间",
   noLink: ["此地址没有指明房间。", "请打开 ScreenRelay 给出的完整链接，其结尾为 #房间,令牌。"],
-  wrongLink: ["此链接无法打开这里的房间。", "请向共享屏幕的人索取新的链接。"],
+  wrongLink: ["此链接无法打开这里的房间，请索取新的链接。", "共享屏幕的人有此链接。"],
   refused: "主机拒绝了连接。",
   passwordWanted: ["此房间需要密码。"],
   full: "主机目前无法接纳更多观看者。",

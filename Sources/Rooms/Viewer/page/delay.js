@@ -27,7 +27,7 @@ export class Delay {
   #since = 0;
   #anchor = null;
   #taken = [];
-  #latest = Object.freeze({ own: null, browsers: null });
+  #latest = {};
 
   constructor(viewer, video) {
     this.#viewer = viewer;
@@ -45,7 +45,10 @@ export class Delay {
     return taken.length > 0 ? taken.reduce((sum, one) => sum + one, 0) / taken.length : null;
   }
 
-  /** Of the last picture: our own measure and the browser's, either may be null; and how good the clock's estimate is. */
+  /**
+   * Of the last picture, in milliseconds: the delay by our own measure, by the browser's estimate, and the part of it since the
+   * picture had arrived; what the browser doesn't tell is null. And by how much the host's clock is ahead, and how sure that is.
+   */
   get state() {
     return Object.freeze({ ...this.#latest, clockOffset: this.#clock.offset, clockError: this.#clock.error });
   }
@@ -82,13 +85,11 @@ export class Delay {
     this.#video.requestVideoFrameCallback(look);
   }
 
-  #shown({ expectedDisplayTime, captureTime, rtpTimestamp }) {
+  #shown({ expectedDisplayTime, captureTime, receiveTime, rtpTimestamp }) {
     const own = this.#captureTime(rtpTimestamp);
     const captured = own ?? captureTime;
-    this.#latest = Object.freeze({
-      own: own === null ? null : expectedDisplayTime - own,
-      browsers: Number.isFinite(captureTime) ? expectedDisplayTime - captureTime : null,
-    });
+    const since = (time) => (Number.isFinite(time) ? expectedDisplayTime - time : null);
+    this.#latest = { own: since(own), browsers: since(captureTime), sinceArrival: since(receiveTime) };
     // What was captured before we came has waited for us.
     if (Number.isFinite(captured) && captured > this.#since) this.#taken.push(Math.max(0, expectedDisplayTime - captured));
   }

@@ -10,7 +10,7 @@ export const english = {
   retryNow: "Trying again now.",
   aWhile: "a while",
   noLink: ["This address names no room.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."],
-  wrongLink: ["This link does not open a room here.", "Ask who shares the screen for a new one."],
+  wrongLink: ["This link does not open a room here. Ask for a new one.", "Who shares the screen has it."],
   refused: "The host refused.",
   passwordWanted: ["This room wants a password."],
   full: "The host has no room for another viewer now.",

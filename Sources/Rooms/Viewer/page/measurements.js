@@ -10,6 +10,8 @@ const DELAY_WINDOW = 3;
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
+// So many looks after the first picture: what had waited for us until then says nothing of the present.
+const LOOKS_BEFORE = 2;
 
 export class Measurements {
   /** Values a second; delay and round trip in milliseconds, loss in percent, bit rate in bits. */
@@ -23,17 +25,15 @@ export class Measurements {
   #stage;
   #meter;
   #before = null;
-  #line = "";
+  #looks = 0;
+  #parts = [];
 
   /** `meter` measures the delay. */
   constructor(viewer, stage, meter) {
     this.#viewer = viewer;
     this.#stage = stage;
     this.#meter = meter;
-    viewer.addEventListener("stream", () => {
-      this.#before = null;
-      this.#line = "";
-    });
+    viewer.addEventListener("stream", () => this.#forget());
   }
 
   /** Whether the browser can tell the delay; else the network's round trip stands in for it. */
@@ -41,9 +41,9 @@ export class Measurements {
     return this.delay.range !== null;
   }
 
-  /** "42 ms · 30 fps · 1.2 Mbit/s · 1920 × 1080"; "" where there is nothing to tell. */
+  /** "42 ms", "30 fps", "1.2 Mbit/s", "1920 × 1080"; none where there is nothing to tell. */
   get line() {
-    return this.#viewer.phase === "playing" ? this.#line : "";
+    return this.#isLive ? this.#parts : [];
   }
 
   /** Whether nothing moves on the shared screen. */
@@ -55,10 +55,8 @@ export class Measurements {
   /** Takes what the browser has counted; whether there is something new. */
   sample() {
     const now = this.#viewer.reception?.counted;
-    if (!now) {
-      this.#before = null;
-      return false;
-    }
+    if (!now || !this.#isLive) return this.#forget();
+    if (++this.#looks <= LOOKS_BEFORE) return false;
     const before = this.#before;
     const seconds = before ? (now.time - before.time) / 1000 : 0;
     if (before && seconds < EVERY / 1000) return false;
@@ -71,8 +69,20 @@ export class Measurements {
     this.frameRate.push(Math.max(0, now.framesDecoded - before.framesDecoded) / seconds);
     this.bitRate.push((Math.max(0, now.bytes - before.bytes) * 8) / seconds);
     this.loss.push(arrived + lost > 0 ? (100 * lost) / (arrived + lost) : 0);
-    this.#line = this.#write();
+    this.#parts = this.#write();
     return true;
+  }
+
+  get #isLive() {
+    return this.#viewer.phase === "playing" && this.#viewer.source.state === "live";
+  }
+
+  #forget() {
+    this.#before = null;
+    this.#looks = 0;
+    this.#parts = [];
+    this.#meter.take();
+    return false;
   }
 
   #write() {
@@ -87,6 +97,6 @@ export class Measurements {
     const loss = median(this.loss.last(DELAY_WINDOW)) ?? 0;
     if (loss >= 0.5) parts.push(words.lost(loss.toFixed(loss < 10 ? 1 : 0)));
     if (size.width > 0) parts.push(sizeText(size));
-    return parts.filter(Boolean).join(" · ");
+    return parts.filter(Boolean);
   }
 }

@@ -14,7 +14,7 @@ import { language, writeWords } from "./messages.js";
 import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
 import { Prompt } from "./prompt.js";
-import { Stage } from "./stage.js";
+import { setText, Stage } from "./stage.js";
 import { Tracks } from "./tracks.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
@@ -81,6 +81,7 @@ function begin() {
   viewer.start();
   const { name } = viewer.link;
   document.title = name ? `${name} – ScreenRelay` : "ScreenRelay";
+  setText(document.getElementById("title"), document.title);
 }
 
 window.addEventListener("hashchange", begin);
@@ -119,7 +120,7 @@ window.screenRelay = Object.freeze({
     return delay.state;
   },
   get figures() {
-    return measurements.line;
+    return measurements.line.join(" · ");
   },
   get mode() {
     return view.mode;
