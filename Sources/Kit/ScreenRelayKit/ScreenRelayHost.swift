@@ -68,6 +68,7 @@ public final class ScreenRelayHost: Sendable {
                     media: RoomMediaBridge(ingest: ingest, media: media, log: log))
             ])
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
+        signallingConfiguration.alsoOtherJoined = configuration.alsoOtherJoined
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         signallingConfiguration.lan = configuration.isOpenToNetwork
