@@ -175,7 +175,9 @@ struct PairRoomTests {
                     switch action {
                     case .send(.notice(let notice, _), let to):
                         var state = states[to] ?? .left
-                        #expect(state.take(notice), "\(notice) to one who is \(state)")
+                        let before = state
+                        let fits = state.take(notice)
+                        #expect(fits, "\(notice) to one who is \(before)")
                         states[to] = state
                     case .openSession(let who):
                         #expect(withSession == nil)

@@ -23,7 +23,7 @@ struct SocketPacketTests {
     ]
 
     @Test("packets are read and written", arguments: 0..<vectors.count)
-    func vectors(index: Int) {
+    func reading(index: Int) {
         let vector = Self.vectors[index]
         #expect(SocketPacket(parsing: vector.text) == vector.packet)
         #expect(SocketPacket(parsing: vector.packet.encoded) == vector.packet)

@@ -73,12 +73,11 @@ struct SocketIOPollingTests {
     func twoPolls(version: Int) throws {
         let server = try callingServer()
         let client = try PollingClient(server, version: version)
-        let first = try client.beginPoll()
-        try eventually("the second to be refused") {
-            let second = try client.beginPoll()
-            return try second.response().status == 400
-        }
-        #expect(try client.endPoll(first) == ["1"])
+        let requests = [try client.beginPoll(), try client.beginPoll()]
+        let answers = try requests.map { try $0.response() }.sorted { $0.status < $1.status }
+        #expect(answers.map(\.status) == [200, 400])
+        // Whichever came first is told of the end.
+        #expect(PollingClient.split(answers[0].text, version) == ["1"])
         #expect(try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":1"))
     }
 
@@ -176,7 +175,7 @@ struct SocketIOPollingTests {
         let opening = "/socket.io/?EIO=4&transport=polling"
         for _ in 0..<2 { #expect(try server.request("GET", opening).status == 200) }
         #expect(try server.request("GET", opening).status == 503)
-        try eventually("room for another", within: .seconds(10)) {
+        try eventually("room for another") {
             try server.request("GET", opening).status == 200
         }
     }
