@@ -107,8 +107,8 @@ public struct SignallingLimits: Sendable {
     /// How often to look whether somebody's time is up, in milliseconds.
     var tick: UInt32 {
         let shortest = min(
-            requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout, engineUpgradeTime,
-            snapshotTime)
+            requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
+            engineUpgradeTime, snapshotTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }
 }
