@@ -131,8 +131,9 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
+        pure("Rooms", "OneToOne", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "OneToOne", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -226,6 +227,7 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
+        tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
         tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
         tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(

@@ -73,6 +73,7 @@ public final class ScreenRelayHost: Sendable {
                 RoomConfiguration(name: configuration.room, token: configuration.token, media: firstTrack.bridge)
             ] + configuration.furtherRooms.map { RoomConfiguration(name: $0.name, token: $0.token) })
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
+        signallingConfiguration.alsoOtherJoined = configuration.alsoOtherJoined
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         signallingConfiguration.lan = configuration.isOpenToNetwork

@@ -38,11 +38,14 @@ final class Site {
     var visitors: [String: PresentVisitor] = [:]
     /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
     var rosters: [String: Roster] = [:]
+    /// The one-to-one rooms of socket.io.
+    private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
     /// When all this began (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
+    private let alsoOtherJoined: Bool
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
     private var ticking: EventSource?
@@ -58,6 +61,7 @@ final class Site {
         log = configuration.log
         onEvent = configuration.onEvent
         clock = configuration.clock
+        alsoOtherJoined = configuration.alsoOtherJoined
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
@@ -73,7 +77,7 @@ final class Site {
         }
 
         front.admit = { [unowned self] exchange in
-            hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421)
+            hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -89,6 +93,7 @@ final class Site {
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
+        socketIO.stop()
         front.stop()
         ticking = nil
         pointerTimer = nil
@@ -97,8 +102,9 @@ final class Site {
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || members.isEmpty else { return true }
+            guard rounds > 50 || (members.isEmpty && socketIO.isEmpty) else { return true }
             for member in Array(members.values) { member.socket.abort() }
+            socketIO.abort()
             thread.quit()
             return false
         }
@@ -107,6 +113,7 @@ final class Site {
     private func tick() {
         front.tick()
         tickMembers()
+        socketIO.tick()
         tickSnapshots()
     }
 
@@ -126,6 +133,7 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "socket.io" where path.count == 1: socketIO.handle(exchange)
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
