@@ -11,6 +11,8 @@ public struct SignallingConfiguration: Sendable {
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
     public var limits = SignallingLimits()
+    /// Who lets publishers in (WHIP); nil where nobody may publish.
+    public var publishing: (any TrackPublishing)?
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
 

@@ -25,6 +25,10 @@ final class Site {
     var members: [MemberID: RoomMember] = [:]
     /// The players' sessions, by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
+    /// Who lets publishers in; nil where nobody may publish.
+    let publishing: (any TrackPublishing)?
+    /// The publishers' sessions, by the last segment of their URL.
+    var publisherSessions: [String: PublisherSession] = [:]
     /// Who is to be told when the media side ends a session, by the key handed to it.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
@@ -54,6 +58,7 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
+        publishing = configuration.publishing
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
@@ -84,6 +89,8 @@ final class Site {
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
         for session in playerSessions.values { media[session.room]?.close(session.media) }
         playerSessions = [:]
+        for session in publisherSessions.values { publishing?.close(session.media) }
+        publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
         front.stop()
         ticking = nil
@@ -121,6 +128,9 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
+        case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
+        case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
