@@ -15,7 +15,9 @@ struct ReceptionStatisticsTests {
     func loss() throws {
         var statistics = ReceptionStatistics()
         #expect(statistics.report(ssrc: SSRC(1), now: start) == nil)
-        for number in 65530..<65540 where number != 65533 && number != 65536 { statistics.note(header(number), now: start) }
+        for number in 65530..<65540 where number != 65533 && number != 65536 {
+            statistics.note(header(number), now: start)
+        }
         var report = try #require(statistics.report(ssrc: SSRC(1), now: start))
         #expect(report.cumulativeLost == 2)
         #expect(report.fractionLost == 51)

@@ -76,19 +76,23 @@ struct PublisherAnswerTests {
         #expect(session.media[0].extensions.isEmpty)
         let chromium = Offers.chromium.replacing("a=recvonly", with: "a=sendrecv")
         #expect(try self.answer(to: chromium).answer.video.payloadType == 106)
-        #expect(try self.answer(to: Offers.chromiumWith444.replacing("a=recvonly", with: "a=sendonly"))
-            .answer.video.payloadType == 106)
+        #expect(
+            try self.answer(to: Offers.chromiumWith444.replacing("a=recvonly", with: "a=sendonly"))
+                .answer.video.payloadType == 106)
     }
 
     @Test("packetization-mode 1 goes before 0, whatever the profiles are, and interleaved packets are not taken")
     func modes() throws {
         let both = PublisherOffers.obs.replacing(" 96\r\n", with: " 95 96\r\n").replacing(
             "a=rtpmap:96", with: "a=rtpmap:95 H264/90000\r\na=fmtp:95 profile-level-id=42e01f\r\na=rtpmap:96"
-        ).replacing("profile-level-id=42e01f;packetization-mode=1", with: "profile-level-id=64001f;packetization-mode=1")
+        ).replacing(
+            "profile-level-id=42e01f;packetization-mode=1", with: "profile-level-id=64001f;packetization-mode=1")
         #expect(try answer(to: both).answer.video.payloadType == 96)
         let plain = PublisherOffers.obs.replacing("packetization-mode=1", with: "packetization-mode=0")
         #expect(try answer(to: plain).answer.text.contains("packetization-mode=0"))
-        #expect(error(of: PublisherOffers.obs.replacing("packetization-mode=1", with: "packetization-mode=2")) == .noPacketizationMode1)
+        #expect(
+            error(of: PublisherOffers.obs.replacing("packetization-mode=1", with: "packetization-mode=2"))
+                == .noPacketizationMode1)
     }
 
     @Test("who may be either side of DTLS is waited for, and who is active too", arguments: ["actpass", "active"])
@@ -108,11 +112,13 @@ struct PublisherAnswerTests {
         #expect(error(of: obs.replacing("a=setup:actpass", with: "a=setup:holdconn")) == .unsupportedSetup(.holdconn))
         #expect(error(of: obs.replacing("s=-\r\n", with: "s=-\r\na=ice-lite\r\n")) == .bothICELite)
         #expect(error(of: obs.replacing("m=video 9", with: "m=video 0")) == .noVideo)
-        let video = "m=video" + (PublisherOffers.obs.split(separator: "m=video").last ?? "").replacing("mid:1", with: "mid:2")
+        let video =
+            "m=video" + (PublisherOffers.obs.split(separator: "m=video").last ?? "").replacing("mid:1", with: "mid:2")
         #expect(error(of: obs + video) == .severalSections(kind: "video"))
         let data = "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:2\r\na=sctp-port:5000\r\n"
         #expect(error(of: obs + data) == .unwantedSection(kind: "application"))
-        for case let error? in [SDPError.notBundled, .noOpus(offered: ["PCMU"]), .notSending(.inactive)] as [SDPError?] {
+        for case let error? in [SDPError.notBundled, .noOpus(offered: ["PCMU"]), .notSending(.inactive)] as [SDPError?]
+        {
             #expect(!error.description.isEmpty)
         }
     }

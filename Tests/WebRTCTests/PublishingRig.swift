@@ -20,7 +20,8 @@ final class PublishingRig {
     private let link = TestLink()
     private var toHost: [(time: MonotonicTime, datagram: [UInt8])] = []
     private let path = NetworkPath(
-        peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000), local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
+        peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000),
+        local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
 
     init(isDTLSClient: Bool = false, answersNacks: Bool = true, answersKeyFrameRequests: Bool = true) throws {
         let host = try DTLSContext(certificate: Certificate())

@@ -13,7 +13,8 @@ struct PublishingTests {
             rig.publish { captured in
                 index % idrEvery == 0
                     ? Pictures.idr(60_000, seed: UInt64(index), captured: captured)
-                    : Pictures.delta(Int.random(in: 100...9000, using: &random), seed: UInt64(index), captured: captured)
+                    : Pictures.delta(
+                        Int.random(in: 100...9000, using: &random), seed: UInt64(index), captured: captured)
             }
             rig.run(for: .milliseconds(33))
         }
@@ -27,7 +28,8 @@ struct PublishingTests {
         count(rig) { if case .pictureLossIndication = $0 { true } else { false } }
     }
 
-    @Test("every picture comes as it was sent, with the time that it was taken, whichever side begins DTLS",
+    @Test(
+        "every picture comes as it was sent, with the time that it was taken, whichever side begins DTLS",
         arguments: [false, true])
     func whole(isDTLSClient: Bool) throws {
         let rig = try PublishingRig(isDTLSClient: isDTLSClient)
@@ -45,7 +47,9 @@ struct PublishingTests {
         #expect(rig.publisher.sender?.roundTripTime.map { $0 < .milliseconds(12) } == true)
     }
 
-    @Test("over a link that loses 3 % both ways, what is missing is asked for and every picture comes", arguments: [UInt64](1...3))
+    @Test(
+        "over a link that loses 3 % both ways, what is missing is asked for and every picture comes",
+        arguments: [UInt64](1...3))
     func repaired(seed: UInt64) throws {
         let rig = try PublishingRig()
         share(rig, pictures: 1)
@@ -201,7 +205,8 @@ struct PublishingTests {
         for _ in 0..<6000 {
             number += Int.random(in: 0..<30, using: &random) == 0 ? Int.random(in: 2..<5000, using: &random) : 1
             let kinds: [[UInt8]] = [
-                [0x65, 1, 2], [0x41, 1], [0x7C, 0x85, 1, 2], [0x7C, 0x05, 3], [0x7C, 0x45, 4], [0x78, 0, 2, 0x67, 1, 0, 1, 0x68],
+                [0x65, 1, 2], [0x41, 1], [0x7C, 0x85, 1, 2], [0x7C, 0x05, 3], [0x7C, 0x45, 4],
+                [0x78, 0, 2, 0x67, 1, 0, 1, 0x68],
                 [], [0],
             ]
             let payload = random.mutation(of: kinds.randomElement(using: &random) ?? [])

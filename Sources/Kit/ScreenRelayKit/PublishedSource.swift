@@ -46,11 +46,13 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     ///
     /// - Parameters:
     ///   - ingest: the head of the track.
+    ///   - recorder: where the track is recorded; nil where it isn't.
     ///   - predecessor: a source of the track that has ended and may not have let go of it yet.
     ///   - askForIDR: asks the publisher; nil where it can't be asked.
     ///   - onFailure: the track was given to another source while the predecessor let go of it.
     func attach(
-        to ingest: TrackIngest, after predecessor: PublishedSource?, askForIDR: (@Sendable () -> Void)?,
+        to ingest: TrackIngest, recorder: LinkRecorder?, after predecessor: PublishedSource?,
+        askForIDR: (@Sendable () -> Void)?,
         onFailure: @escaping @Sendable () -> Void
     ) -> Bool {
         state.withLock { state in
@@ -64,7 +66,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         // It holds the source until that has ended.
         let thread = NamedThread("publisher") { [self] in
             if isAttached || Self.attach(self, to: ingest, after: predecessor) {
-                run(into: ingest)
+                run(into: ingest, recorder)
             } else {
                 onFailure()
             }
@@ -150,8 +152,9 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
 
     // MARK: The thread
 
-    private func run(into ingest: TrackIngest) {
+    private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
         var assembler = AccessUnitAssembler()
+        let recording = recorder.map { PublicationRecording($0, epoch: epoch, at: monotonicNow()) }
         while true {
             let (units, end) = state.withLock { state in
                 defer {
@@ -160,7 +163,13 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 }
                 return (state.waiting, state.end)
             }
-            for unit in units { deliver(unit, to: ingest, by: &assembler) }
+            for unit in units {
+                assemble(unit, by: &assembler)
+                while let assembled = assembler.next() {
+                    recording?.record(assembled.accessUnit, at: unit.arrival)
+                    ingest.deliver(assembled.accessUnit, epoch: epoch, arrival: unit.arrival)
+                }
+            }
             if let end {
                 ingest.detach(self, reason: end)
                 return
@@ -169,8 +178,8 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         }
     }
 
-    /// Hands `unit` on as the link's own messages are: parameter sets checked, and put in front of each IDR.
-    private func deliver(_ unit: PublishedUnit, to ingest: TrackIngest, by assembler: inout AccessUnitAssembler) {
+    /// Has `unit` put together as the link's own messages are: parameter sets checked, and put in front of each IDR.
+    private func assemble(_ unit: PublishedUnit, by assembler: inout AccessUnitAssembler) {
         for (index, nalUnit) in unit.nalUnits.enumerated() {
             let payload: [UInt8] = [0, 0, 0, 1] + nalUnit
             let isLast = index == unit.nalUnits.count - 1
@@ -179,9 +188,6 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 length: UInt64(payload.count), captureTime: unit.captureTime, epoch: epoch)
             assembler.add(
                 ReceivedMessage(header: header, form: .extended, body: .nalUnit(payload)), at: unit.arrival)
-        }
-        while let assembled = assembler.next() {
-            ingest.deliver(assembled.accessUnit, epoch: epoch, arrival: unit.arrival)
         }
     }
 }

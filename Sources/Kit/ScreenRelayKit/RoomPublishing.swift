@@ -8,16 +8,10 @@ import WebRTC
 
 /// The tracks that publishers can be the source of.
 protocol PublishableTracks: AnyObject, Sendable {
-    /// That track, or the room's first; made where the room has none of that name.
-    func publishableTrack(_ name: String?, in room: String) throws(HostError) -> PublishableTrack
-    /// Ends a track that nobody publishes any more; the room's first stays.
-    func removeUnpublished(_ track: String, from room: String)
-}
-
-/// A track by its name and its head.
-struct PublishableTrack {
-    let name: String
-    let ingest: TrackIngest
+    /// That track; made where the room has none of that name.
+    func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack
+    /// Ends a track that nobody publishes any more; a room's first stays, and so does one that another source has come to.
+    func removeUnpublished(_ name: String, from room: String)
 }
 
 /// Lets publishers in (WHIP): a session of the media server for each, as the source of a track.
@@ -62,7 +56,7 @@ final class RoomPublishing: TrackPublishing {
     }
 
     func publish(
-        offer sdp: String, room: String, track: String?, onEnd: @escaping @Sendable (String) -> Void
+        offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> OpenedSession {
         guard let source = PublishedSource(log: log) else {
             throw .offer(.full("the host has no descriptor left"))
@@ -71,16 +65,17 @@ final class RoomPublishing: TrackPublishing {
         let opened = try open(sdp, source, onEnd: onEnd)
         let media = self.media
         do throws(PublishingRefusal) {
-            let found = try self.track(track, in: room)
-            let key = TrackKey(room: room, track: found.name)
+            let hosted = try self.hostedTrack(track, in: room)
+            let key = TrackKey(room: room, track: track)
             let predecessor = state.withLock { $0.last[key] }
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
             let isAttached = source.attach(
-                to: found.ingest, after: predecessor, askForIDR: opened.answersKeyFrameRequests ? ask : nil,
+                to: hosted.ingest, recorder: hosted.linkRecorder, after: predecessor,
+                askForIDR: opened.answersKeyFrameRequests ? ask : nil,
                 onFailure: { media.close(opened.id) })
             guard isAttached else {
                 throw .taken(
-                    "the track \(found.name) has a source already; a POST to /whip/ROOM/TRACK makes a track of its own")
+                    "the track \(track) has a source already; a POST to /whip/ROOM/TRACK makes another track")
             }
             state.withLock { state in
                 state.sessions[opened.id] = Session(source: source, key: key)
@@ -124,12 +119,13 @@ final class RoomPublishing: TrackPublishing {
 
     // MARK: Tracks
 
-    private func track(_ name: String?, in room: String) throws(PublishingRefusal) -> PublishableTrack {
+    private func hostedTrack(_ track: String, in room: String) throws(PublishingRefusal) -> HostedTrack {
         guard let tracks = state.withLock({ $0.tracks }) else { throw .offer(.full("the host is ending")) }
         do throws(HostError) {
-            return try tracks.publishableTrack(name, in: room)
+            return try tracks.publishableTrack(track, in: room)
         } catch {
-            throw .offer(.unsupported("\(error)"))
+            guard case .track(_, _, let reason) = error else { throw .offer(.full("\(error)")) }
+            throw .offer(.unsupported("the room can't have a track \(track): \(reason)"))
         }
     }
 
@@ -145,5 +141,19 @@ final class RoomPublishing: TrackPublishing {
             }
             tracks?.removeUnpublished(session.key.track, from: session.key.room)
         }
+    }
+}
+
+extension ScreenRelayHost: PublishableTracks {
+    func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
+        try track(name, in: room) ?? addTrack(name, to: room)
+    }
+
+    func removeUnpublished(_ name: String, from room: String) {
+        guard tracks.first(where: { $0.room == room })?.name != name,
+            track(name, in: room)?.ingest.hub.hasSource == false
+        else { return }
+        log.info("room \(room): nobody has published \(name) for a while; the track ends")
+        removeTrack(name, from: room)
     }
 }

@@ -5,8 +5,10 @@ import SDP
 /// A publisher's session: what `POST /whip/ROOM[/TRACK]` made, until `DELETE` or the media side ends it.
 struct PublisherSession {
     let room: String
-    let track: String
+    let track: TrackName
     let media: MediaSessionID
+    /// What programs name it by; its URL's last segment is a secret.
+    var visitor: String { "publisher-\(media.rawValue)" }
     var tag: EntityTag
     /// The ICE generation of the publisher's offer, or of its last restart.
     var generation: TrickleFragment
@@ -61,9 +63,7 @@ extension Site {
         switch exchange.method {
         case "PATCH": patch(exchange, name, session, headers)
         case "DELETE":
-            publisherSessions[name] = nil
-            publishing?.close(session.media)
-            log("room \(room): the publisher of \(session.track) left")
+            endPublisher(name, session)
             exchange.answer(HTTPResponse(200, headers: headers))
         case "GET", "HEAD": exchange.answer(HTTPResponse(204, headers: headers))
         default:
@@ -76,6 +76,15 @@ extension Site {
     private func publisherEnded(_ name: String, reason: String) {
         guard let session = publisherSessions.removeValue(forKey: name) else { return }
         log("room \(session.room): the session of the publisher of \(session.track) ended: \(reason)")
+        left(session.visitor)
+    }
+
+    /// Ends a publisher's session from this side.
+    private func endPublisher(_ name: String, _ session: PublisherSession) {
+        publisherSessions[name] = nil
+        publishing?.close(session.media)
+        log("room \(session.room): the publisher of \(session.track) left")
+        left(session.visitor)
     }
 
     private func publish(
@@ -90,17 +99,28 @@ extension Site {
         guard let offer = exchange.bodyText, offer.hasPrefix("v="),
             let generation = try? TrickleFragment(parsing: Array(offer.utf8))
         else { return exchange.answer(HTTPResponse(400, headers: headers, text: "the body is not an SDP offer")) }
+        // Where none is named, the first is meant.
+        let wanted = if let track { TrackName(track) } else { directory.tracks(in: room).first ?? .screen }
+        guard let track = wanted else {
+            return exchange.answer(
+                HTTPResponse(
+                    404, headers: headers, text: "a track's name is 1 to 64 letters, digits, '-', '_' and '.'"))
+        }
         let name = Self.newIdentifier()
         do throws(PublishingRefusal) {
-            let session = try publishing.publish(offer: offer, room: room, track: track) { [thread] reason in
+            let session = try publishing.publish(offer: offer, room: room, track: track.text) { [thread] reason in
                 thread.post { $0.publisherEnded(name, reason: reason) }
             }
-            let track = track ?? "screen"
             let tag = EntityTag(text: session.entityTag)
-            publisherSessions[name] = PublisherSession(
+            let publisher = PublisherSession(
                 room: room, track: track, media: session.id, tag: tag, generation: generation)
+            publisherSessions[name] = publisher
             log("room \(room): a publisher of \(track) came from \(exchange.clientAddress)")
-            let location = "/whip/\(PercentCoding.encode(room))/\(PercentCoding.encode(track))/\(name)"
+            let who = Visitor(id: publisher.visitor, name: nil, address: exchange.clientAddress, kind: .publisher)
+            came(who, to: room, track: track) { [unowned self] in
+                if let publisher = publisherSessions[name] { endPublisher(name, publisher) }
+            }
+            let location = "/whip/\(PercentCoding.encode(room))/\(track)/\(name)"
             exchange.answer(
                 HTTPResponse(
                     201,

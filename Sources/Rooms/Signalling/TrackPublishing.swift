@@ -3,12 +3,10 @@ public protocol TrackPublishing: Sendable {
     /// Answers a publisher's offer with a session whose pictures are those of `track`, which is made where the room has none of that
     /// name; quick, never blocks. Called on the signalling thread.
     ///
-    /// - Parameters:
-    ///   - track: nil means the room's first.
-    ///   - onEnd: called at most once, on any thread, when the session ended by itself, with the reason in words; not after
-    ///     `close`.
+    /// - Parameter onEnd: called at most once, on any thread, when the session ended by itself, with the reason in words; not after
+    ///   `close`.
     func publish(
-        offer sdp: String, room: String, track: String?, onEnd: @escaping @Sendable (String) -> Void
+        offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> OpenedSession
 
     /// Begins ICE anew for a session, as ``RoomMedia/restartICE(_:fragment:)`` does.
