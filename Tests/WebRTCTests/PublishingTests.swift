@@ -1,5 +1,6 @@
 import MediaTypes
 import RTP
+import STUN
 import SecureTransport
 import TestSupport
 import Testing

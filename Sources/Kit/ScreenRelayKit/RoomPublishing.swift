@@ -4,6 +4,7 @@ import MediaTypes
 import Signalling
 import Synchronization
 import Threading
+import TrackHub
 import WebRTC
 
 /// The tracks that publishers can be the source of.
@@ -146,7 +147,8 @@ final class RoomPublishing: TrackPublishing {
 
 extension ScreenRelayHost: PublishableTracks {
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
-        try track(name, in: room) ?? addTrack(name, to: room)
+        if let track = track(name, in: room) { return track }
+        return try addTrack(name, to: room)
     }
 
     func removeUnpublished(_ name: String, from room: String) {
