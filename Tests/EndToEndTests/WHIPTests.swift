@@ -1,5 +1,6 @@
 import BrowserDriver
 import MediaTypes
+import TestScene
 import TestSupport
 import Testing
 
