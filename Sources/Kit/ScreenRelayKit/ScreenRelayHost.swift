@@ -30,7 +30,7 @@ public final class ScreenRelayHost: Sendable {
     private let configuration: HostConfiguration
     private let media: MediaServer
     private let signalling: SignallingServer
-    private let log: EventLog
+    let log: EventLog
     private let sharing: Mutex<Sharing>
 
     /// What holds for every track, also for those that come later.
@@ -82,6 +82,8 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.onEvent = onVisit
+        let publishing = RoomPublishing(media: media, log: log)
+        signallingConfiguration.publishing = publishing
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()
@@ -91,6 +93,7 @@ public final class ScreenRelayHost: Sendable {
         }
         addresses = signalling.addresses
         firstTrack.connect(signalling)
+        publishing.connect(self)
     }
 
     /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:token:recording:)``.

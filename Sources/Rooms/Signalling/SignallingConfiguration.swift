@@ -19,6 +19,8 @@ public struct SignallingConfiguration: Sendable {
     /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
     /// delay. Called on the signalling thread.
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
+    /// Who lets publishers in (WHIP); nil where nobody may publish.
+    public var publishing: (any TrackPublishing)?
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
     /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.

@@ -184,7 +184,7 @@ extension Site {
     }
 
     /// A preflight carries no credentials and learns nothing of rooms: the same answer to everybody.
-    private func options(_ exchange: HTTPExchange, accept: (String, String)) {
+    func options(_ exchange: HTTPExchange, accept: (String, String)) {
         var headers = Self.commonHeaders
         switch origin(of: exchange) {
         case .ours: break

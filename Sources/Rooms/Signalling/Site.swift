@@ -28,6 +28,10 @@ final class Site {
     var members: [MemberID: RoomMember] = [:]
     /// The players' sessions, by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
+    /// Who lets publishers in; nil where nobody may publish.
+    let publishing: (any TrackPublishing)?
+    /// The publishers' sessions, by the last segment of their URL.
+    var publisherSessions: [String: PublisherSession] = [:]
     /// Who is to be told when the media side ends a session, by the key handed to it.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
@@ -59,6 +63,7 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
+        publishing = configuration.publishing
         onEvent = configuration.onEvent
         clock = configuration.clock
         alsoOtherJoined = configuration.alsoOtherJoined
@@ -92,6 +97,8 @@ final class Site {
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
+        for session in publisherSessions.values { publishing?.close(session.media) }
+        publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
         socketIO.stop()
         front.stop()
@@ -134,6 +141,9 @@ extension Site {
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
         case "socket.io" where path.count == 1: socketIO.handle(exchange)
+        case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
+        case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
+        case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
