@@ -23,7 +23,7 @@ enum HostCommand {
                 "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
                 "Waits for a capture on another machine that has the same file."),
             Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
-        ])
+        ], alternatives: HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()

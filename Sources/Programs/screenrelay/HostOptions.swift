@@ -10,6 +10,8 @@ import Threading
 
 /// The options that `share` and `host` have in common, and what they make of a host.
 enum HostOptions {
+    static let alternatives = [["open", "token-file"], ["open", "new-token"]]
+
     static let options = [
         Option(
             long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
@@ -33,11 +35,12 @@ enum HostOptions {
         Option(
             long: "advertise", value: .required("ADDRESS"),
             help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
-                + "may be repeated"),
+                + "may be repeated", repeats: true),
         .record,
         Option(
             long: "allow-origin", value: .required("ORIGIN"),
-            help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
+            help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
+            repeats: true),
     ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {

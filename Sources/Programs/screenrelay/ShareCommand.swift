@@ -20,7 +20,7 @@ enum ShareCommand {
             Example(
                 "screenrelay share --hide 'Password Manager'",
                 "Shares the screen without one window, whose place stays blank."),
-        ])
+        ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         MessageMemory.keep()
@@ -28,7 +28,7 @@ enum ShareCommand {
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
-            return CaptureCommand.run(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+            return CaptureCommand.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let log = HostOptions.log(options, level: verbosity.level)
         let confinement = try ShareConfinement(options, capture)
