@@ -21,6 +21,10 @@ public struct HostConfiguration: Sendable {
     public var hostNames: [String] = []
     /// Pages of these origins may use the host as its own page does.
     public var allowedOrigins: [String] = []
+    /// Who may ask over HTTP who is in the rooms, and have them leave (`Protocol/openapi.yaml`); nil for nobody.
+    public var administration: Administration?
+    /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
+    public var onRoomNews: @Sendable (RoomNews) -> Void = { _ in }
 
     /// Reached on loopback alone, with a new token.
     public init() {}

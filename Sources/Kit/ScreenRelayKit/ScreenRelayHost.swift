@@ -25,7 +25,7 @@ public final class ScreenRelayHost: Sendable {
     private let configuration: HostConfiguration
     private let ingest: TrackIngest
     private let media: MediaServer
-    private let signalling: SignallingServer
+    let signalling: SignallingServer
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
     let readers: PlainReaders
@@ -73,6 +73,8 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.lan = configuration.isOpenToNetwork
         signallingConfiguration.hostNames = configuration.hostNames
         signallingConfiguration.log = { log.info($0) }
+        signallingConfiguration.onEvent = configuration.onRoomNews
+        signallingConfiguration.administration = configuration.administration
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()

@@ -29,19 +29,25 @@ enum HostCommand {
         let address = try options.link()
         let token = try options.linkToken(for: address)
         MessageMemory.keep()
-        let configuration = try HostOptions.configuration(options)
+        let style = try SharingNews.Style(options)
         let recording = try options.value("record", as: .text)
+        var configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
-        guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
+        guard let end = EndSignals(), let news = SharingNews(style) else {
+            return Program.fail("no descriptor left for signals", .system)
+        }
+        configuration.onRoomNews = { news.tell($0) }
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
-            let host = try ScreenRelayHost(configuration, log: log)
+            let host = try ScreenRelayHost(configuration, log: log) { [room = configuration.room] state in
+                news.tell(state, room: room)
+            }
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
-            return HostOptions.end(host, with: serve(host, link, at: place, until: end, log))
+            return HostOptions.end(host, with: serve(host, link, at: place, until: end, news, log), news)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
@@ -49,14 +55,13 @@ enum HostCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, until end: EndSignals, _ log: EventLog
+        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, until end: EndSignals, _ news: SharingNews,
+        _ log: EventLog
     ) -> Int32 {
         defer { link.stop() }
         let control = Control.serve(host, end, what: "hosting \(place)", log: log)
         defer { control?.stop() }
-        StandardStreams.print(
-            "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
-                + HostOptions.links(to: host))
+        news.started(host, "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.")
         return end.wait()
     }
 

@@ -41,6 +41,9 @@ final class Site {
     /// When all this began (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
+    /// Who may use `/api`; nil for nobody.
+    let adminAccess: AdministrationAccess?
+
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
     private var ticking: EventSource?
@@ -55,6 +58,7 @@ final class Site {
         limits = configuration.limits
         log = configuration.log
         onEvent = configuration.onEvent
+        adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
@@ -123,6 +127,7 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
