@@ -13,7 +13,7 @@ extension ScreenRelayHost {
 
     /// Has somebody leave, whom ``rooms()`` or the news named; false where nobody has that identifier. Who has the link can come
     /// back. Waits like ``rooms()``.
-    public func kick(_ id: String) -> Bool {
+    public func removeVisitor(_ id: String) -> Bool {
         let answer = Answer<Bool>()
         signalling.kick(id) { answer?.give($0) }
         return answer?.take() ?? false

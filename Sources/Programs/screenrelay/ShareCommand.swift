@@ -34,7 +34,7 @@ enum ShareCommand {
         let confinement = try ShareConfinement(options, capture)
         let style = try SharingNews.Style(options)
         // Last of the options: this may draw a token, which is kept.
-        var configuration = try HostOptions.configuration(options)
+        let configuration = try HostOptions.configuration(options)
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
@@ -42,15 +42,16 @@ enum ShareCommand {
         guard let end = EndSignals(), let news = SharingNews(style) else {
             return Program.fail("no descriptor left for signals", .system)
         }
-        configuration.onRoomNews = { news.tell($0) }
         do throws(HostError) {
-            let host = try ScreenRelayHost(configuration, log: log) { [room = configuration.room] state in
-                news.tell(state, room: room)
-                switch state {
-                case .live, .paused: end.becameReady()
-                case .waiting, .gone: break
-                }
-            }
+            let host = try ScreenRelayHost(
+                configuration, log: log,
+                onSourceChange: { [room = configuration.room] state in
+                    news.tell(state, room: room)
+                    switch state {
+                    case .live, .paused: end.becameReady()
+                    case .waiting, .gone: break
+                    }
+                }, onVisit: { news.tell($0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             let code = try share(

@@ -62,18 +62,28 @@ final class SharingNews: Sendable {
         self.output = output
     }
 
-    /// The links are good: says so. `introduction` is a line for people.
-    func started(_ host: ScreenRelayHost, _ introduction: String) {
+    /// The links are good: says so. For people `introduction` stands in front, and `more` behind them.
+    func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
         let links = [host.link] + host.advertisedLinks
+        let further = host.furtherRooms.compactMap { room in host.link(to: room).map { (room: room, link: $0) } }
         let lines: [String]
         if isJSON {
-            let room = object([("name", quoted(host.room)), ("links", array(links))])
+            let rooms = ([(host.room, links)] + further.map { ($0.room, [$0.link]) }).map { name, links in
+                object([("name", quoted(name)), ("links", array(links))])
+            }
             lines = [
                 Self.event(
-                    "started", [("links", array(links)), ("room", quoted(host.room)), ("rooms", "[\(room)]")])
+                    "started",
+                    [
+                        ("links", array(links)), ("room", quoted(host.room)),
+                        ("rooms", "[\(rooms.joined(separator: ","))]"),
+                    ])
             ]
         } else {
-            lines = [introduction, links[0]] + links.dropFirst().map { "From outside: \($0)" } + code.lines(for: links[0])
+            // The one for this network on a line of its own, first, for who reads it by a program.
+            lines =
+                [introduction, links[0]] + links.dropFirst().map { "From outside: \($0)" }
+                + further.map { "The room \($0.room): \($0.link)" } + more + code.lines(for: links[0])
         }
         // In one piece with what has come before: nothing may come between.
         state.withLock { state in
@@ -98,7 +108,7 @@ final class SharingNews: Sendable {
     }
 
     /// The source of a track does something else. Any thread; doesn't block.
-    func tell(_ source: Ingest.SourceState, room: String, track: String = "screen") {
+    func tell(_ source: Ingest.SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
         guard isJSON else { return }
         state.withLock { state in
             write(
