@@ -44,7 +44,8 @@ struct CommandSettingsTests {
     @Test("options stand under their long names, in the command's group or in the one for all, which counts less")
     func values() throws {
         let parsed = try options(
-            [], "# of Ann\n[all]\nfps = 10\nlan=true\n\n[share]\nfps=15\nhide=Mail;Chat\\; private;\n[host]\nlan=false\n")
+            [],
+            "# of Ann\n[all]\nfps = 10\nlan=true\n\n[share]\nfps=15\nhide=Mail;Chat\\; private;\n[host]\nlan=false\n")
         #expect(try parsed.value("fps", as: .frameRate) == 15)
         #expect(parsed.values("hide") == ["Mail", "Chat; private"])
         #expect(parsed.has("lan"))
@@ -127,11 +128,14 @@ struct CommandSettingsTests {
     func standardPath() {
         #expect(SettingsFile.standardPath { ["XDG_CONFIG_HOME": "/c", "HOME": "/h"][$0] } == "/c/screenrelay/config")
         #expect(SettingsFile.standardPath { ["HOME": "/h"][$0] } == "/h/.config/screenrelay/config")
-        #expect(SettingsFile.standardPath { ["XDG_CONFIG_HOME": "c", "HOME": "/h"][$0] } == "/h/.config/screenrelay/config")
+        #expect(
+            SettingsFile.standardPath { ["XDG_CONFIG_HOME": "c", "HOME": "/h"][$0] } == "/h/.config/screenrelay/config")
         #expect(SettingsFile.standardPath { _ in nil } == nil)
     }
 
-    @Test("the template has every option, is a settings file that changes nothing, and one that is read where # is taken off")
+    @Test(
+        "the template has every option, is a settings file that changes nothing, and one that is read where # is taken off"
+    )
     func template() throws {
         let text = Self.set.settingsTemplate()
         #expect(try options([], text).arguments().isEmpty)

@@ -39,7 +39,8 @@ extension EndToEnd {
             let base = String(link.prefix { $0 != "#" }.dropLast())
             let guest = try PythonClient("guest", in: .rtc, [link, "Ann"])
             let id = try #require(try guest.event("joined")["you"] as? String)
-            let client = try PythonClient("administration", in: .openapi, ["\(packageRoot)/Protocol/openapi.yaml", base])
+            let client = try PythonClient(
+                "administration", in: .openapi, ["\(packageRoot)/Protocol/openapi.yaml", base])
             try client.event("ready")
 
             let admin = ["Authorization": "Bearer \(token)"]

@@ -80,7 +80,8 @@ extension EndToEnd {
             Mistake("screenrelay host --api-lan", 64, says: "--api-lan", "--lan"),
             Mistake(
                 "screenrelay host --api-lan --lan --listen 0 --udp-port 0", 64, says: "--api-lan", "--admin-token-file"),
-            Mistake("screenrelay host --admin-token-file /dev/null", 64, says: "--admin-token-file /dev/null", "no file"),
+            Mistake(
+                "screenrelay host --admin-token-file /dev/null", 64, says: "--admin-token-file /dev/null", "no file"),
             Mistake("screenrelay share --config none", 66, says: "--config none", "no such file"),
             Mistake("screenrelay share --config .", 64, says: "--config .", "can't be read"),
             Mistake("screenrelay capture --config none", 66, says: "--config none", "no such file"),

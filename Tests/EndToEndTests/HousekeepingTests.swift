@@ -7,7 +7,9 @@ import Testing
 extension EndToEnd {
     @Suite("What makes the programs at home on a system", .enabled(if: EndToEnd.isPossible))
     struct Housekeeping {
-        private func run(_ words: [String], in folder: String? = nil) throws -> (status: ProcessStatus?, text: String, errors: String) {
+        private func run(_ words: [String], in folder: String? = nil) throws -> (
+            status: ProcessStatus?, text: String, errors: String
+        ) {
             var launch = Launch(words[0], Array(words.dropFirst()))
             launch.environment = RunningProgram.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 }
             launch.workingFolder = folder
@@ -17,11 +19,15 @@ extension EndToEnd {
             return (status, text, errors)
         }
 
-        @Test("all manual pages are written, and groff has nothing to say against them", .enabled(if: access("/usr/bin/groff", X_OK) == 0))
+        @Test(
+            "all manual pages are written, and groff has nothing to say against them",
+            .enabled(if: access("/usr/bin/groff", X_OK) == 0))
         func pages() throws {
             let folder = try TemporaryFolder()
             #expect(try CommandLineRun(["screenrelay", "man", "-o", folder.path]).status == .exited(0))
-            let names = ["screenrelay", "screenrelay-share", "screenrelay-host", "screenrelay-capture", "screenrelay-kick"]
+            let names = [
+                "screenrelay", "screenrelay-share", "screenrelay-host", "screenrelay-capture", "screenrelay-kick",
+            ]
             for name in names { #expect(access(folder.file("\(name).1"), R_OK) == 0, "\(name)") }
             let shown = try run(["/usr/bin/bash", "-c", "groff -man -Tutf8 -ww -rLL=80n *.1"], in: folder.path)
             #expect(shown.status == .exited(0) && shown.errors.isEmpty, "\(shown.errors)")

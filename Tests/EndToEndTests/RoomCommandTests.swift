@@ -18,7 +18,8 @@ extension EndToEnd {
         private func host(_ options: [String] = []) throws -> RunningProgram {
             try RunningProgram(
                 "screenrelay",
-                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"] + options)
+                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"]
+                    + options)
         }
 
         /// The lines of a host with `--json`, each of which has to be an object.
@@ -129,8 +130,11 @@ extension EndToEnd {
             piped.stop()
             #expect(!piped.output.contains("█"))
             guard !reachable.hasPrefix("http://127.") else { return }
-            for (options, isThere) in [(["--lan", "--listen", "0"], true), (["--lan", "--listen", "0", "--no-qr"], false), ([], false)] {
-                let words = try ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
+            for (options, isThere) in [
+                (["--lan", "--listen", "0"], true), (["--lan", "--listen", "0", "--no-qr"], false), ([], false),
+            ] {
+                let words =
+                    try ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
                     + (options.isEmpty ? ["--listen", "127.0.0.1:0"] : options)
                 let program = try #require(builtProgram("screenrelay"))
                 // A terminal of its own, 120 columns wide.

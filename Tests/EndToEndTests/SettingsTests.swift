@@ -43,7 +43,9 @@ extension EndToEnd {
                     ["screenrelay", "share", "--listen", "127.0.0.1:0", "--udp-port", "0"] + words,
                     environment: ["XDG_CONFIG_HOME": home])
                 #expect(run.status == .exited(64))
-                #expect(run.errorOutput.contains(says.split(separator: ":").last.map(String.init) ?? says), "\(run.errorOutput)")
+                #expect(
+                    run.errorOutput.contains(says.split(separator: ":").last.map(String.init) ?? says),
+                    "\(run.errorOutput)")
                 if says.hasPrefix("/") { #expect(run.errorLine?.contains(says) == true, "\(run.errorOutput)") }
             }
             // What a sharer needs in a hurry reads none.
@@ -64,12 +66,14 @@ extension EndToEnd {
             #expect(run.status == .exited(64) && run.errorLine?.contains("/config:2: fps 0") == true)
         }
 
-        @Test("a mistake in one names its file, line and key", arguments: [
-            ("[share]\nfsp=3\n", "/config:2: unknown setting 'fsp' in [share]; did you mean fps?", Int32(64)),
-            ("[sharing]\n", "/config:1: unknown group [sharing]", 64),
-            ("[share]\nlan=yes\n", "/config:2: lan is a switch; write true or false", 64),
-            ("fps=3\n", "/config is no settings file:", 65),
-        ])
+        @Test(
+            "a mistake in one names its file, line and key",
+            arguments: [
+                ("[share]\nfsp=3\n", "/config:2: unknown setting 'fsp' in [share]; did you mean fps?", Int32(64)),
+                ("[sharing]\n", "/config:1: unknown group [sharing]", 64),
+                ("[share]\nlan=yes\n", "/config:2: lan is a switch; write true or false", 64),
+                ("fps=3\n", "/config is no settings file:", 65),
+            ])
         func mistakes(_ text: String, _ says: String, _ exitCode: Int32) throws {
             let path = try config(text)
             for command in ["share", "host", "capture", "replay"] {

@@ -55,7 +55,9 @@ struct AdministrationTests {
     @Test("without its token nothing is learnt: not what is there, nor what could be done with it")
     func tokens() throws {
         let server = try server()
-        let wrong = [[:], ["Authorization": "Bearer secret"], ["Authorization": "Bearer "], ["Authorization": "master"]]
+        let wrong = [
+            [:], ["Authorization": "Bearer secret"], ["Authorization": "Bearer "], ["Authorization": "master"],
+        ]
         var answers: [RawResponse] = []
         for headers in wrong {
             for (method, path) in [

@@ -62,7 +62,9 @@ final class MatroskaWriter: MediaFormatWriter {
         let time = Self.milliseconds(times.presentation.nanoseconds)
         end = max(end, Self.milliseconds(times.presentation.nanoseconds + max(0, times.duration.nanoseconds)))
         if needsCluster(at: time, isKey: isKey) { try beginCluster(at: time, isKey: isKey) }
-        guard let cluster, let offset = Int16(exactly: time - cluster.time) else { throw .rejected(reason: "its times") }
+        guard let cluster, let offset = Int16(exactly: time - cluster.time) else {
+            throw .rejected(reason: "its times")
+        }
         // SimpleBlock (RFC 9559 section 10.2): track, time in the cluster, flags.
         let front: [UInt8] =
             [0x80 | UInt8(Self.trackNumber)] + EBML.bigEndian(UInt64(UInt16(bitPattern: offset)), count: 2)

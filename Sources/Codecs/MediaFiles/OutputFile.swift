@@ -28,10 +28,12 @@ final class OutputFile {
                     let more = second[(done - skipped)...]
                     var pieces = [
                         iovec(
-                            iov_base: UnsafeMutableRawPointer(mutating: UnsafeRawBufferPointer(rebasing: rest).baseAddress),
+                            iov_base: UnsafeMutableRawPointer(
+                                mutating: UnsafeRawBufferPointer(rebasing: rest).baseAddress),
                             iov_len: rest.count),
                         iovec(
-                            iov_base: UnsafeMutableRawPointer(mutating: UnsafeRawBufferPointer(rebasing: more).baseAddress),
+                            iov_base: UnsafeMutableRawPointer(
+                                mutating: UnsafeRawBufferPointer(rebasing: more).baseAddress),
                             iov_len: more.count),
                     ]
                     return writev(descriptor, &pieces, 2)

@@ -19,7 +19,8 @@ extension Command {
             CaptureVerbosity.option(default: .info),
             Option(
                 long: "supervised",
-                help: "end with the process that started this one, and gain no privileges, as 'screenrelay share' has it"
+                help:
+                    "end with the process that started this one, and gain no privileges, as 'screenrelay share' has it"
             ),
             Option(
                 long: "user", value: .required("NAME"),

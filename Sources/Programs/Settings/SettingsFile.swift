@@ -39,7 +39,8 @@ public enum SettingsFile {
             for key in strings(g_key_file_get_keys(file, group, nil, nil)) {
                 document.entries.append(
                     SettingsDocument.Entry(
-                        group: group, key: key, text: value(of: key, in: group, file), list: list(of: key, in: group, file),
+                        group: group, key: key, text: value(of: key, in: group, file),
+                        list: list(of: key, in: group, file),
                         line: places.line(of: key, in: group)))
             }
         }

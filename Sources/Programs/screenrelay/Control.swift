@@ -115,7 +115,8 @@ enum Control {
         case .status: return .done(StatusReport(of: host, process: getpid(), what: what).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: what).json)
         case .rooms: return host.rooms().map { .done($0.json) } ?? .refused("the rooms don't answer")
-        case .kick(let id): return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
+        case .kick(let id):
+            return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
         }
     }
 

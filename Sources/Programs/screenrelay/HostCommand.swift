@@ -16,7 +16,7 @@ enum HostCommand {
                     + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
             ),
             .linkToken, TrackOption.option,
-        ] + HostOptions.options + [Log.option(default: .warning)],
+        ] + HostOptions.all + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(

@@ -3,6 +3,9 @@ import ScreenRelayKit
 import Signalling
 
 extension HostOptions {
+    /// All that `share` and `host` have in common.
+    static let all = options + administrationOptions + SharingNews.options
+
     static let administrationOptions = [
         Option(
             long: "admin-token-file", value: .required("FILE"),

@@ -41,7 +41,7 @@ enum HostOptions {
             long: "allow-origin", value: .required("ORIGIN"),
             help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
             repeats: true),
-    ] + administrationOptions + SharingNews.options
+    ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()

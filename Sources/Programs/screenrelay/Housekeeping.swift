@@ -26,7 +26,7 @@ enum Housekeeping {
                 name: "COMMAND", count: 0...1, help: "the page of this command; without it, that of the program"),
             examples: [
                 Example("screenrelay man share | man -l -", "Reads a page that isn't installed."),
-                Example("screenrelay man -o /usr/local/share/man/man1", "Installs all of them.")
+                Example("screenrelay man -o /usr/local/share/man/man1", "Installs all of them."),
             ]),
         Command(
             name: "completion",

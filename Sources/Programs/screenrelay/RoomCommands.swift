@@ -16,7 +16,8 @@ enum RoomCommands {
     static func kick(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
         let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
         guard let (room, member) = found.first else {
-            return Program.fail("'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
+            return Program.fail(
+                "'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
         }
         guard found.count == 1 else {
             let names = found.prefix(5).map(\.member.id).joined(separator: ", ")

@@ -11,7 +11,7 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display to a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + ShareConfinement.options + HostOptions.options + [
+        options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + [
             CaptureVerbosity.option(default: .warning)
         ],
         examples: [

@@ -10,12 +10,15 @@ final class SharingNews: Sendable {
     static let options = [
         Option(
             long: "json",
-            help: "for programs: on standard output a JSON object a line, with an event of started, came, left, state or "
+            help:
+                "for programs: on standard output a JSON object a line, with an event of started, came, left, state or "
                 + "ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
         Option(
             long: "no-qr",
-            help: "print no QR code; without either, one is printed to a terminal where other machines can reach the link"),
+            help:
+                "print no QR code; without either, one is printed to a terminal where other machines can reach the link"
+        ),
     ]
     static let alternatives = [["qr", "no-qr"]]
 
