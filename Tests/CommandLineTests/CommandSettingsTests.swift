@@ -27,7 +27,8 @@ struct CommandSettingsTests {
     private func options(_ words: [String], _ text: String) throws -> ParsedOptions {
         let folder = try TemporaryFolder()
         let path = try folder.write("config", Array(text.utf8))
-        let document = try #require(try SettingsFile.read(path))
+        let read = try SettingsFile.read(path)
+        let document = try #require(read)
         return try Self.share.parse(words, program: "prog share").completed(
             by: try Self.set.settings(in: document, for: "share"))
     }
@@ -93,7 +94,8 @@ struct CommandSettingsTests {
             ("[share]\nhelp=true\n", "config:2: unknown setting 'help'"),
         ])
     func mistakes(_ text: String, _ words: String) throws {
-        #expect(try problem(text).hasPrefix(words), "\(try problem(text))")
+        let found = try problem(text)
+        #expect(found.hasPrefix(words), "\(found)")
     }
 
     @Test("what is no key file is an error that says so; one that isn't there is none")

@@ -1,4 +1,4 @@
-import Glibc
+import MediaTypes
 
 /// Writes one H.264 track as Matroska (RFC 9559), with times in whole milliseconds.
 ///

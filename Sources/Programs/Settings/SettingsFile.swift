@@ -47,15 +47,22 @@ public enum SettingsFile {
         return document
     }
 
+    /// nil where something in the value has no meaning, as "\q": GLib gives what it could read, and an error.
     private static func value(of key: String, in group: String, _ file: OpaquePointer) -> String? {
-        guard let text = g_key_file_get_string(file, group, key, nil) else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        var error: UnsafeMutablePointer<GError>?
+        let text = g_key_file_get_string(file, group, key, &error)
+        defer {
+            g_free(text)
+            g_clear_error(&error)
+        }
+        return error == nil ? text.map { String(cString: $0) } : nil
     }
 
     private static func list(of key: String, in group: String, _ file: OpaquePointer) -> [String]? {
-        guard let list = g_key_file_get_string_list(file, group, key, nil, nil) else { return nil }
-        return strings(list)
+        var error: UnsafeMutablePointer<GError>?
+        let list = strings(g_key_file_get_string_list(file, group, key, nil, &error))
+        defer { g_clear_error(&error) }
+        return error == nil ? list : nil
     }
 
     /// The strings of a vector that ends with NULL, which is freed.
