@@ -4,7 +4,7 @@ import MediaTypes
 import RecordingFiles
 import Signalling
 import Synchronization
-public import Threading
+import Threading
 import TrackHub
 import WebRTC
 

@@ -7,7 +7,6 @@ import STUN
 public import Signalling
 import Synchronization
 public import Threading
-import TrackHub
 public import WebRTC
 
 /// A host: rooms with tracks in them, their viewers by WebRTC, their pages and signalling by HTTP, each track's source by the
