@@ -117,9 +117,9 @@ extension CommandSet {
 }
 
 extension Command {
-    /// What can stand in a settings file.
+    /// What can stand in a settings file: not what names one, and not what only shows something and ends.
     var settable: [Option] {
-        options.filter { ![Option.config.long, Option.noConfig.long, "help", "version"].contains($0.long) }
+        options.filter { ![Option.config.long, Option.noConfig.long, "help", "version", "list"].contains($0.long) }
     }
 
     fileprivate func option(_ long: String) -> Option? { settable.first { $0.long == long } }

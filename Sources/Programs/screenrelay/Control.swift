@@ -4,6 +4,7 @@ import Ingest
 import LinkTransport
 import MediaTypes
 import ScreenRelayKit
+import Signalling
 import Threading
 
 /// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms` and `kick`: what a sharer says to the share or host

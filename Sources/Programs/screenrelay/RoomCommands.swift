@@ -43,7 +43,9 @@ enum RoomCommands {
         var table = TextTable()
         table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS"])
         for member in room.members {
-            let tracks = member.tracks.joined(separator: ",") + (member.meeting ? " (meeting)" : "")
+            let tracks =
+                (member.tracks.isEmpty ? "-" : member.tracks.joined(separator: ","))
+                + (member.meeting ? " (meeting)" : "")
             table.add([
                 member.id, member.kind, member.name ?? "-", member.address, age(member.seconds), tracks,
             ])
