@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foundation
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
