@@ -134,7 +134,7 @@ extension EndToEnd {
                 (["--lan", "--listen", "0"], true), (["--lan", "--listen", "0", "--no-qr"], false), ([], false),
             ] {
                 let words =
-                    try ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
+                    ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
                     + (options.isEmpty ? ["--listen", "127.0.0.1:0"] : options)
                 let program = try #require(builtProgram("screenrelay"))
                 // A terminal of its own, 120 columns wide.
