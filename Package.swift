@@ -71,6 +71,7 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev"]),
+        system("CQREncode", apt: ["libqrencode-dev"]),
 
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
@@ -83,6 +84,7 @@ let package = Package(
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+        shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
@@ -147,9 +149,11 @@ let package = Package(
 
         // Programs.
         shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+        shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
+                "QRCodes", "Settings",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
                 "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -179,7 +183,10 @@ let package = Package(
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
         tests(
             "CodecsTests",
-            ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
+            [
+                "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes", "Processes", "H264",
+                "MediaTypes", "TestSupport",
+            ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "InspectionTests",
@@ -229,7 +236,9 @@ let package = Package(
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
         tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
-        tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+        tests(
+            "CommandLineTests",
+            ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

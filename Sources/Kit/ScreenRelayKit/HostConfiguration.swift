@@ -25,6 +25,8 @@ public struct HostConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
     public var alsoOtherJoined = false
+    /// Who may ask over HTTP who is in the rooms, and have them leave (`Protocol/openapi.yaml`); nil for nobody.
+    public var administration: Administration?
 
     /// Reached on loopback alone, with a new token.
     public init() {}

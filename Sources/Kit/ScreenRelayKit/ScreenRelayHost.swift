@@ -29,7 +29,7 @@ public final class ScreenRelayHost: Sendable {
 
     private let configuration: HostConfiguration
     private let media: MediaServer
-    private let signalling: SignallingServer
+    let signalling: SignallingServer
     let log: EventLog
     private let sharing: Mutex<Sharing>
 
@@ -84,6 +84,7 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.onEvent = onVisit
         let publishing = RoomPublishing(media: media, log: log)
         signallingConfiguration.publishing = publishing
+        signallingConfiguration.administration = configuration.administration
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()

@@ -25,6 +25,8 @@ public struct SignallingConfiguration: Sendable {
     public var log: @Sendable (String) -> Void = { _ in }
     /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
+    /// Who may use `/api`; nil for nobody.
+    public var administration: Administration?
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen

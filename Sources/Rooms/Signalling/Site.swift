@@ -49,6 +49,9 @@ final class Site {
     /// When all this began (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
+    /// Who may use `/api`; nil for nobody.
+    let adminAccess: AdministrationAccess?
+
     private let alsoOtherJoined: Bool
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
@@ -67,6 +70,7 @@ final class Site {
         onEvent = configuration.onEvent
         clock = configuration.clock
         alsoOtherJoined = configuration.alsoOtherJoined
+        adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
@@ -144,6 +148,7 @@ extension Site {
         case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
         case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
         case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
+        case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
