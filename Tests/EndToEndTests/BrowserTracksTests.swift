@@ -75,7 +75,7 @@ extension EndToEnd {
             let origin = String(link.prefix { $0 != "#" })
             let page = try browser.newPage("about:blank")
             // A document without a script of its own.
-            try page.navigate(origin + "viewer.css")
+            try page.navigate(origin + "base.css")
             _ = try page.evaluate("(\(Self.client))('\(key)')")
             return page
         }

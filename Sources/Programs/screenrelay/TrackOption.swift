@@ -13,7 +13,8 @@ struct TrackOption: Sendable {
         long: "track", value: .required("[ROOM/]NAME=LINK"),
         help:
             "another track, of the room or of a room of that name, which then has a link of its own; a capture for it "
-            + "connects at LINK, which is written as for --link; may be repeated")
+            + "connects at LINK, which is written as for --link; may be repeated",
+        repeats: true)
 
     /// What the user wrote; each track once, and none that is there without it.
     static func all(_ options: ParsedOptions, room: String) throws(UsageError) -> [TrackOption] {

@@ -82,10 +82,11 @@ extension Site {
         guard var pointer = tracks[address]?.pointer else { return }
         let room = address.room
         let players = playerSessions.values.count { $0.room == room && $0.track == address.track }
+        let callers = socketIO.isWatched(address) ? 1 : 0
         var audience = PointerPolicy.Audience()
         audience.hasPointerSource = pointer.hasSource
         audience.pages = directory.viewers(in: room).count
-        audience.plainReaders = pointer.readers + directory.peerCount(of: address.track, in: room) + players
+        audience.plainReaders = pointer.readers + directory.peerCount(of: address.track, in: room) + players + callers
         let now = g_get_monotonic_time()
         let hasChanged = pointer.policy.decide(for: audience, at: now)
         tracks[address]?.pointer = pointer
