@@ -106,7 +106,8 @@ struct RoomMediaBridge: RoomMedia {
 }
 
 extension MediaRefusal {
-    fileprivate init(_ refusal: OfferRefusal) {
+    /// What signalling makes of the media server's refusal.
+    init(_ refusal: OfferRefusal) {
         switch refusal {
         case .malformed(let why): self = .badOffer(why)
         case .unusable(let why): self = .unsupported(why)

@@ -10,6 +10,8 @@ enum MediaCommand: Sendable {
     /// Calls `giveUp` at `deadline`, unless the session is opened before: its offer waits for an answer.
     case expectAnswer(PeerSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(PeerSessionID, LiteAgent)
+    case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
+    case requestKeyFrame(PeerSessionID)
     case close(PeerSessionID)
     case watchPointer(PeerSessionID, @Sendable (PointerChange) -> Void)
     case statistics(@Sendable ([PeerStatistics]) -> Void)

@@ -119,11 +119,11 @@ final class MediaLoop: DatagramSink {
         sessions[session.id] = nil
         for ufrag in session.localUfrags { byUfrag[ufrag] = nil }
         for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
-        session.feed.sessionCount -= 1
-        if session.decodes == .yuv420 { session.feed.limitedSessionCount -= 1 }
-        log.info("viewer \(session.id) left: \(session.end ?? "closed")")
+        session.feed?.sessionCount -= 1
+        if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
+        log.info("\(session.title) left: \(session.end ?? "closed")")
         onEnd.removeValue(forKey: session.id)?(session.end ?? "closed")
-        if let due = session.feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
+        if let due = session.feed?.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
     }
 
     // MARK: Commands
@@ -136,10 +136,14 @@ final class MediaLoop: DatagramSink {
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
                 if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
-                let session = PeerSession(parameters, feed: feed, context: context, sink: self, now: now)
-                sessions[session.id] = session
-                byUfrag[parameters.localUfrag] = session
-                onEnd[session.id] = callback
+                add(PeerSession(parameters, feed: feed, context: context, sink: self, now: now), callback)
+            case .publish(let parameters, let publication, let callback):
+                let session = PeerSession(
+                    parameters, feed: nil, publication: publication, context: context, sink: self, now: now)
+                add(session, callback)
+            case .requestKeyFrame(let id):
+                guard let session = sessions[id] else { continue }
+                session.requestKeyFrame(now: now)
                 note(session)
             case .expectAnswer(let id, let deadline, let giveUp):
                 unanswered[id] = UnansweredOffer(deadline: deadline, giveUp: giveUp)
@@ -155,20 +159,27 @@ final class MediaLoop: DatagramSink {
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watchPointer(onChange)
             case .statistics(let completion):
-                completion(sessions.values.map(\.statistics))
+                completion(sessions.values.filter { $0.feed != nil }.map(\.statistics))
             case .stop:
                 isStopped = true
             }
         }
     }
 
+    private func add(_ session: PeerSession, _ callback: @escaping @Sendable (String) -> Void) {
+        sessions[session.id] = session
+        byUfrag[session.ice.localUfrag] = session
+        onEnd[session.id] = callback
+        note(session)
+    }
+
     /// Answers what came after the end.
     private func refuse(_ command: MediaCommand) {
         switch command {
-        case .open(_, _, let callback): callback(Self.ending)
+        case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .statistics(let completion): completion([])
-        case .close, .restartICE, .watchPointer, .stop: break
+        case .close, .restartICE, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
 
@@ -241,7 +252,7 @@ final class MediaLoop: DatagramSink {
                 let wasConnected = session.isConnected
                 session.handle(datagram, kind: kind, now: now)
                 if !wasConnected, session.isConnected {
-                    log.info("viewer \(session.id) is connected from \(received.path.peer)")
+                    log.info("\(session.title) is connected from \(received.path.peer)")
                 }
                 note(session)
             case .other:

@@ -93,13 +93,3 @@ extension MediaServer {
         }
     }
 }
-
-extension OfferRefusal {
-    /// What is wrong with a description of the peer's.
-    init(_ error: any Error) {
-        switch error as? SDPError {
-        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
-        default: self = .unusable("\(error)")
-        }
-    }
-}

@@ -44,6 +44,14 @@ public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
     /// The server has ended.
     case stopped
 
+    /// The refusal of an offer that `error` tells of: it can't be read, or can't be agreed to.
+    init(_ error: any Error) {
+        switch error as? SDPError {
+        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
+        default: self = .unusable("\(error)")
+        }
+    }
+
     public var description: String {
         switch self {
         case .malformed(let why), .unusable(let why): why
@@ -62,7 +70,7 @@ public final class MediaServer: Sendable {
 
     private let configuration: MediaServerConfiguration
     private let context: DTLSContext
-    private let clock: NTPClock
+    let clock: NTPClock
     let inbox: MediaInbox
     let counters = Mutex(Counters())
     private let thread: NamedThread
@@ -157,7 +165,7 @@ public final class MediaServer: Sendable {
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             ended(id)
-            throw .unusable("\(error)")
+            throw OfferRefusal(error)
         }
         let formats = SessionFormats(video)
         let decodes = formats.decodes
@@ -255,7 +263,7 @@ public final class MediaServer: Sendable {
 }
 
 extension SessionFormats {
-    fileprivate init(_ video: NegotiatedVideo) {
+    init(_ video: NegotiatedVideo) {
         func format(_ negotiated: NegotiatedVideo.Format) -> Format {
             Format(
                 payloadType: PayloadType(negotiated.payloadType),

@@ -1,3 +1,5 @@
+public import Rooms
+
 /// How a `SignallingServer` is set up.
 public struct SignallingConfiguration: Sendable {
     /// Where to listen; at least one.
@@ -11,8 +13,12 @@ public struct SignallingConfiguration: Sendable {
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
     public var limits = SignallingLimits()
+    /// Who lets publishers in (WHIP); nil where nobody may publish.
+    public var publishing: (any TrackPublishing)?
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
+    /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
+    public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
@@ -37,18 +43,27 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A room and who serves its pictures.
+/// A room and its first track.
 public struct RoomConfiguration: Sendable {
     /// As it stands in links: no comma, no slash.
     public let name: String
     /// What lets a client in; nil (`--open`) lets in everybody.
     public let token: String?
-    public let media: any RoomMedia
+    /// The track that is there from the beginning, and who serves its pictures.
+    public let track: (name: TrackName, media: any RoomMedia)?
 
-    public init(name: String, token: String?, media: any RoomMedia) {
+    /// A room with one track.
+    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
         self.name = name
         self.token = token
-        self.media = media
+        self.track = (track, media)
+    }
+
+    /// A room without a track; ``SignallingServer/addTrack(_:media:room:)`` brings one.
+    public init(name: String, token: String?) {
+        self.name = name
+        self.token = token
+        track = nil
     }
 }
 

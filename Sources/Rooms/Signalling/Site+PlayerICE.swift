@@ -29,7 +29,7 @@ extension Site {
             }
             return restart(exchange, name, session, text, fragment, headers)
         }
-        media[session.room]?.remoteCandidates(session.media, fragment: text)
+        session.side.remoteCandidates(session.media, fragment: text)
         exchange.answer(HTTPResponse(204, headers: headers))
     }
 
@@ -38,8 +38,7 @@ extension Site {
         _ headers: [(String, String)]
     ) {
         do throws(MediaRefusal) {
-            guard let media = media[session.room] else { throw .unsupported("this room has no picture") }
-            let restarted = try media.restartICE(session.media, fragment: text)
+            let restarted = try session.side.restartICE(session.media, fragment: text)
             let tag = EntityTag(text: restarted.entityTag)
             playerSessions[name]?.tag = tag
             playerSessions[name]?.generation = fragment
