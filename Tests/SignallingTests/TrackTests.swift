@@ -90,6 +90,8 @@ struct TrackTests {
         #expect(try server.request("POST", "/whep/desk?track=none", headers, body: "v=0\r\n").status == 404)
         #expect(try server.request("GET", "/snapshot.png?track=desk2", headers).body == [1, 2, 3])
         #expect(try server.request("GET", "/snapshot.png?room=desk&track=none", headers).status == 404)
+        let link = "http://127.0.0.1:\(server.port)/#desk,secret"
+        #expect(try SnapshotClient().fetchSnapshot(link: link, track: "desk2", format: .png) == [1, 2, 3])
         #expect(try server.request("GET", "/snapshot.png", headers).status == 503)
         server.server.removeTrack("desk2", room: "desk")
         try eventually("the player's end") { server.server.audience(of: "desk").players == 0 }
@@ -130,6 +132,10 @@ struct TrackTests {
             let place = PointerPlace(x: track.utf8.count, y: 2, isVisible: true)
             server.server.updatePointer(.place(place), room: "desk", track: track)
         }
+        // What is told here, and what comes over a socket, is taken in any order.
+        let isTaken = Mutex(false)
+        server.server.describe { _ in isTaken.withLock { $0 = true } }
+        try eventually("what was told", holds: { isTaken.withLock { $0 } })
         try client.send(offer: "o", to: host, track: "desk2")
         #expect(try client.next(event: "_answer")["track"] as? String == "desk2")
         let place = try client.next(event: "_pointer")

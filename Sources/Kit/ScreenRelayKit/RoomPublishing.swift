@@ -148,7 +148,7 @@ final class RoomPublishing: TrackPublishing {
 
 extension ScreenRelayHost: PublishableTracks {
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
-        if let present = track(name, in: room) { return present }
+        if let track = track(name, in: room) { return track }
         return try addTrack(name, to: room)
     }
 

@@ -56,6 +56,6 @@ struct TrackOption: Sendable {
 
     /// Rooms and tracks are named alike.
     private static func isName(_ text: String) -> Bool {
-        (try? ValueFormat.roomName.read(text, option: "--track")) != nil
+        (try? ValueFormat<String>.roomName.read(text, option: "--track")) != nil
     }
 }

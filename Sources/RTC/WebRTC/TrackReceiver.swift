@@ -92,8 +92,11 @@ struct TrackReceiver {
     mutating func advance(now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool) {
         assemble(now: now)
         if let ssrc {
-            let missing = publication.answersNacks ? buffer.requests(now: now) : []
-            if !missing.isEmpty {
+            while true {
+                let missing = buffer.requests(now: now)
+                guard !missing.isEmpty else { break }
+                // What nobody would answer isn't asked, and given up in its time all the same.
+                guard publication.answersNacks else { continue }
                 let nack = GenericNack(sender: ownSSRC, media: ssrc, sequenceNumbers: missing)
                 self.send(ReceiverReport(ssrc: ownSSRC), .genericNack(nack), protector, send)
             }

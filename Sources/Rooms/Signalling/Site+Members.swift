@@ -58,6 +58,7 @@ extension Site {
     func memberSessionEnded(_ member: MemberID, _ track: TrackName, reason: String) {
         members[member]?.sessions[track] = nil
         handle(.sessionEnded(member, track: track, reason: reason))
+        if let room = members[member]?.room { sessionsChanged(in: room) }
     }
 
     /// Pings, and closes who hasn't joined in time.
@@ -192,11 +193,10 @@ extension Site {
             member.sessions[address.track] = session
             watchPointer(of: id, address, session)
             handle(.sessionAnswered(id, track: address.track, sdp: opened.answer))
-            // Only those who watch it hear of this track's pointer. A second track may also be what brings plain clients to it.
-            if directory.namesTracks(in: address.room) {
-                if directory.viewers(in: address.room).contains(id) { tellPointer(of: address, to: member) }
-                decidePointers(of: address.room)
+            if directory.namesTracks(in: address.room), directory.viewers(in: address.room).contains(id) {
+                tellPointer(of: address, to: member)
             }
+            sessionsChanged(in: address.room)
         } catch {
             log("room \(address.room): an offer from \(member.address) was refused: \(error)")
             handle(.sessionRefused(id, track: address.track, reason: error.description))
@@ -209,6 +209,12 @@ extension Site {
         guard let session = members[id]?.sessions.removeValue(forKey: track) else { return }
         sessionOwners[session.key] = nil
         session.side.close(session.id)
+        if let room = members[id]?.room { sessionsChanged(in: room) }
+    }
+
+    /// Plain clients count for the pointers of the further tracks that they watch.
+    private func sessionsChanged(in room: String) {
+        if directory.namesTracks(in: room) { decidePointers(of: room) }
     }
 
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
