@@ -74,6 +74,7 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
+        system("CQREncode", apt: ["libqrencode-dev"]),
 
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
@@ -86,6 +87,7 @@ let package = Package(
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+        shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
@@ -134,8 +136,9 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
+        pure("Rooms", "OneToOne", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "OneToOne", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -144,14 +147,16 @@ let package = Package(
             [
                 "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub",
                 "Ingest",
-                "STUN", "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "STUN", "SecureTransport", "WebRTC", "Rooms", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
         shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+        shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
+                "QRCodes", "Settings",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -166,6 +171,7 @@ let package = Package(
         shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
         program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
         program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+        program("Proving", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(
@@ -180,7 +186,10 @@ let package = Package(
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
         tests(
             "CodecsTests",
-            ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
+            [
+                "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes", "Processes", "H264",
+                "MediaTypes", "TestSupport",
+            ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "InspectionTests",
@@ -228,8 +237,11 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "Processes", "TestSupport"]),
-        tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+        tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
+        tests("SignallingTests", ["Rooms", "Signalling", "Processes", "TestSupport"]),
+        tests(
+            "CommandLineTests",
+            ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

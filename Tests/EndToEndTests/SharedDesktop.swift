@@ -122,8 +122,8 @@ final class SharedDesktop {
 final class RunningProgram {
     let child: ChildProcess
 
-    /// Without a home no token is kept: tests leave none behind in the user's.
-    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil]
+    /// Without a home no token is kept, and no settings are read: tests leave none behind in the user's.
+    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil, "XDG_CONFIG_HOME": nil]
 
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
     init(
@@ -168,6 +168,16 @@ final class RunningProgram {
             let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
             // The last piece has no line feed yet.
             return lines.dropLast().first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }.map(String.init)
+        }
+    }
+
+    /// The token for presenters, where `share` or `host` was asked to print it (`--presenters`).
+    func presentersToken() throws -> String {
+        try eventually("the presenters' token") {
+            let line = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
+                $0.hasPrefix("To present: ")
+            }
+            return line?.split(separator: " ").last.map(String.init)
         }
     }
 

@@ -8,13 +8,15 @@ private let ben = MemberID("ben")
 private let eve = MemberID("eve")
 private let key = RoomKey("desk,secret")
 
-/// Two rooms: "desk" with a token, "attic" open to all.
+/// Two rooms with a track each: "desk" with a token, "attic" open to all.
 private func makeDirectory(peerLimit: Int = 32) -> RoomDirectory {
-    RoomDirectory(
+    var rooms = RoomDirectory(
         [
             RoomDefinition(name: "desk", access: AccessPolicy(viewing: AccessToken("secret")), host: host),
             RoomDefinition(name: "attic", access: AccessPolicy(viewing: nil), host: attic),
         ], peerLimit: peerLimit)
+    for room in rooms.roomNames { _ = rooms.handle(.addTrack(.screen, room: room)) }
+    return rooms
 }
 
 @Suite("Who is in a room")
@@ -98,6 +100,21 @@ struct JoiningTests {
         _ = rooms.handle(.join(ann, key, .peer))
         #expect(rooms.handle(.join(ann, RoomKey("desk,wrong"), .peer)) == [.refuse(ann, .notAdmitted)])
         #expect(rooms.memberCount(in: "desk") == 0)
+    }
+
+    @Test("a join among thousands of viewers is told to who joins alone, and a leave to nobody")
+    func joinsAreCheap() {
+        var rooms = makeDirectory()
+        for number in 0..<3000 {
+            let viewer = MemberID("viewer \(number)")
+            #expect(rooms.handle(.join(viewer, key, .viewer, name: "Viewer")).count == 2)
+        }
+        #expect(rooms.people(in: "desk").members.count == 50)
+        for number in 0..<3000 where number % 3 != 1 {
+            #expect(rooms.handle(.leave(MemberID("viewer \(number)"))) == [])
+        }
+        #expect(rooms.people(in: "desk").count == 1000)
+        #expect(rooms.people(in: "desk").members.first?.id == MemberID("viewer 1"))
     }
 
     @Test("a room takes so many plain clients and any number of viewers")

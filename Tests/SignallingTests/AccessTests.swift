@@ -138,7 +138,7 @@ struct AccessTests {
         let clock = TestClock()
         let server = try RunningServer {
             $0.rooms[0].access = RoomAccess(viewing: "secret", presenting: "stage", expiry: 2000)
-            $0.clock = { clock.now }
+            $0.lifetimeClock = { clock.now }
             // Looked at often.
             $0.limits.handshakeTime = .milliseconds(200)
         }
@@ -255,7 +255,7 @@ struct PageRuleTests {
     @Test("every file forbids inline code, frames, forms, plug-ins and devices of other origins")
     func headers() throws {
         let server = try RunningServer()
-        for path in ["/", "/viewer.js", "/viewer.css", "/favicon.svg"] {
+        for path in ["/", "/index.html", "/viewer.js", "/favicon.svg"] {
             let answer = try server.request("GET", path, host: "127.0.0.1:\(server.port)")
             let policy = try #require(answer.headers["content-security-policy"])
             for rule in [

@@ -1,5 +1,6 @@
 import Signalling
 import Synchronization
+import TestSupport
 
 /// A media side that notes what it is asked and answers what the test told it to.
 final class FakeMedia: RoomMedia {
@@ -7,6 +8,7 @@ final class FakeMedia: RoomMedia {
         var offers: [String] = []
         var closed: [MediaSessionID] = []
         var fragments: [String] = []
+        var restarts: [String] = []
         var refusal: MediaRefusal?
         var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
@@ -18,6 +20,7 @@ final class FakeMedia: RoomMedia {
     let state = Mutex(State())
 
     static let answer = "v=0\r\ns=answer\r\n"
+    static let fragment = "a=ice-ufrag:fresh\r\n"
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
         let result = state.withLock { state -> Result<OpenedSession, MediaRefusal> in
@@ -26,6 +29,16 @@ final class FakeMedia: RoomMedia {
             let id = MediaSessionID(rawValue: UInt64(state.offers.count))
             state.ends[id] = onEnd
             return .success(OpenedSession(id: id, answer: Self.answer, entityTag: "tag\(id.rawValue)"))
+        }
+        return try result.get()
+    }
+
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        let result = state.withLock { state -> Result<RestartedSession, MediaRefusal> in
+            if let refusal = state.refusal { return .failure(refusal) }
+            state.restarts.append(fragment)
+            return .success(
+                RestartedSession(fragment: Self.fragment, entityTag: "tag\(session.rawValue).\(state.restarts.count)"))
         }
         return try result.get()
     }
@@ -89,4 +102,17 @@ struct RunningServer: ~Copyable {
     ) throws -> RawResponse {
         try RawClient(port: port).request(method, path, host: host, headers, body: body)
     }
+}
+
+extension SignallingServer {
+    /// Waits until all that other threads have told so far is known: it may be behind what comes over a socket.
+    func waitUntilTaken() throws {
+        let isTaken = Flag()
+        describe { _ in isTaken.value.withLock { $0 = true } }
+        try eventually("what was told to be taken", holds: { isTaken.value.withLock { $0 } })
+    }
+}
+
+private final class Flag: Sendable {
+    let value = Mutex(false)
 }

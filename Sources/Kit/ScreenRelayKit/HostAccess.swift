@@ -3,14 +3,18 @@ import Signalling
 
 /// What a host's configuration says about who gets in, as the signalling takes it.
 extension RoomAccess {
-    init(_ configuration: HostConfiguration) {
-        self.init(viewing: configuration.token, presenting: configuration.presentingToken)
-        if let lifetime = configuration.lifetime {
-            expiry = SignallingConfiguration.bootTime() + Int(max(1, lifetime.components.seconds))
+    /// Makes the rules of each room from its two tokens: password and time are the same for all.
+    static func rules(
+        of configuration: HostConfiguration
+    ) -> (_ viewing: String?, _ presenting: String?) -> RoomAccess {
+        let hash = configuration.password.map { PasswordHash($0) }
+        let expiry = configuration.lifetime.map {
+            SignallingConfiguration.bootTime() + Int(max(1, $0.components.seconds))
         }
-        if let password = configuration.password {
-            let hash = PasswordHash(password)
-            isPassword = { hash.matches($0) }
+        return { viewing, presenting in
+            var access = RoomAccess(viewing: viewing, presenting: presenting, expiry: expiry)
+            if let hash { access.isPassword = { hash.matches($0) } }
+            return access
         }
     }
 }

@@ -4,7 +4,7 @@ public import Signalling
 
 /// How a host is reached, and by whom.
 public struct HostConfiguration: Sendable {
-    /// The room that the track is published in: letters, digits, `-`, `_`, `.`.
+    /// The host's first room, which is meant where a client names none: letters, digits, `-`, `_`, `.`.
     public var room = "screen"
     /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
     /// ``TokenFile`` keeps one.
@@ -17,6 +17,8 @@ public struct HostConfiguration: Sendable {
     public var lifetime: Duration?
     /// With which HTTPS and wss are served, in place of HTTP and ws.
     public var certificate: ServerCertificate?
+    /// More rooms, with other names; they have no track until one is added.
+    public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
     public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]
     /// Where the UDP port of all viewers is bound; port 0 takes any.
@@ -30,7 +32,28 @@ public struct HostConfiguration: Sendable {
     public var hostNames: [String] = []
     /// Pages of these origins may use the host as its own page does.
     public var allowedOrigins: [String] = []
+    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    public var alsoOtherJoined = false
+    /// Who may ask over HTTP who is in the rooms, and have them leave (`Protocol/openapi.yaml`); nil for nobody.
+    public var administration: Administration?
 
     /// Reached on loopback alone, with a new token.
     public init() {}
+}
+
+/// A room of a host beside its first.
+public struct HostRoom: Sendable {
+    /// As in links: letters, digits, `-`, `_`, `.`.
+    public var name: String
+    /// Who has it gets in; nil lets everybody in who reaches the port.
+    public var token: String?
+    /// Who has it may present, and view as well; nil lets nobody present.
+    public var presentingToken: String?
+
+    /// A room of that name; without a token it is open.
+    public init(name: String, token: String?, presentingToken: String? = nil) {
+        self.name = name
+        self.token = token
+        self.presentingToken = presentingToken
+    }
 }

@@ -32,6 +32,14 @@ enum AccessOptions {
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
     ]
 
+    static let alternatives = [["password", "password-file"]]
+
+    /// What is to be printed beside the links.
+    static func lines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
+        guard options.has("presenters") else { return [] }
+        return host.presenting.map { "To present: \($0)" }
+    }
+
     /// What `--password` or `--password-file` gives; nil where neither is there.
     static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
         let file = try options.value("password-file", as: .text)
@@ -67,29 +75,41 @@ enum AccessOptions {
         }
     }
 
-    /// The token that lets presenters in: the file's that was named, or the one kept beside the link's, or a new one.
+    /// The token that lets presenters into the first room: the file's that was named, or the one kept beside the link's, or a new
+    /// one.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
     ) throws(UsageError) -> String? {
-        let isNew = options.has("new-token")
         let named = try options.value("present-token-file", as: .text)
-        let beside = try options.value("token-file", as: .text)
+        let beside = try options.value("token-file", as: .text).map { $0 + ".present" }
+        guard let path = named ?? (configuration.lifetime == nil ? beside : nil) else {
+            return presentingToken(room: configuration.room, options, configuration)
+        }
         do throws(TokenFileError) {
-            if let named { return try TokenFile(path: named).token(isNew: isNew) }
-            if configuration.lifetime != nil { return HostConfiguration.randomToken() }
-            if let beside { return try TokenFile(path: beside + ".present").token(isNew: isNew) }
-            let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
-            return try file.map { file throws(TokenFileError) in
-                try TokenFile(path: file.path + ".present").token(isNew: isNew, makesFolders: true)
-            } ?? HostConfiguration.randomToken()
+            return try TokenFile(path: path).token(isNew: options.has("new-token"))
         } catch {
-            guard let named else {
-                StandardStreams.printError(
-                    "\(error); the presenters' token is good until this ends", program: Program.name)
-                return HostConfiguration.randomToken()
-            }
+            guard let named else { return lastingUntilTheEnd(error) }
             throw UsageError("--present-token-file \(named): \(error)", exitCode: error.exitCode)
         }
+    }
+
+    /// The token that lets presenters into a room, kept beside that of its link.
+    static func presentingToken(
+        room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) -> String {
+        let file = TokenFile(room: room, listen: configuration.listen.map { "\($0)" })
+        guard let file, configuration.lifetime == nil else { return HostConfiguration.randomToken() }
+        do throws(TokenFileError) {
+            return try TokenFile(path: file.path + ".present").token(
+                isNew: options.has("new-token"), makesFolders: true)
+        } catch {
+            return lastingUntilTheEnd(error)
+        }
+    }
+
+    private static func lastingUntilTheEnd(_ error: TokenFileError) -> String {
+        StandardStreams.printError("\(error); the presenters' token is good until this ends", program: Program.name)
+        return HostConfiguration.randomToken()
     }
 
     /// Has SIGHUP read certificate and key again. Files that are no good leave those in use.

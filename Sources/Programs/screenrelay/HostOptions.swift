@@ -10,6 +10,9 @@ import Threading
 
 /// The options that `share` and `host` have in common, and what they make of a host.
 enum HostOptions {
+    static let alternatives =
+        [["open", "token-file"], ["open", "new-token"]] + AccessOptions.alternatives + SharingNews.alternatives
+
     static let options =
         [
             Option(
@@ -34,11 +37,15 @@ enum HostOptions {
             Option(
                 long: "advertise", value: .required("ADDRESS"),
                 help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
-                    + "may be repeated"),
+                    + "may be repeated", repeats: true),
             .record,
             Option(
                 long: "allow-origin", value: .required("ORIGIN"),
-                help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
+                help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
+                repeats: true),
+            Option(
+                long: "other-joined",
+                help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
         ] + AccessOptions.options
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -53,9 +60,29 @@ enum HostOptions {
         configuration.certificate = try AccessOptions.certificate(options)
         configuration.lifetime = try options.value("expires", as: .lifetime)
         configuration.password = try AccessOptions.password(options)
+        configuration.alsoOtherJoined = options.has("other-joined")
+        configuration.administration = try administration(options, listen: configuration.listen)
         configuration.token = try token(options, configuration)
         configuration.presentingToken = try AccessOptions.presentingToken(options, configuration)
         return configuration
+    }
+
+    /// A room beside the first, with a token of its own that is kept as the first one's is, unless rooms are open.
+    static func furtherRoom(
+        _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) -> HostRoom {
+        let drawn = HostConfiguration.randomToken()
+        let presenting = AccessOptions.presentingToken(room: name, options, configuration)
+        if options.has("open") { return HostRoom(name: name, token: nil, presentingToken: presenting) }
+        if configuration.lifetime != nil { return HostRoom(name: name, token: drawn, presentingToken: presenting) }
+        do throws(TokenFileError) {
+            let file = TokenFile(room: name, listen: configuration.listen.map { "\($0)" })
+            let kept = try file?.token(isNew: options.has("new-token"), makesFolders: true)
+            return HostRoom(name: name, token: kept ?? drawn, presentingToken: presenting)
+        } catch {
+            StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
+            return HostRoom(name: name, token: drawn, presentingToken: presenting)
+        }
     }
 
     /// The token of the links that are out already, or a new one; nil for an open room.
@@ -83,12 +110,6 @@ enum HostOptions {
             }
             throw UsageError("--token-file \(named): \(error)", exitCode: error.exitCode)
         }
-    }
-
-    /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
-    static func links(to host: ScreenRelayHost, _ options: ParsedOptions) -> String {
-        "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined()
-            + (options.has("presenters") ? host.presenting.map { "To present: \($0)\n" } ?? "" : "")
     }
 
     private static func listenAddresses(
@@ -132,12 +153,17 @@ enum HostOptions {
 
     /// Ends the host, viewers first and then its recording; gives the exit code, which is another one where the end of the
     /// recording could not be written.
-    static func end(_ host: ScreenRelayHost, with code: Int32) -> Int32 {
+    static func end(_ host: ScreenRelayHost, with code: Int32, _ news: SharingNews) -> Int32 {
+        news.ending()
         host.stop()
+        var code = code
         // Any other failure was told when it came, and sharing went on.
-        guard let failure = host.recording?.failure, case .stalled = failure else { return code }
-        let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
-        return code == ExitCode.success.rawValue ? failed : code
+        if let failure = host.recording?.failure, case .stalled = failure {
+            let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
+            if code == ExitCode.success.rawValue { code = failed }
+        }
+        news.ended(code)
+        return code
     }
 
     /// A log at the level that was asked for.
@@ -181,6 +207,7 @@ extension HostError {
         case .media: .unavailable
         case .link(let error): ExitCode(error.kind)
         case .recording(let error): ExitCode(error.kind)
+        case .track: .usage
         case .system: .system
         }
     }

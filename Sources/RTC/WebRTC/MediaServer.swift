@@ -44,6 +44,14 @@ public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
     /// The server has ended.
     case stopped
 
+    /// The refusal of an offer that `error` tells of: it can't be read, or can't be agreed to.
+    init(_ error: any Error) {
+        switch error as? SDPError {
+        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
+        default: self = .unusable("\(error)")
+        }
+    }
+
     public var description: String {
         switch self {
         case .malformed(let why), .unusable(let why): why
@@ -62,15 +70,19 @@ public final class MediaServer: Sendable {
 
     private let configuration: MediaServerConfiguration
     private let context: DTLSContext
-    private let clock: NTPClock
-    private let inbox: MediaInbox
-    private let counters = Mutex(Counters())
+    let clock: NTPClock
+    let inbox: MediaInbox
+    let counters = Mutex(Counters())
     private let thread: NamedThread
     private let addresses: [HostAddress]
 
-    private struct Counters {
+    struct Counters {
         var lastID: UInt64 = 0
         var open: Set<PeerSessionID> = []
+        /// Of the sessions that have an answer.
+        var remoteICE: [PeerSessionID: RemoteICE] = [:]
+        /// Of those that wait for one.
+        var offers: [PeerSessionID: PendingOffer] = [:]
         var isStopped = false
     }
 
@@ -129,44 +141,49 @@ public final class MediaServer: Sendable {
     public func open(
         offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
     ) throws(OfferRefusal) -> OpenedPeer {
-        let ice = SecureRandom.iceCredentials()
-        let ssrc = SecureRandom.uint32()
-        let canonicalName = Self.randomName()
+        let local = localDescription()
         let answer: Answer
+        do {
+            answer = try Answer(to: SessionDescription(parsing: offer), local: local)
+        } catch {
+            throw OfferRefusal(error)
+        }
+        let id = try nextID()
+        try begin(id, local: local, video: answer.video, watching: hub, onEnd: onEnd)
+        return OpenedPeer(id: id, answer: answer.text, entityTag: local.iceUfrag)
+    }
+
+    /// Has the session `id`, which is counted already, begin as `video` says; where it can't, it isn't counted any more.
+    func begin(
+        _ id: PeerSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(OfferRefusal) {
         let fingerprint: SecureTransport.CertificateFingerprint
         do {
-            let own = context.certificate.fingerprint
-            answer = try Answer(
-                to: SessionDescription(parsing: offer),
-                local: LocalDescription(
-                    sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
-                    fingerprint: SDP.CertificateFingerprint(
-                        algorithm: own.algorithm.rawValue, bytes: own.bytes),
-                    addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: canonicalName))
-            let remote = answer.video.remoteFingerprint
+            let remote = video.remoteFingerprint
             fingerprint = try SecureTransport.CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
-            switch error as? SDPError {
-            case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: throw .malformed("\(error)")
-            default: throw .unusable("\(error)")
-            }
+            ended(id)
+            throw OfferRefusal(error)
         }
-        let video = answer.video
         let formats = SessionFormats(video)
         let decodes = formats.decodes
         // What was due while nobody watched.
         hub.pollChroma(now: monotonicNow())
-        if hub.excludes(viewerDecoding: decodes) { throw .unusable(ChromaPolicy.exclusion) }
-        let id = try nextID()
+        guard !hub.excludes(viewerDecoding: decodes) else {
+            ended(id)
+            throw .unusable(ChromaPolicy.exclusion)
+        }
         let parameters = SessionParameters(
-            id: id, localUfrag: ice.usernameFragment, localPassword: ice.password, remoteUfrag: video.remoteUfrag,
+            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
             remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client,
             formats: formats,
             extensions: HeaderExtensionFormat(
                 playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
                 midID: video.extensions.mid, mid: video.mid ?? ""),
-            ssrc: SSRC(ssrc), retransmissionSSRC: SSRC(ssrc &+ 1), canonicalName: canonicalName, clock: clock)
+            ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
+        counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         // From here on someone watches: a paused source wakes while the handshake is under way.
         hub.viewerCame(decoding: decodes)
         let isPosted = inbox.post(
@@ -182,7 +199,17 @@ public final class MediaServer: Sendable {
             ended(id)
             throw .stopped
         }
-        return OpenedPeer(id: id, answer: answer.text, entityTag: ice.usernameFragment)
+    }
+
+    /// What we say of ourselves in a new session: names, credentials and numbers drawn by lot.
+    func localDescription() -> LocalDescription {
+        let ice = SecureRandom.iceCredentials()
+        let ssrc = SecureRandom.uint32()
+        let own = context.certificate.fingerprint
+        return LocalDescription(
+            sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
+            fingerprint: SDP.CertificateFingerprint(algorithm: own.algorithm.rawValue, bytes: own.bytes),
+            addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: Self.randomName())
     }
 
     /// Ends a session; unknown ones are ignored.
@@ -196,6 +223,9 @@ public final class MediaServer: Sendable {
         inbox.post(.watchPointer(id, onChange))
     }
 
+    /// Now, in microseconds since 1970 of the clock that abs-capture-time and sender reports are in; never stepped. Any thread.
+    public var captureClock: Int64 { (monotonicNow() + clock.unixOffset).nanoseconds / 1000 }
+
     /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         if !inbox.post(.statistics(completion)) { completion([]) }
@@ -208,7 +238,7 @@ public final class MediaServer: Sendable {
         thread.join()
     }
 
-    private func nextID() throws(OfferRefusal) -> PeerSessionID {
+    func nextID() throws(OfferRefusal) -> PeerSessionID {
         let limit = configuration.sessionLimit
         let result = counters.withLock { counters -> Result<PeerSessionID, OfferRefusal> in
             if counters.isStopped { return .failure(.stopped) }
@@ -221,8 +251,12 @@ public final class MediaServer: Sendable {
         return try result.get()
     }
 
-    private func ended(_ id: PeerSessionID) {
-        counters.withLock { _ = $0.open.remove(id) }
+    func ended(_ id: PeerSessionID) {
+        counters.withLock { counters in
+            counters.open.remove(id)
+            counters.offers[id] = nil
+            counters.remoteICE[id] = nil
+        }
     }
 
     /// A canonical name that says nothing about anybody (RFC 7022 section 4.2).
@@ -232,7 +266,7 @@ public final class MediaServer: Sendable {
 }
 
 extension SessionFormats {
-    fileprivate init(_ video: NegotiatedVideo) {
+    init(_ video: NegotiatedVideo) {
         func format(_ negotiated: NegotiatedVideo.Format) -> Format {
             Format(
                 payloadType: PayloadType(negotiated.payloadType),

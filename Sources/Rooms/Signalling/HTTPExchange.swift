@@ -7,10 +7,13 @@ final class HTTPExchange {
     private let requestHeaders: OpaquePointer
     /// The client's address in text, without port.
     let clientAddress: String
+    /// What the request came over, while that is there.
+    private(set) weak var connection: ClientConnection?
 
-    init(message: OpaquePointer, clientAddress: String) {
+    init(message: OpaquePointer, on connection: ClientConnection) {
         self.message = message
-        self.clientAddress = clientAddress
+        self.connection = connection
+        clientAddress = connection.address
         requestHeaders = soup_server_message_get_request_headers(message)
         g_object_ref(UnsafeMutableRawPointer(message))
     }
@@ -60,17 +63,23 @@ final class HTTPExchange {
         soup_message_headers_get_content_length(requestHeaders)
     }
 
-    /// The request's body as text, or nil if it isn't UTF-8.
-    var bodyText: String? {
+    /// The request's body.
+    var body: [UInt8] {
         guard let body = soup_server_message_get_request_body(message), let bytes = soup_message_body_flatten(body)
         else {
-            return ""
+            return []
         }
         defer { g_bytes_unref(bytes) }
         var count: gsize = 0
-        guard let data = g_bytes_get_data(bytes, &count) else { return "" }
-        return String(validating: UnsafeRawBufferPointer(start: data, count: Int(count)), as: UTF8.self)
+        guard let data = g_bytes_get_data(bytes, &count) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: Int(count)))
     }
+
+    /// The request's body as text, or nil if it isn't UTF-8.
+    var bodyText: String? { String(validating: body, as: UTF8.self) }
+
+    /// Whether nobody waits for an answer any more.
+    var clientIsGone: Bool { connection?.isLeft ?? true }
 
     /// Whether the client asks for a WebSocket.
     var wantsWebSocket: Bool {
@@ -87,6 +96,9 @@ final class HTTPExchange {
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
         for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
+        // libsoup closes after each answer where it doesn't listen itself, and doesn't say so: a client that keeps the connection
+        // would send its next request in vain.
+        soup_message_headers_replace(headers, "Connection", "close")
         soup_server_message_set_status(message, response.status, nil)
         if let contentType = response.contentType {
             response.body.withUnsafeBytes { body in
@@ -95,11 +107,6 @@ final class HTTPExchange {
                     gsize(body.count))
             }
         }
-    }
-
-    /// Says in the answer that the connection is closed after it.
-    func announceClose() {
-        soup_message_headers_replace(soup_server_message_get_response_headers(message), "Connection", "close")
     }
 
     /// Holds the answer back until `resume`.

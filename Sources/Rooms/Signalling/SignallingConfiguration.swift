@@ -1,5 +1,6 @@
+import CGLib
 import Glibc
-import Rooms
+public import Rooms
 
 /// How a `SignallingServer` is set up.
 public struct SignallingConfiguration: Sendable {
@@ -13,13 +14,24 @@ public struct SignallingConfiguration: Sendable {
     public var lan = false
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
+    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    public var alsoOtherJoined = false
     public var limits = SignallingLimits()
     /// With which HTTPS is served, and nothing else; nil: HTTP.
     public var tls: TLSCertificate?
     /// Seconds of a clock that rooms expire by; unless told otherwise one that counts on while the machine sleeps.
-    public var clock: @Sendable () -> Int = Self.bootTime
+    public var lifetimeClock: @Sendable () -> Int = Self.bootTime
+    /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
+    /// delay. Called on the signalling thread.
+    public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
+    /// Who lets publishers in (WHIP); nil where nobody may publish.
+    public var publishing: (any TrackPublishing)?
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
+    /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
+    public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
+    /// Who may use `/api`; nil for nobody.
+    public var administration: Administration?
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
@@ -53,23 +65,37 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A room and who serves its pictures.
+/// A room and its first track.
 public struct RoomConfiguration: Sendable {
     /// As it stands in links: no comma, no slash.
     public let name: String
     /// Who may do what in it.
     public var access: RoomAccess
-    public let media: any RoomMedia
+    /// The track that is there from the beginning, and who serves its pictures.
+    public let track: (name: TrackName, media: any RoomMedia)?
 
-    public init(name: String, access: RoomAccess, media: any RoomMedia) {
+    /// A room with one track.
+    public init(name: String, access: RoomAccess, media: any RoomMedia, track: TrackName = .screen) {
         self.name = name
         self.access = access
-        self.media = media
+        self.track = (track, media)
+    }
+
+    /// A room without a track; ``SignallingServer/addTrack(_:media:room:)`` brings one.
+    public init(name: String, access: RoomAccess) {
+        self.name = name
+        self.access = access
+        track = nil
+    }
+
+    /// A room without a track, with the rules of ``init(name:token:media:track:)``.
+    public init(name: String, token: String?) {
+        self.init(name: name, access: RoomAccess(viewing: token))
     }
 
     /// A room that whoever has `token` may view, and with nil (`--open`) everybody; nobody presents in it.
-    public init(name: String, token: String?, media: any RoomMedia) {
-        self.init(name: name, access: RoomAccess(viewing: token), media: media)
+    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
+        self.init(name: name, access: RoomAccess(viewing: token), media: media, track: track)
     }
 }
 
@@ -79,7 +105,7 @@ public struct RoomAccess: Sendable {
     public var viewing: String?
     /// The token that lets somebody present, and view as well; nil lets nobody present.
     public var presenting: String?
-    /// When both stop being any good, in seconds of ``SignallingConfiguration/clock``; nil: never.
+    /// When both stop being any good, in seconds of ``SignallingConfiguration/lifetimeClock``; nil: never.
     public var expiry: Int?
     /// Whether a password is the one that has to be beside each token; nil: there is none. Called on the signalling thread; it
     /// takes the same time for each password, and that not long.
@@ -108,8 +134,8 @@ public struct SignallingLimits: Sendable {
     public var connections = 1024
     /// Connections at once from one address that isn't loopback.
     public var connectionsPerAddress = 256
-    /// Media sessions at once of one address that isn't loopback.
-    public var sessionsPerAddress = 256
+    /// Who may be in rooms at once from one address that isn't loopback.
+    public var visitorsPerAddress = 256
     /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20.
     public var requestsPerSecond = 100
     /// Requests that such an address may make at once when it has been quiet.
@@ -140,6 +166,14 @@ public struct SignallingLimits: Sendable {
     public var messagesPerSecond = 50
     /// What waits in the host for a WebSocket client to read it.
     public var unread = 512 * 1024
+    /// Sessions of socket.io clients at once, in rooms or not.
+    public var engineSessions = 256
+    /// Between heartbeats of a socket.io client's session.
+    public var enginePingInterval: Duration = .seconds(10)
+    /// For the answer to one.
+    public var enginePingTimeout: Duration = .seconds(15)
+    /// For a polling socket.io client to go over to its WebSocket.
+    public var engineUpgradeTime: Duration = .seconds(10)
     /// Snapshots being made at once.
     public var snapshots = 16
     /// For one snapshot.
@@ -149,7 +183,9 @@ public struct SignallingLimits: Sendable {
 
     /// How often to look whether somebody's time is up, in milliseconds.
     var tick: UInt32 {
-        let shortest = min(requestTime, answerTime, idleTime, joinTime, pingTime, snapshotTime, handshakeTime)
+        let shortest = min(
+            requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
+            engineUpgradeTime, snapshotTime, handshakeTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }
 }

@@ -53,21 +53,35 @@ extension Site {
             ? nil : Self.plain(429, "too many requests", [("Retry-After", "1")])
     }
 
-    /// Whether an address may have one session more.
-    func mayOpenSession(from address: String) -> Bool {
+    /// The room that a client of `address` may enter by `key`, with the account kept of what was wrong.
+    func room(openedBy key: RoomKey, from address: String) -> RoomDefinition? {
+        let now = g_get_monotonic_time() / 1_000_000
+        guard attempts.mayTry(address, now: now) else { return nil }
+        var key = key
+        if key.password != nil, !passwords.mayTry(address, now: now) { key.password = nil }
+        let (grant, room) = directory.grant(to: key)
+        switch grant {
+        case .refused: attempts.note(address, now: now)
+        case .needsPassword where key.password != nil: passwords.note(address, now: now)
+        case .needsPassword, .viewing, .presenting: break
+        }
+        return room
+    }
+
+    /// Whether one more from `address` may come into a room.
+    func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
         let key = ClientAddress.key(address)
-        let players = playerSessions.values.count { ClientAddress.key($0.address) == key }
-        let watching = members.values.count { $0.session != nil && ClientAddress.key($0.address) == key }
-        return players + watching < limits.sessionsPerAddress
+        return visitors.values.count { ClientAddress.key($0.who.address) == key } < limits.visitorsPerAddress
     }
 
     /// Sends away who is in a room whose time is over.
     func tickAccess() {
-        for action in directory.advance(to: clock()) { carryOut(action) }
-        for room in media.keys where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
+        for action in directory.advance(to: lifetimeClock()) { carryOut(action) }
+        for room in directory.roomNames where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
             log("room \(room): its links have expired")
-            for (name, session) in playerSessions where session.room == room { endPlayer(name) }
+            // Members have been told; these are players, publishers and the like.
+            for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
             countAudience(of: room)
         }
     }

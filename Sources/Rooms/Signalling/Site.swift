@@ -12,11 +12,14 @@ final class Site {
     let context: OpaquePointer
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
+    let onEvent: @Sendable (RoomNews) -> Void
+    /// The media side's clock (`SignallingConfiguration.clock`).
+    let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
-    /// The media side of each room, by the room's name.
-    let media: [String: any RoomMedia]
+    /// The tracks of all rooms.
+    var tracks: [TrackAddress: SharedTrack] = [:]
     /// Where clients may read how many there are.
     let audience: Audience
     /// Wrong tokens, and wrong passwords of those whose token was right.
@@ -25,29 +28,38 @@ final class Site {
     var requests: RequestRate
     let heldAnswers: HeldAnswers
     /// Seconds, by which rooms expire; and the rooms that have.
-    let clock: @Sendable () -> Int
+    let lifetimeClock: @Sendable () -> Int
     var expiredRooms: Set<String> = []
 
     /// The open WebSockets, by their member's identifier.
     var members: [MemberID: RoomMember] = [:]
     /// The players' sessions, by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
+    /// Who lets publishers in; nil where nobody may publish.
+    let publishing: (any TrackPublishing)?
+    /// The publishers' sessions, by the last segment of their URL.
+    var publisherSessions: [String: PublisherSession] = [:]
     /// Who is to be told when the media side ends a session, by the key handed to it.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
     /// Requests that wait for their picture, by ticket.
     var snapshots: [UInt64: PendingSnapshot] = [:]
     var lastTicket: UInt64 = 0
-    /// What viewers are told of each room's source, and since when (g_get_monotonic_time).
-    var sources: [String: (state: SourceState, message: String, since: Int)] = [:]
-
-    /// What is known of each room's pointer, by the room's name.
-    var pointers: [String: RoomPointer] = [:]
+    /// Everybody who is in a room, by what programs name them by.
+    var visitors: [String: PresentVisitor] = [:]
+    /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
+    var rosters: [String: Roster] = [:]
+    /// The one-to-one rooms of socket.io.
+    private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
-    /// Decisions about pointers that had to wait, by the room's name.
-    var pointerDecisions: [String: EventSource] = [:]
+    /// When all this began (g_get_monotonic_time).
+    let startTime = g_get_monotonic_time()
 
+    /// Who may use `/api`; nil for nobody.
+    let adminAccess: AdministrationAccess?
+
+    private let alsoOtherJoined: Bool
     private let configuration: SignallingConfiguration
     private var hostNames: HostNames
     let allowedOrigins: Set<String>
@@ -63,8 +75,13 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
-        allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        publishing = configuration.publishing
+        onEvent = configuration.onEvent
         clock = configuration.clock
+        alsoOtherJoined = configuration.alsoOtherJoined
+        adminAccess = configuration.administration.map { AdministrationAccess($0) }
+        allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        lifetimeClock = configuration.lifetimeClock
         requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
         heldAnswers = HeldAnswers(on: context)
         hostNames = HostNames(configuration, certificate: configuration.tls)
@@ -72,13 +89,14 @@ final class Site {
             configuration.rooms.map { room in
                 RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(Self.newIdentifier()))
             }, memberLimit: limits.membersInRoom)
-        media = Dictionary(configuration.rooms.map { ($0.name, $0.media) }) { first, _ in first }
         front = HTTPFront(listeners, limits: limits, certificate: configuration.tls, on: context)
-        let now = g_get_monotonic_time()
-        for room in configuration.rooms { sources[room.name] = (.waiting, "", now) }
+        for room in configuration.rooms {
+            if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
+        }
 
         front.admit = { [unowned self] exchange in
-            checkRate(of: exchange) ?? (hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421))
+            if let refusal = checkRate(of: exchange) { return refusal }
+            return hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -92,18 +110,23 @@ final class Site {
     func stop() {
         heldAnswers.release()
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
-        for session in playerSessions.values { media[session.room]?.close(session.media) }
+        for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
+        for session in publisherSessions.values { publishing?.close(session.media) }
+        publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
+        socketIO.stop()
         front.stop()
         ticking = nil
         pointerTimer = nil
-        pointerDecisions = [:]
+        for address in tracks.keys { tracks[address]?.pointerDecision = nil }
+        rosters = [:]
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || members.isEmpty else { return true }
+            guard rounds > 50 || (members.isEmpty && socketIO.isEmpty) else { return true }
             for member in Array(members.values) { member.socket.abort() }
+            socketIO.abort()
             thread.quit()
             return false
         }
@@ -119,6 +142,7 @@ final class Site {
         front.tick()
         tickAccess()
         tickMembers()
+        socketIO.tick()
         tickSnapshots()
     }
 
@@ -138,6 +162,11 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "socket.io" where path.count == 1: socketIO.handle(exchange)
+        case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
+        case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
+        case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
+        case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))

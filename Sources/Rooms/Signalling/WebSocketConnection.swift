@@ -15,7 +15,7 @@ final class WebSocketConnection {
         case needsPassword = 4401
         case notAdmitted = 4403
         case noJoin = 4408
-        case expired = 4410
+        case sentAway = 4410
         case full = 4503
     }
 
