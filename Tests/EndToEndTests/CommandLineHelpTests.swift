@@ -43,7 +43,7 @@ extension EndToEnd {
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
                 "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
                 "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory", "--capture-user",
-                "--token-file", "--new-token", "--other-joined",
+                "--token-file", "--new-token",
             ] {
                 #expect(share.contains(option), "\(option)")
             }
