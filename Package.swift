@@ -141,7 +141,7 @@ let package = Package(
             [
                 "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub",
                 "Ingest",
-                "STUN", "SecureTransport", "WebRTC", "Signalling", "PictureFiles", "Processes",
+                "STUN", "SecureTransport", "WebRTC", "Rooms", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
@@ -226,7 +226,7 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "TestSupport"]),
+        tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
         tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",

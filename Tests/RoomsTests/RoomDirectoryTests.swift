@@ -8,13 +8,15 @@ private let ben = MemberID("ben")
 private let eve = MemberID("eve")
 private let key = RoomKey("desk,secret")
 
-/// Two rooms: "desk" with a token, "attic" open to all.
+/// Two rooms with a track each: "desk" with a token, "attic" open to all.
 private func makeDirectory(peerLimit: Int = 32) -> RoomDirectory {
-    RoomDirectory(
+    var rooms = RoomDirectory(
         [
             RoomDefinition(name: "desk", token: AccessToken("secret"), host: host),
             RoomDefinition(name: "attic", token: nil, host: attic),
         ], peerLimit: peerLimit)
+    for room in rooms.roomNames { _ = rooms.handle(.addTrack(.screen, room: room)) }
+    return rooms
 }
 
 @Suite("Who is in a room")

@@ -11,6 +11,8 @@ final class WebSocketClient {
     }
 
     let raw: RawClient
+    /// Whether `_people` is an event like others; it comes when the room finds the time, between any two others.
+    var hearsPeople = false
 
     /// Opens a WebSocket at `path` and expects 101.
     init(port: UInt16, path: String = "/ws", _ headers: [String: String] = [:], prepare: (RawClient) -> Void = { _ in })
@@ -57,8 +59,16 @@ final class WebSocketClient {
     }
 
     /// Sends an offer to a member of the room, as it stands in JSON.
-    func send(offer: String, to member: String) throws {
-        try send(event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"\(offer)\"},\"socketId\":\"\(member)\"}")
+    func send(offer: String, to member: String, track: String? = nil) throws {
+        let name = track.map { ",\"track\":\"\($0)\"" } ?? ""
+        try send(
+            event: "__offer", "{\"sdp\":{\"type\":\"offer\",\"sdp\":\"\(offer)\"},\"socketId\":\"\(member)\"\(name)}")
+    }
+
+    /// Sends an answer to a member of the room.
+    func send(answer: String, to member: String) throws {
+        try send(
+            event: "__answer", "{\"sdp\":{\"type\":\"answer\",\"sdp\":\"\(answer)\"},\"socketId\":\"\(member)\"}")
     }
 
     /// The next frame.
@@ -69,7 +79,9 @@ final class WebSocketClient {
         if length == 127 { length = try raw.take(8).reduce(0) { $0 << 8 | Int($1) } }
         let payload = try raw.take(length)
         switch head[0] {
-        case 0x81: return .text(String(decoding: payload, as: UTF8.self))
+        case 0x81:
+            let text = String(decoding: payload, as: UTF8.self)
+            return !hearsPeople && text.contains("\"eventName\":\"_people\"") ? try next() : .text(text)
         case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
         case 0x89: return .ping
         case 0x8A: return .pong(payload)

@@ -10,13 +10,15 @@ extension TrackIngest {
         hold { _ in isHeld }
     }
 
-    /// Pauses, or goes on where the sharer has paused, here or at the source.
-    public func toggleHold() {
+    /// Pauses, or goes on where the sharer has paused, here or at the source; whether it pauses.
+    @discardableResult
+    public func toggleHold() -> Bool {
         hold { $0 != .sharer }
     }
 
-    private func hold(_ decide: (PauseReason?) -> Bool) {
-        let needsIDR = way.withLock { way in
+    @discardableResult
+    private func hold(_ decide: (PauseReason?) -> Bool) -> Bool {
+        let (isHeld, needsIDR) = way.withLock { way in
             let isHeld = decide(way.gate.pause)
             let needsIDR = way.gate.hold(isHeld)
             if isHeld { hub.forgetCache() }
@@ -26,10 +28,11 @@ extension TrackIngest {
             }
             // Within the lock: of two that come at once the source hears the same last word as the gate.
             source?.setHeld(isHeld)
-            return needsIDR
+            return (isHeld, needsIDR)
         }
         if needsIDR { keyFrameWanted() }
         announceState()
+        return isHeld
     }
 
     /// `source` says whether it shows the screen; what it sends next is an IDR picture.

@@ -24,7 +24,7 @@ public final class ControlServer: Sendable {
     ///
     /// - Parameters:
     ///   - process: under whose number it listens; nil: this one's.
-    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 4000 in JSON.
+    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 8000 in JSON.
     ///     It must not block.
     public init(
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,

@@ -3,11 +3,13 @@ public import Signalling
 
 /// How a host is reached, and by whom.
 public struct HostConfiguration: Sendable {
-    /// The room that the track is published in: letters, digits, `-`, `_`, `.`.
+    /// The host's first room, which is meant where a client names none: letters, digits, `-`, `_`, `.`.
     public var room = "screen"
     /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
     /// ``TokenFile`` keeps one.
     public var token: String? = HostConfiguration.randomToken()
+    /// More rooms, with other names; they have no track until one is added.
+    public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
     public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]
     /// Where the UDP port of all viewers is bound; port 0 takes any.
@@ -24,4 +26,18 @@ public struct HostConfiguration: Sendable {
 
     /// Reached on loopback alone, with a new token.
     public init() {}
+}
+
+/// A room of a host beside its first.
+public struct HostRoom: Sendable {
+    /// As in links: letters, digits, `-`, `_`, `.`.
+    public var name: String
+    /// Who has it gets in; nil lets everybody in who reaches the port.
+    public var token: String?
+
+    /// A room of that name; without a token it is open.
+    public init(name: String, token: String?) {
+        self.name = name
+        self.token = token
+    }
 }

@@ -15,6 +15,8 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
     case link(LinkTransportError)
     /// What is to be recorded can't be written.
     case recording(RecordingFileError)
+    /// There can't be such a track.
+    case track(name: String, room: String, reason: String)
     /// The system refused a thread, a descriptor or a key.
     case system(String)
 
@@ -37,6 +39,7 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
                 : "--udp-port \(address.port): can't be used on \(address.host): \(reason)"
         case .link(let error): "--link: \(error)"
         case .recording(let error): "--record: \(error)"
+        case .track(let name, let room, let reason): "--track \(room)/\(name): \(reason)"
         case .system(let what): what
         }
     }

@@ -9,17 +9,24 @@ final class PlainReaders: Sendable {
         var all: Int { recordings + others }
     }
 
-    private let counts = Mutex(Counts())
-    private let signalling: SignallingServer
+    private let state = Mutex<(counts: Counts, server: SignallingServer?)>((Counts(), nil))
     private let room: String
+    private let track: String
 
-    init(_ signalling: SignallingServer, room: String) {
-        self.signalling = signalling
+    init(room: String, track: String) {
         self.room = room
+        self.track = track
+    }
+
+    func connect(_ server: SignallingServer) {
+        state.withLock { state in
+            state.server = server
+            if state.counts.all != 0 { tell(state.counts.all, to: server) }
+        }
     }
 
     /// How many there are.
-    var count: Int { counts.withLock { $0.all } }
+    var count: Int { state.withLock { $0.counts.all } }
 
     /// So many recordings of the link go on.
     func recordings(_ count: Int) { change { $0.recordings = count } }
@@ -29,10 +36,14 @@ final class PlainReaders: Sendable {
 
     private func change(_ change: (inout Counts) -> Void) {
         // Told under the lock: the room must hear the last count last. Telling only posts to the room's thread.
-        counts.withLock { counts in
-            let before = counts.all
-            change(&counts)
-            if counts.all != before { signalling.updatePointer(.readers(counts.all), room: room) }
+        state.withLock { state in
+            let before = state.counts.all
+            change(&state.counts)
+            if state.counts.all != before, let server = state.server { tell(state.counts.all, to: server) }
         }
+    }
+
+    private func tell(_ count: Int, to server: SignallingServer) {
+        server.updatePointer(.readers(count), room: room, track: track)
     }
 }

@@ -7,17 +7,19 @@ import Synchronization
 /// Brings what is known of the pointer to the room; remembers what holds until there is somebody to tell.
 final class PointerAnnouncer: Sendable {
     private let room: String
+    private let track: String
     private let state = Mutex<(early: [PointerUpdate], server: SignallingServer?)>(([], nil))
 
-    init(room: String) {
+    init(room: String, track: String) {
         self.room = room
+        self.track = track
     }
 
     func connect(_ server: SignallingServer) {
         // Under the lock, so that nothing overtakes what came first.
         state.withLock { state in
             state.server = server
-            for update in state.early { server.updatePointer(update, room: room) }
+            for update in state.early { server.updatePointer(update, room: room, track: track) }
             state.early = []
         }
     }
@@ -26,7 +28,7 @@ final class PointerAnnouncer: Sendable {
         guard let update = Self.update(for: report) else { return }
         state.withLock { state in
             if let server = state.server {
-                server.updatePointer(update, room: room)
+                server.updatePointer(update, room: room, track: track)
             } else if state.early.count < 64 {
                 // No source comes before the host is up: there is next to nothing to keep.
                 state.early.append(update)

@@ -2,56 +2,55 @@ public import CaptureLink
 public import Ingest
 public import LinkTransport
 import MediaTypes
-import RecordingFiles
+import Rooms
 import STUN
 public import Signalling
 import Synchronization
 public import Threading
-import TrackHub
 public import WebRTC
 
-/// A host: one room with one track, its viewers by WebRTC, its page and signalling by HTTP, its source by the link or by an
-/// application of its own.
+/// A host: rooms with tracks in them, their viewers by WebRTC, their pages and signalling by HTTP, each track's source by the
+/// link or by an application of its own.
 ///
-/// Everything runs on threads of its own; methods may be called on any thread but those.
+/// It begins with one track in its first room, which most of its methods are about. Everything runs on threads of its own;
+/// methods may be called on any thread but those.
 public final class ScreenRelayHost: Sendable {
-    /// The room that viewers find the track in.
+    /// What the first track of the first room is called.
+    public static let firstTrackName = TrackName.screen.text
+
+    /// The first room, that viewers find the first track in.
     public let room: String
     /// Where HTTP really listens.
     public let addresses: [ListenAddress]
     /// The UDP port that all viewers use.
     public let mediaPort: UInt16
+    /// The track that is there from the beginning, to the end.
+    public let firstTrack: HostedTrack
 
     private let configuration: HostConfiguration
-    private let ingest: TrackIngest
     private let media: MediaServer
     private let signalling: SignallingServer
     private let log: EventLog
-    private let recorder = Mutex<LinkRecorder?>(nil)
-    let readers: PlainReaders
+    private let sharing: Mutex<Sharing>
 
-    /// Starts a host without a source. `onSourceChange` is told when one comes or goes, on the source's thread; it must
-    /// not block.
+    /// What holds for every track, also for those that come later.
+    private struct Sharing {
+        /// In the order they came, the first one first.
+        var tracks: [HostedTrack]
+        var isHeld = false
+        var limits = SourceLimits()
+    }
+
+    /// Starts a host without a source. `onSourceChange` is told when one comes to the first track or goes, on the source's
+    /// thread; `onVisit` who comes into a room and leaves it, on the signalling thread. They must not block.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
-        onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in }
+        onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in },
+        onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in }
     ) throws(HostError) {
         self.configuration = configuration
         self.log = log
         room = configuration.room
-        let hub = TrackHub(origin: monotonicNow())
-        let announcer = StateAnnouncer(room: configuration.room)
-        let pointer = PointerAnnouncer(room: configuration.room)
-        do throws(IngestError) {
-            ingest = try TrackIngest(
-                hub: hub, log: log,
-                onStateChange: { state in
-                    announcer.announce(state)
-                    onSourceChange(state)
-                }, onPointer: { pointer.announce($0) })
-        } catch {
-            throw .system("\(error)")
-        }
         let mediaConfiguration = MediaServerConfiguration(
             bind: configuration.mediaAddress, advertised: configuration.advertised)
         do throws(WebRTCError) {
@@ -60,13 +59,19 @@ public final class ScreenRelayHost: Sendable {
             throw HostError(error)
         }
         mediaPort = media.port
+        do throws(HostError) {
+            firstTrack = try HostedTrack(
+                Self.firstTrackName, room: configuration.room, media: media, log: log, onSourceChange: onSourceChange)
+        } catch {
+            media.stop()
+            throw error
+        }
+        sharing = Mutex(Sharing(tracks: [firstTrack]))
         var signallingConfiguration = SignallingConfiguration(
             listen: configuration.listen,
             rooms: [
-                RoomConfiguration(
-                    name: configuration.room, token: configuration.token,
-                    media: RoomMediaBridge(ingest: ingest, media: media, log: log))
-            ])
+                RoomConfiguration(name: configuration.room, token: configuration.token, media: firstTrack.bridge)
+            ] + configuration.furtherRooms.map { RoomConfiguration(name: $0.name, token: $0.token) })
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
@@ -75,6 +80,7 @@ public final class ScreenRelayHost: Sendable {
         let clock = media
         signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
+        signallingConfiguration.onEvent = onVisit
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()
@@ -83,53 +89,21 @@ public final class ScreenRelayHost: Sendable {
             throw .signalling(error)
         }
         addresses = signalling.addresses
-        readers = PlainReaders(signalling, room: configuration.room)
-        announcer.connect(signalling)
-        pointer.connect(signalling)
+        firstTrack.connect(signalling)
     }
 
-    /// Takes captures in over the link; the returned server ends it, and records nothing more then. ``stop()`` waits for what
-    /// is recorded to reach its file.
-    ///
-    /// - Parameters:
-    ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
-    ///   - token: what captures have to show that come over TCP; nil where nothing, and then only from this machine.
-    ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
-    ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on. One that has got no
-    ///     message is removed in the end.
+    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:token:recording:)``.
     public func openLink(at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil) throws(HostError)
         -> LinkServer
     {
-        let recorder = try recording.map { path throws(HostError) in try openRecording(path) }
-        readers.recordings(recorder == nil ? 0 : 1)
-        do throws(LinkTransportError) {
-            let link = try LinkServer(
-                at: address, token: token, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
-                recorder: recorder, onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
-            self.recorder.withLock { $0 = recorder }
-            return link
-        } catch {
-            readers.recordings(0)
-            recorder?.close()
-            throw .link(error)
-        }
+        try firstTrack.openLink(at: address, token: token, recording: recording)
     }
 
-    private func openRecording(_ path: String) throws(HostError) -> LinkRecorder {
-        do throws(RecordingFileError) {
-            return try LinkRecorder(path: path, log: log)
-        } catch {
-            throw .recording(error)
-        }
-    }
+    /// What the recording of the first track's link does, or has done once this has stopped; nil where there is none.
+    public var recording: RecordingStatus? { firstTrack.recording }
 
-    /// What the recording of the link does, or has done once this has stopped; nil where there is none.
-    public var recording: RecordingStatus? { recorder.withLock { $0?.status } }
-
-    /// Makes `track` the room's track; false where the room has a source already.
-    public func publish(_ track: CustomVideoTrack) -> Bool {
-        track.attach(to: ingest)
-    }
+    /// Makes `track` the first track's source; false where that has one already.
+    public func publish(_ track: CustomVideoTrack) -> Bool { firstTrack.publish(track) }
 
     /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`. For the machine itself where the host is on
     /// loopback, else for others in its network.
@@ -146,59 +120,154 @@ public final class ScreenRelayHost: Sendable {
         configuration.advertised.map { link(host: $0.host, port: addresses.first?.port ?? 0) }
     }
 
-    private func link(host: String, port: UInt16) -> String {
-        let key = configuration.token.map { "\(room),\($0)" } ?? room
-        return "http://\(ListenAddress(address: host, port: port))/#\(key)"
+    /// The names of the rooms beside the first.
+    public var furtherRooms: [String] { configuration.furtherRooms.map(\.name) }
+
+    /// The link that opens the page of one of the rooms, as ``link``; nil where there is no such room.
+    public func link(to room: String) -> String? {
+        if room == self.room { return link }
+        guard let wanted = configuration.furtherRooms.first(where: { $0.name == room }) else { return nil }
+        return "\(link.prefix { $0 != "#" })#\(key(wanted.name, wanted.token))"
     }
 
-    /// Shows viewers nothing of the screen until ``resume()``: a source that can sends a slate, another one's pictures are
+    private func link(host: String, port: UInt16) -> String {
+        "http://\(ListenAddress(address: host, port: port))/#\(key(room, configuration.token))"
+    }
+
+    private func key(_ room: String, _ token: String?) -> String {
+        token.map { "\(room),\($0)" } ?? room
+    }
+
+    /// Shows viewers nothing of any track until ``resume()``: a source that can sends a slate, another one's pictures are
     /// held back. Pages say so.
-    public func pause() { ingest.hold(true) }
+    public func pause() { hold(true) }
 
-    /// Shows the screen again, also where the sharer has paused at the source.
-    public func resume() { ingest.hold(false) }
+    /// Shows all again, also where the sharer has paused at the source.
+    public func resume() { hold(false) }
 
-    /// Pauses, or goes on where the sharer has paused.
-    public func togglePause() { ingest.toggleHold() }
+    /// Pauses, or goes on where the first track's sharer has paused.
+    public func togglePause() {
+        hold(firstTrack.ingest.toggleHold())
+    }
 
-    /// What the source does now, as viewers are told.
-    public var sourceState: Ingest.SourceState { ingest.state }
+    private func hold(_ isHeld: Bool) {
+        let tracks = sharing.withLock { sharing in
+            sharing.isHeld = isHeld
+            return sharing.tracks
+        }
+        for track in tracks { track.ingest.hold(isHeld) }
+    }
+
+    /// What the first track's source does now, as viewers are told.
+    public var sourceState: Ingest.SourceState { firstTrack.sourceState }
     /// How far away the source is and its clock, where it came over TCP and that is known.
-    public var sourceTiming: SourceTiming? { ingest.sourceTiming }
-    /// Says how many read the track beside viewers and players and can't draw the pointer, such as an application's own recordings;
-    /// that of the link counts by itself. While there is one, it is drawn into the pictures.
-    public func setPlainReaders(_ count: Int) { readers.others(count) }
+    public var sourceTiming: SourceTiming? { firstTrack.ingest.sourceTiming }
+    /// Says how many read the first track beside viewers and players and can't draw the pointer, such as an application's own
+    /// recordings; that of the link counts by itself. While there is one, it is drawn into the pictures.
+    public func setPlainReaders(_ count: Int) { firstTrack.readers.others(count) }
 
-    /// Sets what the source may make and send at most, also those that come after it; an application's own track is told the
+    /// Sets what each source may make and send at most, also those that come after it; an application's own track is told the
     /// bit rate alone.
-    public func limit(_ limits: SourceLimits) { ingest.limit(limits) }
+    public func limit(_ limits: SourceLimits) {
+        let tracks = sharing.withLock { sharing in
+            sharing.limits = limits
+            return sharing.tracks
+        }
+        for track in tracks { track.ingest.limit(limits) }
+    }
 
     /// What ``limit(_:)`` has set.
-    public var limits: SourceLimits { ingest.limits }
+    public var limits: SourceLimits { sharing.withLock { $0.limits } }
 
-    /// Has a capture code once more, finer than usual, what stands still on the screen; false where there is no source.
+    /// Has every capture code once more, finer than usual, what stands still on its screen; false where there is no source.
     @discardableResult
-    public func sharpen() -> Bool { ingest.sharpen() }
+    public func sharpen() -> Bool {
+        // All of them, whatever the first one says.
+        tracks.map { $0.ingest.sharpen() }.contains(true)
+    }
 
-    /// What the capture has told last of its work, about once a second while something changes; nil where there is none.
-    public var captureStatistics: CaptureStatistics? { ingest.statistics }
+    /// What the first track's capture has told last of its work, about once a second while something changes; nil where there is
+    /// none.
+    public var captureStatistics: CaptureStatistics? { firstTrack.ingest.statistics }
 
-    /// How many watch now.
-    public var viewers: Int { ingest.hub.viewers }
+    /// How many watch now; who watches two tracks counts twice.
+    public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }
+
+    /// Hands the rooms with their tracks and visitors to `completion`, on the signalling thread.
+    public func describeRooms(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
+        signalling.describe(completion)
+    }
+
+    /// Has a visitor leave that ``describeRooms(_:)`` or `onVisit` told of; says to `completion` whether there was such a one.
+    /// Who has the link can come back.
+    public func kick(_ visitor: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        signalling.kick(visitor, completion: completion)
+    }
 
     /// Hands what every viewer's session has done to `completion`, on the media thread.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         media.statistics(completion)
     }
 
-    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Then closes the link's recording, for which it
-    /// waits 5 s at most: ``recording`` says what the disk has not taken. Idempotent.
+    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Then closes the links' recordings, for each of which
+    /// it waits 5 s at most: ``HostedTrack/recording`` says what the disk has not taken. Idempotent.
     ///
-    /// The link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``,
+    /// A link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``,
     /// both before this.
     public func stop() {
         signalling.stop()
         media.stop()
-        recorder.withLock { $0 }?.close()
+        for track in tracks { track.stop() }
+    }
+}
+
+// MARK: - Tracks
+
+extension ScreenRelayHost {
+    /// The tracks of all rooms, in the order they came.
+    public var tracks: [HostedTrack] { sharing.withLock { $0.tracks } }
+
+    /// The track of that name; nil where there is none.
+    public func track(_ name: String, in room: String) -> HostedTrack? {
+        tracks.first { $0.name == name && $0.room == room }
+    }
+
+    /// Adds a track to one of the rooms; who is there is told. It is paused and limited as the others are.
+    public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
+        func refuse(_ reason: String) -> HostError { .track(name: name, room: room, reason: reason) }
+        guard TrackName(name) != nil else {
+            throw refuse("not a track name; use up to 64 letters, digits, '-', '_' and '.'")
+        }
+        guard room == self.room || configuration.furtherRooms.contains(where: { $0.name == room }) else {
+            throw refuse("there is no such room")
+        }
+        let track = try HostedTrack(name, room: room, media: media, log: log)
+        let refusal = sharing.withLock { sharing -> String? in
+            let others = sharing.tracks.filter { $0.room == room }
+            if others.contains(where: { $0.name == name }) { return "the room has a track of that name already" }
+            if others.count >= RoomDirectory.trackLimit {
+                return "the room has \(RoomDirectory.trackLimit) tracks, and takes no more"
+            }
+            sharing.tracks.append(track)
+            if sharing.isHeld { track.ingest.hold(true) }
+            track.ingest.limit(sharing.limits)
+            // Under the lock, so that the signalling thread hears of tracks that come and go in the same order.
+            signalling.addTrack(name, media: track.bridge, room: room)
+            return nil
+        }
+        if let refusal { throw refuse(refusal) }
+        track.connect(signalling)
+        return track
+    }
+
+    /// Takes a track out of its room; who watches it is told. End its source before. The first track stays.
+    public func removeTrack(_ name: String, from room: String) {
+        let removed = sharing.withLock { sharing -> HostedTrack? in
+            let index = sharing.tracks.firstIndex { $0.name == name && $0.room == room && $0 !== firstTrack }
+            guard let index else { return nil }
+            signalling.removeTrack(name, room: room)
+            return sharing.tracks.remove(at: index)
+        }
+        removed?.stop()
     }
 }

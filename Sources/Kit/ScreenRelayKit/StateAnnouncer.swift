@@ -6,10 +6,12 @@ import Synchronization
 /// Brings what the source does to the viewers' pages; remembers it until there is somebody to tell.
 final class StateAnnouncer: Sendable {
     private let room: String
+    private let track: String
     private let state = Mutex<(last: Ingest.SourceState, server: SignallingServer?)>((.waiting, nil))
 
-    init(room: String) {
+    init(room: String, track: String) {
         self.room = room
+        self.track = track
     }
 
     func connect(_ server: SignallingServer) {
@@ -29,14 +31,15 @@ final class StateAnnouncer: Sendable {
     }
 
     private func announce(_ state: Ingest.SourceState, by server: SignallingServer) {
-        switch state {
-        case .waiting: server.announce(.waiting, room: room)
-        case .live: server.announce(.live, room: room)
-        case .paused(.sharer): server.announce(.paused, message: "The sharer has paused.", room: room)
-        case .paused(.screenLocked): server.announce(.paused, message: "The screen is locked.", room: room)
-        case .paused(.windowHidden):
-            server.announce(.paused, message: "The window is not on the screen just now.", room: room)
-        case .gone(_, let reason): server.announce(.gone, message: reason, room: room)
-        }
+        let (told, message): (Signalling.SourceState, String) =
+            switch state {
+            case .waiting: (.waiting, "")
+            case .live: (.live, "")
+            case .paused(.sharer): (.paused, "The sharer has paused.")
+            case .paused(.screenLocked): (.paused, "The screen is locked.")
+            case .paused(.windowHidden): (.paused, "The window is not on the screen just now.")
+            case .gone(_, let reason): (.gone, reason)
+            }
+        server.announce(told, message: message, room: room, track: track)
     }
 }

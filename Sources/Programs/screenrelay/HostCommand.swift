@@ -15,21 +15,31 @@ enum HostCommand {
                 help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
                     + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
             ),
-            .linkToken,
+            .linkToken, TrackOption.option,
         ] + HostOptions.options + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
                 "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
                 "Waits for a capture on another machine that has the same file."),
+            Example(
+                "screenrelay host --link unix:a.sock --track desk2=unix:b.sock",
+                "Two captures, two screens, one room: who watches chooses."),
             Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
-        let token = try options.linkToken(for: address)
+        let room = try options.required("room", as: .roomName)
+        let tracks = try TrackOption.all(options, room: room)
+        let token = try linkToken(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
-        let configuration = try HostOptions.configuration(options)
+        var configuration = try HostOptions.configuration(options)
+        for track in tracks {
+            guard let name = track.room, name != room else { continue }
+            guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
+            configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
+        }
         let recording = try options.value("record", as: .text)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
         guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
@@ -38,10 +48,25 @@ enum HostCommand {
             let host = try ScreenRelayHost(configuration, log: log)
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let link = try host.openLink(at: address ?? .standard(), token: token, recording: recording)
+            let link = try host.openLink(at: address ?? .standard(), token: token.of(address), recording: recording)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
-            return HostOptions.end(host, with: serve(host, link, at: place, until: end, log))
+            var links = [link]
+            var lines = "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
+            lines += HostOptions.links(to: host)
+            do throws(HostError) {
+                for track in tracks {
+                    let hosted = try host.addTrack(track.name, to: track.room ?? room)
+                    let link = try hosted.openLink(at: track.link, token: token.of(track.link))
+                    links.append(link)
+                    lines += "The track \(hosted.name) of the room \(hosted.room): waiting on "
+                    lines += "\(link.address ?? track.link)\n"
+                }
+            } catch {
+                for link in links { link.stop() }
+                throw error
+            }
+            return HostOptions.end(host, with: serve(host, links, at: place, until: end, saying: lines, log))
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
@@ -49,15 +74,29 @@ enum HostCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func serve(
-        _ host: ScreenRelayHost, _ link: LinkServer, at place: LinkAddress, until end: EndSignals, _ log: EventLog
+        _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
+        saying lines: String, _ log: EventLog
     ) -> Int32 {
-        defer { link.stop() }
+        defer { for link in links { link.stop() } }
         let control = Control.serve(host, end, what: "hosting \(place)", log: log)
         defer { control?.stop() }
-        StandardStreams.print(
-            "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
-                + HostOptions.links(to: host))
+        StandardStreams.print(lines)
         return end.wait()
+    }
+
+    /// What captures have to show that come over TCP.
+    private struct SharedToken {
+        let token: LinkToken?
+
+        func of(_ link: LinkAddress?) -> LinkToken? {
+            if case .tcp? = link { token } else { nil }
+        }
+    }
+
+    /// One token for all links over TCP.
+    private static func linkToken(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> SharedToken {
+        let overTCP = links.first { if case .tcp? = $0 { true } else { false } }
+        return SharedToken(token: try options.linkToken(for: overTCP ?? nil))
     }
 
     private static func prepareOwnFolder() throws(HostError) {

@@ -53,6 +53,22 @@ enum HostOptions {
         return configuration
     }
 
+    /// A room beside the first, with a token of its own that is kept as the first one's is, unless rooms are open.
+    static func furtherRoom(
+        _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) -> HostRoom {
+        if options.has("open") { return HostRoom(name: name, token: nil) }
+        let drawn = HostConfiguration.randomToken()
+        do throws(TokenFileError) {
+            let file = TokenFile(room: name, listen: configuration.listen.map { "\($0)" })
+            let kept = try file?.token(isNew: options.has("new-token"), makesFolders: true)
+            return HostRoom(name: name, token: kept ?? drawn)
+        } catch {
+            StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
+            return HostRoom(name: name, token: drawn)
+        }
+    }
+
     /// The token of the links that are out already, or a new one; nil for an open room.
     private static func token(
         _ options: ParsedOptions, _ configuration: HostConfiguration
@@ -80,7 +96,10 @@ enum HostOptions {
 
     /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
     static func links(to host: ScreenRelayHost) -> String {
-        "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined()
+        let further = host.furtherRooms.compactMap { room in
+            host.link(to: room).map { "The room \(room): \($0)\n" }
+        }
+        return "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined() + further.joined()
     }
 
     private static func listenAddresses(
@@ -172,6 +191,7 @@ extension HostError {
         case .media: .unavailable
         case .link(let error): ExitCode(error.kind)
         case .recording(let error): ExitCode(error.kind)
+        case .track: .usage
         case .system: .system
         }
     }

@@ -10,7 +10,10 @@ enum SnapshotCommand {
         options: [
             Option(
                 long: "output", short: "o", value: .required("FILE"),
-                help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output")
+                help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output"),
+            Option(
+                long: "track", short: "t", value: .required("NAME"),
+                help: "the track that is meant; without it, the room's first"),
         ],
         operands: Operands(name: "LINK", count: 1...1, help: "the room's link, as share or host printed it"),
         examples: [
@@ -30,9 +33,11 @@ enum SnapshotCommand {
         if let folder = missingFolder(of: file) {
             return Program.fail("--output \(file): folder '\(folder)' does not exist; make it first", .unavailable)
         }
+        let track = try options.value("track", as: .text)
         let bytes: [UInt8]
         do {
-            bytes = try SnapshotClient().fetchSnapshot(link: options.operands[0], format: isJPEG ? .jpeg : .png)
+            bytes = try SnapshotClient().fetchSnapshot(
+                link: options.operands[0], track: track, format: isJPEG ? .jpeg : .png)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }

@@ -18,6 +18,15 @@ struct StatusReport {
     let timing: SourceTiming?
     /// What is recorded.
     let recording: RecordingStatus?
+    /// Every track of every room.
+    let tracks: [Track]
+
+    struct Track {
+        let room: String
+        let name: String
+        let state: Ingest.SourceState
+        let viewers: Int
+    }
 
     init(of host: ScreenRelayHost, process: Int32, what: String) {
         self.process = process
@@ -29,14 +38,24 @@ struct StatusReport {
         capture = host.captureStatistics
         timing = host.sourceTiming
         recording = host.recording
+        tracks = host.tracks.map { Track(room: $0.room, name: $0.name, state: $0.sourceState, viewers: $0.viewers) }
     }
+
+    /// The most tracks that are told of.
+    private static let trackLimit = 16
 
     /// In front of what is told of the capture, in `line`.
     static let captureMark = "; capture: "
 
     /// One line: what is told of the capture stands last.
     var line: String {
-        var line = "\(state.words); \(what) to the room \(room); \(viewers == 1 ? "1 viewer" : "\(viewers) viewers")"
+        var line = "\(state.words); \(what) to the room \(room); \(words(forViewers: viewers))"
+        // Of the first one, the line begins with that.
+        for track in tracks.dropFirst().prefix(3) {
+            line += "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words), "
+            line += words(forViewers: track.viewers)
+        }
+        if tracks.count > 4 { line += "; \(tracks.count - 4) more tracks" }
         if limits != SourceLimits() { line += "; at most \(limits.words)" }
         if let timing {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
@@ -48,6 +67,8 @@ struct StatusReport {
         if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
         return line
     }
+
+    private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
     private func words(for recent: RecentStatistics) -> String {
         let seconds = max(Double(recent.duration) / 1e9, 1e-3)
@@ -77,6 +98,13 @@ struct StatusReport {
             fields.append(("clockOffsetNanoseconds", "\(timing.clockOffset.nanoseconds)"))
         }
         if let recording { fields.append(("recording", object(self.fields(of: recording)))) }
+        let list = tracks.prefix(Self.trackLimit).map { track in
+            object([
+                ("room", quoted(track.room)), ("name", quoted(track.name)), ("state", quoted(track.state.word)),
+                ("viewers", "\(track.viewers)"),
+            ])
+        }
+        fields.append(("tracks", "[\(list.joined(separator: ","))]"))
         if let capture { fields.append(("capture", object(capture.fields))) }
         return object(fields)
     }

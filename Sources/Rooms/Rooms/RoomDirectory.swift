@@ -1,34 +1,55 @@
-/// The rooms of a host and who is in them: SkyRTC's rules, with the host as one member of every room.
+/// The rooms of a host, their tracks and who is in them: SkyRTC's rules, with the host as one member of every room.
 ///
 /// A core: typed events in, actions out; no thread, no clock, no I/O. Identifiers are handed in. Who comes as a plain
-/// SkyRTC client (`MemberRole.peer`) sees the host and the other peers, and they see it; who comes as a viewer (our page,
-/// in thousands) sees the host alone, so that a join costs the same however many watch.
+/// SkyRTC client (`MemberRole.peer`) is in the room's mesh: it sees the host and the others of the mesh, and they see it. Who
+/// comes as a viewer (our page, in thousands) sees the host alone, so that a join costs the same however many watch; it may
+/// come into the mesh and leave that again (`RoomEvent.meet`). With the host a member has at most one session a track.
 public struct RoomDirectory: Sendable {
-    private struct Room: Sendable {
+    struct Room: Sendable {
         let definition: RoomDefinition
-        /// Plain clients in the order they came.
-        var peers: [MemberID] = []
+        /// In the order they came; the first is meant where a client names none.
+        var tracks: [TrackName] = []
+        /// What the room's first track ever was called.
+        var firstTrack: TrackName?
+        /// Whether messages name the track: there are, or have been, several.
+        var namesTracks = false
+        /// Plain clients, and viewers that meet, in the order they came into the mesh.
+        var mesh: [MemberID] = []
+        var peers: Set<MemberID> = []
         var viewers: Set<MemberID> = []
+        /// Everybody, and everybody with a name.
+        var arrivals = Arrivals()
+        var namedArrivals = Arrivals()
+        var pendingOffers = PendingOffers()
     }
 
-    private struct Membership: Sendable {
+    struct Membership: Sendable {
         let room: Int
         let role: MemberRole
-        /// Whether the shell was told to open a media session that hasn't ended since.
-        var hasSession = false
+        let name: String?
+        /// Above those of all who came before, in whatever room.
+        let number: UInt64
+        /// Whether it is in its room's mesh.
+        var isMeeting: Bool
+        /// The tracks of which the shell was told to open a media session that hasn't ended since.
+        var sessions: Set<TrackName> = []
     }
 
-    private var rooms: [Room]
-    private var memberships: [MemberID: Membership] = [:]
-    private let peerLimit: Int
+    /// The most tracks of one room.
+    public static let trackLimit = 16
+
+    var rooms: [Room]
+    var memberships: [MemberID: Membership] = [:]
+    let peerLimit: Int
+    private var lastNumber: UInt64 = 0
     /// Compared with when a room is unknown, so that a wrong room costs what a wrong token costs.
     private let decoy = AccessToken("no room answers to this token")
 
     /// Events that named no room, no member or nobody to send to, and so did nothing.
-    public private(set) var ignoredEvents = 0
+    public internal(set) var ignoredEvents = 0
 
-    /// A directory of `rooms`, the first of which is meant where a client names none. A room takes `peerLimit` plain
-    /// clients: each newcomer is announced to all of them, and a mesh of more can't work anyway.
+    /// A directory of `rooms`, the first of which is meant where a client names none; they have no tracks yet. A room's mesh
+    /// takes `peerLimit` members: each newcomer is announced to all of them, and a mesh of more can't work anyway.
     public init(_ rooms: [RoomDefinition], peerLimit: Int = 32) {
         self.rooms = rooms.map { Room(definition: $0) }
         self.peerLimit = peerLimit
@@ -37,18 +58,21 @@ public struct RoomDirectory: Sendable {
     /// Takes one event and says what is to be done, in order.
     public mutating func handle(_ event: RoomEvent) -> [RoomAction] {
         switch event {
-        case .join(let member, let key, let role): join(member, key, role)
+        case .join(let member, let key, let role, let name): join(member, key, role, name)
         case .leave(let member): leave(member)
-        case .offer(let member, let target, let sdp): offer(from: member, to: target, sdp: sdp)
-        case .answer(let member, let target, let sdp):
-            relay(from: member, to: target, .answer(sdp: sdp, from: member))
-        case .candidate(let member, let target, let candidate):
-            self.candidate(from: member, to: target, candidate)
-        case .sessionAnswered(let member, let sdp): sessionAnswered(member, sdp)
-        case .sessionRefused(let member, let reason):
-            sessionIsOver(member) { .offerRefused(host: $0, reason: reason) }
-        case .sessionEnded(let member, let reason):
-            sessionIsOver(member) { .sessionEnded(host: $0, reason: reason) }
+        case .meet(let member, let isWanted): isWanted ? meet(member) : stopMeeting(member)
+        case .offer(let member, let target, let sdp, let track): offer(from: member, to: target, sdp, track)
+        case .answer(let member, let target, let sdp): answer(from: member, to: target, sdp)
+        case .candidate(let member, let target, let candidate, let track):
+            self.candidate(from: member, to: target, candidate, track)
+        case .unwatch(let member, let track): unwatch(member, track)
+        case .sessionAnswered(let member, let track, let sdp): sessionAnswered(member, track, sdp)
+        case .sessionRefused(let member, let track, let reason):
+            sessionIsOver(member, track) { .offerRefused(host: $0, reason: reason, track: $1) }
+        case .sessionEnded(let member, let track, let reason):
+            sessionIsOver(member, track) { .sessionEnded(host: $0, reason: reason, track: $1) }
+        case .addTrack(let track, let room): addTrack(track, room)
+        case .removeTrack(let track, let room, let reason): removeTrack(track, room, reason)
         case .unknown: ignored()
         }
     }
@@ -58,45 +82,43 @@ public struct RoomDirectory: Sendable {
         index(openedBy: key).map { rooms[$0].definition }
     }
 
-    /// How many are in the room called `name`, without the host: plain clients and viewers.
-    public func memberCount(in name: String) -> Int {
-        guard let room = rooms.first(where: { $0.definition.name == name }) else { return 0 }
-        return room.peers.count + room.viewers.count
-    }
-
-    /// How many plain SkyRTC clients are in the room called `name`.
-    public func peerCount(in name: String) -> Int {
-        rooms.first { $0.definition.name == name }?.peers.count ?? 0
-    }
-
-    /// Who watches the room called `name` by our page.
-    public func viewers(in name: String) -> Set<MemberID> {
-        rooms.first { $0.definition.name == name }?.viewers ?? []
+    mutating func ignored() -> [RoomAction] {
+        ignoredEvents &+= 1
+        return []
     }
 }
 
 // MARK: - Coming and going
 
 extension RoomDirectory {
-    private mutating func join(_ member: MemberID, _ key: RoomKey, _ role: MemberRole) -> [RoomAction] {
+    private mutating func join(
+        _ member: MemberID, _ key: RoomKey, _ role: MemberRole, _ name: String?
+    ) -> [RoomAction] {
         // Who joins again moves: the original server left a ghost behind.
         var actions = leave(member)
         guard let index = index(openedBy: key) else {
             return actions + [.refuse(member, .notAdmitted)]
         }
         let definition = rooms[index].definition
-        let others = role == .peer ? rooms[index].peers : []
+        let others = role == .peer ? rooms[index].mesh : []
         if role == .peer, others.count >= peerLimit {
             return actions + [.refuse(member, .full)]
         }
-        memberships[member] = Membership(room: index, role: role)
+        let name = name.flatMap(MemberName.clean)
+        lastNumber += 1
+        memberships[member] = Membership(
+            room: index, role: role, name: name, number: lastNumber, isMeeting: role == .peer)
+        rooms[index].arrivals.append(member, number: lastNumber)
+        if name != nil { rooms[index].namedArrivals.append(member, number: lastNumber) }
         switch role {
-        case .peer: rooms[index].peers.append(member)
+        case .peer:
+            rooms[index].peers.insert(member)
+            rooms[index].mesh.append(member)
         case .viewer: rooms[index].viewers.insert(member)
         }
         // Those who are there hear of the newcomer before it hears of them, and the newcomer offers. The host is named
         // last because SkyRTC's iOS client calls only the last of the list.
-        actions += others.map { .send(.newPeer(member), to: $0) }
+        actions += others.map { .send(.newPeer(member, name: name), to: $0) }
         actions.append(
             .send(.peers(connections: others + [definition.host], you: member, host: definition.host), to: member))
         actions.append(.joined(member, room: definition.name, role))
@@ -104,15 +126,17 @@ extension RoomDirectory {
     }
 
     private mutating func leave(_ member: MemberID) -> [RoomAction] {
-        guard let membership = memberships.removeValue(forKey: member) else { return [] }
-        var actions: [RoomAction] = membership.hasSession ? [.closeSession(member)] : []
-        switch membership.role {
-        case .viewer:
-            rooms[membership.room].viewers.remove(member)
-        case .peer:
-            rooms[membership.room].peers.removeAll { $0 == member }
-            actions += rooms[membership.room].peers.map { .send(.removePeer(member), to: $0) }
+        guard let membership = memberships[member] else { return [] }
+        let index = membership.room
+        var actions: [RoomAction] = rooms[index].tracks.filter(membership.sessions.contains).map {
+            .closeSession(member, track: $0)
         }
+        actions += leaveMesh(member)
+        memberships[member] = nil
+        rooms[index].arrivals.remove(membership.number)
+        rooms[index].namedArrivals.remove(membership.number)
+        rooms[index].peers.remove(member)
+        rooms[index].viewers.remove(member)
         return actions
     }
 
@@ -124,57 +148,5 @@ extension RoomDirectory {
         }
         guard let token = rooms[found].definition.token else { return found }
         return token.matches(key.token) ? found : nil
-    }
-}
-
-// MARK: - Talking
-
-extension RoomDirectory {
-    private mutating func offer(from member: MemberID, to target: MemberID, sdp: String) -> [RoomAction] {
-        guard let membership = memberships[member] else { return ignored() }
-        let definition = rooms[membership.room].definition
-        guard target == definition.host else {
-            return relay(from: member, to: target, .offer(sdp: sdp, from: member))
-        }
-        // The host never offers, so there is no glare with it: a second offer is a new start.
-        memberships[member]?.hasSession = true
-        let open = RoomAction.openSession(member, room: definition.name, offer: sdp)
-        return membership.hasSession ? [.closeSession(member), open] : [open]
-    }
-
-    private mutating func candidate(
-        from member: MemberID, to target: MemberID, _ candidate: ICECandidate
-    ) -> [RoomAction] {
-        guard let membership = memberships[member] else { return ignored() }
-        guard target == rooms[membership.room].definition.host else {
-            return relay(from: member, to: target, .candidate(candidate, from: member))
-        }
-        return membership.hasSession ? [.addCandidate(member, candidate)] : ignored()
-    }
-
-    /// Passes `message` on between two plain clients of one room, and to nobody else.
-    private mutating func relay(from member: MemberID, to target: MemberID, _ message: RoomMessage) -> [RoomAction] {
-        guard let sender = memberships[member], let receiver = memberships[target], member != target,
-            sender.room == receiver.room, sender.role == .peer, receiver.role == .peer
-        else { return ignored() }
-        return [.send(message, to: target)]
-    }
-
-    private mutating func sessionAnswered(_ member: MemberID, _ sdp: String) -> [RoomAction] {
-        guard let membership = memberships[member], membership.hasSession else { return ignored() }
-        return [.send(.answer(sdp: sdp, from: rooms[membership.room].definition.host), to: member)]
-    }
-
-    private mutating func sessionIsOver(
-        _ member: MemberID, _ message: (_ host: MemberID) -> RoomMessage
-    ) -> [RoomAction] {
-        guard let membership = memberships[member], membership.hasSession else { return [] }
-        memberships[member]?.hasSession = false
-        return [.send(message(rooms[membership.room].definition.host), to: member)]
-    }
-
-    private mutating func ignored() -> [RoomAction] {
-        ignoredEvents &+= 1
-        return []
     }
 }

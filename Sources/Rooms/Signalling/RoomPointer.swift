@@ -1,4 +1,5 @@
 import Foundation
+import Rooms
 import Synchronization
 
 /// What a room's pointer looks like.
@@ -78,28 +79,35 @@ struct PointerNews: Sendable {
     }
 }
 
-/// Where other threads leave what they have to tell of each room's pointer.
+/// Where other threads leave what they have to tell of each track's pointer.
 final class PointerBoard: Sendable {
-    private let rooms = Mutex<[String: PointerNews]>([:])
+    /// Whose pointer: a track's, or that of the room's first.
+    struct Key: Hashable {
+        let room: String
+        let track: TrackName?
+    }
+
+    private let news = Mutex<[Key: PointerNews]>([:])
 
     /// Notes `update`; true where the site's thread has to be sent for it.
-    func note(_ update: PointerUpdate, room: String) -> Bool {
-        rooms.withLock { rooms in
-            let isFirst = rooms[room] == nil
-            rooms[room, default: PointerNews()].note(update)
+    func note(_ update: PointerUpdate, _ key: Key) -> Bool {
+        news.withLock { news in
+            let isFirst = news[key] == nil
+            news[key, default: PointerNews()].note(update)
             return isFirst
         }
     }
 
-    func take(_ room: String) -> PointerNews? {
-        rooms.withLock { $0.removeValue(forKey: room) }
+    func take(_ key: Key) -> PointerNews? {
+        news.withLock { $0.removeValue(forKey: key) }
     }
 }
 
-/// The events of the pointer as JSON. By hand: they have no text to escape, and a position goes out 60 times a second.
+/// The events of the pointer as JSON. By hand: they have no text to escape, and a position goes out 60 times a second. `track` is
+/// nil where the room has never had more than one.
 enum PointerEvent {
     /// `_pointer_shape`: straight alpha as base64 of RGBA bytes, as a canvas takes them.
-    static func shape(_ shape: PointerShape) -> String {
+    static func shape(_ shape: PointerShape, track: TrackName? = nil) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(shape.pixels.count * 4)
         for pixel in shape.pixels {
@@ -114,26 +122,27 @@ enum PointerEvent {
             """
             "height":\(shape.height),"hotX":\(shape.hotX),"hotY":\(shape.hotY),\
             "pixels":"\(Data(bytes).base64EncodedString())","width":\(shape.width)
-            """)
+            """, track)
     }
 
     /// `_pointer`.
-    static func place(_ place: PointerPlace) -> String {
+    static func place(_ place: PointerPlace, track: TrackName? = nil) -> String {
         let size = place.width > 0 && place.height > 0
         return event(
             "_pointer",
             """
             \(size ? "\"height\":\(place.height)," : "")"visible":\(place.isVisible),\
             \(size ? "\"width\":\(place.width)," : "")"x":\(place.x),"y":\(place.y)
-            """)
+            """, track)
     }
 
     /// `_pointer_mode`; `rtp` is the RTP time stamp of the first picture that it holds for.
-    static func mode(isDrawn: Bool, rtp: UInt32? = nil) -> String {
-        event("_pointer_mode", "\"drawn\":\(isDrawn)\(rtp.map { ",\"rtp\":\($0)" } ?? "")")
+    static func mode(isDrawn: Bool, rtp: UInt32? = nil, track: TrackName? = nil) -> String {
+        event("_pointer_mode", "\"drawn\":\(isDrawn)\(rtp.map { ",\"rtp\":\($0)" } ?? "")", track)
     }
 
-    private static func event(_ name: String, _ data: String) -> String {
-        "{\"data\":{\(data)},\"eventName\":\"\(name)\"}"
+    private static func event(_ name: String, _ data: String, _ track: TrackName?) -> String {
+        // A track's name has no character that JSON escapes.
+        "{\"data\":{\(data)\(track.map { ",\"track\":\"\($0)\"" } ?? "")},\"eventName\":\"\(name)\"}"
     }
 }

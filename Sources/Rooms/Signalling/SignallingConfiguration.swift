@@ -1,4 +1,5 @@
 import CGLib
+public import Rooms
 
 /// How a `SignallingServer` is set up.
 public struct SignallingConfiguration: Sendable {
@@ -18,6 +19,8 @@ public struct SignallingConfiguration: Sendable {
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
+    /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
+    public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
@@ -42,18 +45,27 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A room and who serves its pictures.
+/// A room and its first track.
 public struct RoomConfiguration: Sendable {
     /// As it stands in links: no comma, no slash.
     public let name: String
     /// What lets a client in; nil (`--open`) lets in everybody.
     public let token: String?
-    public let media: any RoomMedia
+    /// The track that is there from the beginning, and who serves its pictures.
+    public let track: (name: TrackName, media: any RoomMedia)?
 
-    public init(name: String, token: String?, media: any RoomMedia) {
+    /// A room with one track.
+    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
         self.name = name
         self.token = token
-        self.media = media
+        self.track = (track, media)
+    }
+
+    /// A room without a track; ``SignallingServer/addTrack(_:media:room:)`` brings one.
+    public init(name: String, token: String?) {
+        self.name = name
+        self.token = token
+        track = nil
     }
 }
 

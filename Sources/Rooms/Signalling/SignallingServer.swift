@@ -1,4 +1,5 @@
 import CGLib
+import Rooms
 import Synchronization
 
 /// The rooms of a host over HTTP and WebSocket: the page, SkyRTC's signalling, WHEP and snapshots, as `Protocol/http.md` and
@@ -67,24 +68,63 @@ public final class SignallingServer: Sendable {
         running.thread.join()
     }
 
-    /// Tells the viewers of `room`, and those who join it later, what its source is doing, with a sentence for people where
-    /// there is more to say. The same again is not told again.
-    public func announce(_ state: SourceState, message: String = "", room: String) {
-        let running = self.state.withLock { state -> Running? in
-            guard case .running(let running) = state else { return nil }
-            return running
-        }
-        running?.thread.post { $0.announce(state, message, in: room) }
+    /// Adds a track to a room of the configuration: 1 to 64 letters, digits, `-`, `_` and `.`. What can't be added, because the
+    /// room has 16 or one of that name, is logged. On a server that isn't running it does nothing, like all of the following.
+    public func addTrack(_ name: String, media: any RoomMedia, room: String) {
+        guard let track = TrackName(name) else { return configuration.log("room \(room): no track can be called that") }
+        running?.thread.post { $0.addTrack(track, media: media, to: room) }
     }
 
-    /// Takes what there is to tell of the pointer of `room`. Quick, and bounded: of each kind the latest counts.
-    public func updatePointer(_ update: PointerUpdate, room: String) {
-        let running = self.state.withLock { state -> Running? in
+    /// Ends a track and everybody's sessions of it.
+    public func removeTrack(_ name: String, room: String) {
+        guard let track = TrackName(name) else { return }
+        running?.thread.post { $0.removeTrack(track, from: room) }
+    }
+
+    /// Tells the viewers of `room`, and those who join it later, what the source of a track is doing, with a sentence for people
+    /// where there is more to say. The same again is not told again. Without `track` the room's first is meant.
+    public func announce(_ state: SourceState, message: String = "", room: String, track: String? = nil) {
+        guard let name = Named(track) else { return }
+        running?.thread.post { $0.announce(state, message, in: room, track: name.track) }
+    }
+
+    /// Takes what there is to tell of the pointer of a track, the room's first without `track`. Quick, and bounded: of each kind
+    /// the latest counts.
+    public func updatePointer(_ update: PointerUpdate, room: String, track: String? = nil) {
+        guard let name = Named(track), let running else { return }
+        let key = PointerBoard.Key(room: room, track: name.track)
+        guard pointers.note(update, key) else { return }
+        running.thread.post { [pointers] in $0.takePointerNews(of: key, from: pointers) }
+    }
+
+    /// Hands the rooms as they are now to `completion`, on the signalling thread; none where the server doesn't run.
+    public func describe(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
+        guard let running else { return completion([]) }
+        running.thread.post { completion($0.report()) }
+    }
+
+    /// Has somebody leave whom `describe` or `onEvent` told of; says to `completion` whether there was such a one, on the
+    /// signalling thread. Who has the link can come back.
+    public func kick(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        guard let running else { return completion(false) }
+        running.thread.post { completion($0.kick(id)) }
+    }
+
+    private var running: Running? {
+        state.withLock { state in
             guard case .running(let running) = state else { return nil }
             return running
         }
-        guard let running, pointers.note(update, room: room) else { return }
-        running.thread.post { [pointers] in $0.takePointerNews(of: room, from: pointers) }
+    }
+
+    /// The track that a caller means; nil where it can't be one.
+    private struct Named {
+        let track: TrackName?
+
+        init?(_ text: String?) {
+            track = text.flatMap { TrackName($0) }
+            if text != nil, track == nil { return nil }
+        }
     }
 
     /// How many are in `room` now, without the host.

@@ -9,16 +9,25 @@ final class RoomMember {
     var joinBy: Int?
     /// The room it is in.
     var room: String?
-    /// Its media session, while it has one.
-    var session: (id: MediaSessionID, key: UInt64)?
-    /// What it knows of its room's pointer.
-    var pointer = PointerToldSoFar()
+    /// Its media sessions, at most one a track.
+    var sessions: [TrackName: MemberSession] = [:]
+    /// What it knows of the pointers of its room's tracks.
+    var pointers: [TrackName: PointerToldSoFar] = [:]
 
     init(socket: WebSocketConnection, address: String, joinBy: Int) {
         self.socket = socket
         self.address = address
         self.joinBy = joinBy
     }
+}
+
+/// A member's media session of one track.
+struct MemberSession {
+    let id: MediaSessionID
+    /// The key by which the media side's end of it comes back.
+    let key: UInt64
+    /// Who serves it.
+    let side: any RoomMedia
 }
 
 /// The rooms over WebSockets: JSON in and out of `RoomDirectory`, and what it says is to be done.
@@ -46,20 +55,10 @@ extension Site {
             }, GConnectFlags(rawValue: 0))
     }
 
-    /// Tells the viewers of `room` what its source is doing.
-    func announce(_ state: SourceState, _ message: String, in room: String) {
-        guard let present = sources[room], present.state != state || present.message != message else { return }
-        let now = g_get_monotonic_time()
-        let source = (state: state, message: message, since: state == present.state ? present.since : now)
-        sources[room] = source
-        log("room \(room): the source is \(state.rawValue)")
-        let text = SkyRTCReply(state, message, microseconds: now - source.since).text
-        for viewer in directory.viewers(in: room) { members[viewer]?.socket.send(text) }
-    }
-
-    func memberSessionEnded(_ member: MemberID, reason: String) {
-        members[member]?.session = nil
-        handle(.sessionEnded(member, reason: reason))
+    func memberSessionEnded(_ member: MemberID, _ track: TrackName, reason: String) {
+        members[member]?.sessions[track] = nil
+        handle(.sessionEnded(member, track: track, reason: reason))
+        if let room = members[member]?.room { sessionsChanged(in: room) }
     }
 
     /// Pings, and closes who hasn't joined in time.
@@ -74,11 +73,12 @@ extension Site {
         }
     }
 
-    /// Lets other threads know how many watch `room`.
+    /// Lets others know how many watch `room`; called at each change of that.
     func countAudience(of room: String) {
         let players = playerSessions.values.count { $0.room == room }
         audience.set(room, members: directory.memberCount(in: room), players: players)
-        decidePointer(of: room)
+        decidePointers(of: room)
+        rosterChanged(in: room)
     }
 
     /// What is done when the handshake's answer has been written.
@@ -108,7 +108,7 @@ extension Site {
         if case .join = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {
-                closeSession(of: id)
+                handle(.leave(id))
                 return refuse(id, .notAdmitted)
             }
             member.joinBy = nil
@@ -126,60 +126,100 @@ extension Site {
 // MARK: - Actions
 
 extension Site {
-    private func handle(_ event: RoomEvent) {
+    /// Takes an event to the directory and does what that says.
+    func handle(_ event: RoomEvent) {
+        let before = event.member.flatMap { directory.place(of: $0) }
         let actions = directory.handle(event)
-        switch event {
-        case .join, .leave:
+        if let id = event.member {
+            let after = directory.place(of: id)
             // Before anybody hears of it, so that who asks on hearing of it is told the new numbers.
-            for room in media.keys { countAudience(of: room) }
-        default: break
+            if before != after { moved(id, from: before, to: after) }
         }
         for action in actions { carryOut(action) }
     }
 
+    private func moved(_ id: MemberID, from before: RoomDirectory.Place?, to after: RoomDirectory.Place?) {
+        for room in Set([before?.room, after?.room].compactMap { $0 }) { countAudience(of: room) }
+        guard before?.room != after?.room || before?.role != after?.role || before?.name != after?.name else { return }
+        left(id.text)
+        guard let after, let member = members[id] else { return }
+        let who = Visitor(
+            id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)
+        came(who, to: after.room) { [unowned self] in
+            guard let socket = members[id]?.socket else { return }
+            socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
+            socket.close(.sentAway)
+            handle(.leave(id))
+        }
+    }
+
     private func carryOut(_ action: RoomAction) {
         switch action {
-        case .send(let message, let id): members[id]?.socket.send(SkyRTCReply(message).text)
+        case .send(let message, let id): send(message, to: id)
         case .joined(let id, let room, let role): joined(id, room, role)
-        case .openSession(let id, let room, let offer): open(for: id, in: room, offer)
-        case .closeSession(let id): closeSession(of: id)
-        case .addCandidate(let id, let candidate):
-            guard let member = members[id], let session = member.session, let room = member.room else { return }
-            media[room]?.remoteCandidates(session.id, fragment: candidate.candidate)
+        case .openSession(let id, let room, let track, let offer):
+            open(for: id, TrackAddress(room: room, track: track), offer)
+        case .closeSession(let id, let track): closeSession(of: id, track)
+        case .addCandidate(let id, let candidate, let track):
+            guard let session = members[id]?.sessions[track] else { return }
+            session.side.remoteCandidates(session.id, fragment: candidate.candidate)
         case .refuse(let id, let refusal): refuse(id, refusal)
+        case .tracksChanged(let room): tellTracks(in: room)
         }
+    }
+
+    private func send(_ message: RoomMessage, to id: MemberID) {
+        guard let member = members[id] else { return }
+        if case .peers = message, let room = directory.place(of: id)?.room {
+            return member.socket.send(SkyRTCReply(message, tracks: summaries(of: room)).text)
+        }
+        member.socket.send(SkyRTCReply(message).text)
     }
 
     private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
         guard let member = members[id] else { return }
         member.room = room
+        member.pointers = [:]
         log("room \(room): a \(role == .viewer ? "viewer" : "SkyRTC client") came from \(member.address)")
-        guard role == .viewer, let source = sources[room] else { return }
-        let age = g_get_monotonic_time() - source.since
-        member.socket.send(SkyRTCReply(source.state, source.message, microseconds: age).text)
-        tellPointer(to: member, in: room)
+        guard role == .viewer else { return }
+        tellStates(to: member, in: room)
+        if !directory.namesTracks(in: room), let only = address(of: nil, in: room) {
+            tellPointer(of: only, to: member)
+        }
+        tellRoster(to: member, in: room)
     }
 
-    private func open(for id: MemberID, in room: String, _ offer: String) {
+    private func open(for id: MemberID, _ address: TrackAddress, _ offer: String) {
         guard let member = members[id] else { return }
         do throws(MediaRefusal) {
-            let (session, key) = try openSession(in: room, offer: offer, for: .member(id))
-            member.session = (session.id, key)
-            watchPointer(of: id, in: room, session: session.id, key: key)
-            handle(.sessionAnswered(id, sdp: session.answer))
+            let owner = SessionOwner.member(id, address.track)
+            let (opened, key, side) = try openSession(in: address.room, track: address.track, offer: offer, for: owner)
+            let session = MemberSession(id: opened.id, key: key, side: side)
+            member.sessions[address.track] = session
+            watchPointer(of: id, address, session)
+            handle(.sessionAnswered(id, track: address.track, sdp: opened.answer))
+            if directory.namesTracks(in: address.room), directory.viewers(in: address.room).contains(id) {
+                tellPointer(of: address, to: member)
+            }
+            sessionsChanged(in: address.room)
         } catch {
-            log("room \(room): an offer from \(member.address) was refused: \(error)")
-            handle(.sessionRefused(id, reason: error.description))
+            log("room \(address.room): an offer from \(member.address) was refused: \(error)")
+            handle(.sessionRefused(id, track: address.track, reason: error.description))
             // There may be room again soon: a client that comes back in a while need not be told anew what it asked for.
             if case .full = error { member.socket.close(.full) }
         }
     }
 
-    private func closeSession(of id: MemberID) {
-        guard let member = members[id], let session = member.session, let room = member.room else { return }
-        member.session = nil
+    private func closeSession(of id: MemberID, _ track: TrackName) {
+        guard let session = members[id]?.sessions.removeValue(forKey: track) else { return }
         sessionOwners[session.key] = nil
-        media[room]?.close(session.id)
+        session.side.close(session.id)
+        if let room = members[id]?.room { sessionsChanged(in: room) }
+    }
+
+    /// Plain clients count for the pointers of the further tracks that they watch.
+    private func sessionsChanged(in room: String) {
+        if directory.namesTracks(in: room) { decidePointers(of: room) }
     }
 
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {

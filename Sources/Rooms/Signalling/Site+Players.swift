@@ -5,17 +5,23 @@ import SDP
 /// A player's session: what `POST /whep/ROOM` made, until `DELETE` or the media side ends it.
 struct PlayerSession {
     let room: String
+    let track: TrackName
     let media: MediaSessionID
+    /// Who serves it.
+    let side: any RoomMedia
     /// The key by which the media side's end of it comes back.
     let key: UInt64
     let tag: EntityTag
     /// The ICE generation of the player's offer.
     let generation: TrickleFragment
+
+    /// What programs name it by; its URL's last segment is a secret.
+    var visitor: String { "player-\(key)" }
 }
 
 /// Whose session the media side has ended.
 enum SessionOwner {
-    case member(MemberID)
+    case member(MemberID, TrackName)
     case player(String)
 }
 
@@ -62,11 +68,7 @@ extension Site {
         switch exchange.method {
         case "PATCH": trickle(exchange, session, headers)
         case "DELETE":
-            playerSessions[name] = nil
-            sessionOwners[session.key] = nil
-            media[session.room]?.close(session.media)
-            log("room \(room): a player left")
-            countAudience(of: room)
+            endPlayer(name, session)
             exchange.answer(HTTPResponse(200, headers: headers))
         case "GET", "HEAD": exchange.answer(HTTPResponse(204, headers: headers))
         default:
@@ -79,6 +81,17 @@ extension Site {
     func playerSessionEnded(_ name: String, reason: String) {
         guard let session = playerSessions.removeValue(forKey: name) else { return }
         log("room \(session.room): a player's session ended: \(reason)")
+        left(session.visitor)
+        countAudience(of: session.room)
+    }
+
+    /// Ends a player's session from this side.
+    func endPlayer(_ name: String, _ session: PlayerSession) {
+        playerSessions[name] = nil
+        sessionOwners[session.key] = nil
+        session.side.close(session.media)
+        log("room \(session.room): a player left")
+        left(session.visitor)
         countAudience(of: session.room)
     }
 
@@ -97,13 +110,26 @@ extension Site {
         } catch {
             return exchange.answer(HTTPResponse(400, headers: headers, text: error.description))
         }
+        let wanted = exchange.query("track")
+        guard let address = address(of: wanted.flatMap { TrackName($0) }, in: room.name), tracks[address] != nil,
+            wanted == nil || wanted == address.track.text
+        else {
+            return exchange.answer(HTTPResponse(404, headers: headers, text: "this room has no such track"))
+        }
         let name = Self.newIdentifier()
         do throws(MediaRefusal) {
-            let (session, key) = try openSession(in: room.name, offer: offer, for: .player(name))
+            let (session, key, side) = try openSession(
+                in: room.name, track: address.track, offer: offer, for: .player(name))
             let tag = EntityTag(text: session.entityTag)
-            playerSessions[name] = PlayerSession(
-                room: room.name, media: session.id, key: key, tag: tag, generation: generation)
+            let player = PlayerSession(
+                room: room.name, track: address.track, media: session.id, side: side, key: key, tag: tag,
+                generation: generation)
+            playerSessions[name] = player
             log("room \(room.name): a player came from \(exchange.clientAddress)")
+            let who = Visitor(id: player.visitor, name: nil, address: exchange.clientAddress, kind: .player)
+            came(who, to: room.name, track: address.track) { [unowned self] in
+                if let player = playerSessions[name] { endPlayer(name, player) }
+            }
             countAudience(of: room.name)
             let location = "/whep/\(PercentCoding.encode(room.name))/\(name)"
             exchange.answer(
@@ -146,7 +172,7 @@ extension Site {
             return exchange.answer(
                 HTTPResponse(412, headers: headers, text: "If-Match names another state of this session"))
         }
-        media[session.room]?.remoteCandidates(session.media, fragment: text)
+        session.side.remoteCandidates(session.media, fragment: text)
         exchange.answer(HTTPResponse(204, headers: headers))
     }
 
@@ -172,23 +198,23 @@ extension Site {
 // MARK: - Sessions of the media side
 
 extension Site {
-    /// Has the media side of `room` answer `offer`, and remembers whose session it is.
+    /// Has the media side of a track, the room's first where none is named, answer `offer`; remembers whose session it is.
     func openSession(
-        in room: String, offer: String, for owner: SessionOwner
-    ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64) {
-        guard let media = media[room] else { throw .unsupported("this room has no picture") }
+        in room: String, track: TrackName? = nil, offer: String, for owner: SessionOwner
+    ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64, side: any RoomMedia) {
+        guard let side = media[room, track] else { throw .unsupported("nothing is shared in this room now") }
         lastSessionKey += 1
         let key = lastSessionKey
-        let session = try media.open(offer: offer) { [thread] reason in
+        let session = try side.open(offer: offer) { [thread] reason in
             thread.post { $0.sessionEnded(key, reason: reason) }
         }
         sessionOwners[key] = owner
-        return (session, key)
+        return (session, key, side)
     }
 
     private func sessionEnded(_ key: UInt64, reason: String) {
         switch sessionOwners.removeValue(forKey: key) {
-        case .member(let member): memberSessionEnded(member, reason: reason)
+        case .member(let member, let track): memberSessionEnded(member, track, reason: reason)
         case .player(let name): playerSessionEnded(name, reason: reason)
         case nil: break
         }

@@ -1,96 +1,128 @@
 import CGLib
 import Rooms
 
-/// What the site knows of a room's pointer.
+/// What the site knows of a track's pointer.
 struct RoomPointer {
-    /// What it looks like, as an event, and how many shapes there were.
-    var shape: (frame: [UInt8], number: UInt64)?
-    /// Where it is, as an event, and how many places there were.
-    var place: (frame: [UInt8], number: UInt64)?
+    /// What it looks like, also as an event, and how many shapes there were.
+    var shape: (value: PointerShape, frame: [UInt8], number: UInt64)?
+    /// Where it is, also as an event, and how many places there were.
+    var place: (value: PointerPlace, frame: [UInt8], number: UInt64)?
     /// Whether the pictures that go out now have it drawn in them; nil before the first.
     var arePicturesDrawn: Bool?
     var hasSource = false
     var readers = 0
     var policy = PointerPolicy()
+    /// What events call the track, where they name it.
+    private(set) var label: TrackName?
 
     /// Whether pages need to know where it is. Not while it is drawn for all: that is what it's drawn for.
     var isApart: Bool { !policy.isDrawn || arePicturesDrawn == false }
+    /// All that there is to tell.
+    var told: PointerToldSoFar { PointerToldSoFar(shape: shape?.number ?? 0, place: place?.number ?? 0) }
+
+    mutating func note(_ value: PointerShape) {
+        shape = (value, WebSocketFrame.text(PointerEvent.shape(value, track: label)), (shape?.number ?? 0) + 1)
+    }
+
+    mutating func note(_ value: PointerPlace) {
+        place = (value, WebSocketFrame.text(PointerEvent.place(value, track: label)), (place?.number ?? 0) + 1)
+    }
+
+    /// Has events name the track, those that are made already as well.
+    mutating func name(_ track: TrackName) {
+        guard label == nil else { return }
+        label = track
+        shape = shape.map { ($0.value, WebSocketFrame.text(PointerEvent.shape($0.value, track: track)), $0.number) }
+        place = place.map { ($0.value, WebSocketFrame.text(PointerEvent.place($0.value, track: track)), $0.number) }
+    }
 }
 
-/// How much of its room's pointer a member has been told.
-struct PointerToldSoFar {
+/// How much of a track's pointer a member has been told.
+struct PointerToldSoFar: Equatable {
     var shape: UInt64 = 0
     var place: UInt64 = 0
 }
 
 /// The pointer: to each page the latest shape and place, at most 60 times a second and never behind what it has not yet read.
+///
+/// In a room that has had several tracks a page hears of the pointers of those that it watches.
 extension Site {
     /// Milliseconds between two motions: 58 a second.
     private static let pointerPeriod: UInt32 = 17
 
-    /// Takes what other threads have told of the pointer of `room`.
-    func takePointerNews(of room: String, from board: PointerBoard) {
-        guard let news = board.take(room), media[room] != nil else { return }
-        var pointer = pointers[room] ?? RoomPointer()
-        if let shape = news.shape {
-            let frame = WebSocketFrame.text(PointerEvent.shape(shape))
-            pointer.shape = (frame, (pointer.shape?.number ?? 0) + 1)
-        }
-        if let place = news.place {
-            let frame = WebSocketFrame.text(PointerEvent.place(place))
-            pointer.place = (frame, (pointer.place?.number ?? 0) + 1)
-        }
+    /// Takes what other threads have told of the pointer of a track.
+    func takePointerNews(of key: PointerBoard.Key, from board: PointerBoard) {
+        guard let news = board.take(key), let address = address(of: key.track, in: key.room),
+            var pointer = tracks[address]?.pointer
+        else { return }
+        if let shape = news.shape { pointer.note(shape) }
+        if let place = news.place { pointer.note(place) }
         if let drawn = news.arePicturesDrawn { pointer.arePicturesDrawn = drawn }
         if let ability = news.ability { pointer.hasSource = ability }
         if let readers = news.readers { pointer.readers = max(0, readers) }
-        pointers[room] = pointer
-        if news.ability != nil || news.readers != nil { decidePointer(of: room) }
+        tracks[address]?.pointer = pointer
+        if news.ability != nil || news.readers != nil { decidePointer(of: address) }
         showPointers()
     }
 
-    /// Decides anew who draws the pointer of `room`; called at each change of its audience.
-    func decidePointer(of room: String) {
-        var pointer = pointers[room] ?? RoomPointer()
+    /// Decides anew who draws the pointers of `room`; called at each change of its audience.
+    func decidePointers(of room: String) {
+        for track in directory.tracks(in: room) { decidePointer(of: TrackAddress(room: room, track: track)) }
+    }
+
+    /// Has events name the tracks of `room`, where it has had several.
+    func labelPointers(of room: String) {
+        guard directory.namesTracks(in: room) else { return }
+        for track in directory.tracks(in: room) {
+            tracks[TrackAddress(room: room, track: track)]?.pointer.name(track)
+        }
+    }
+
+    private func decidePointer(of address: TrackAddress) {
+        guard var pointer = tracks[address]?.pointer else { return }
+        let room = address.room
+        let players = playerSessions.values.count { $0.room == room && $0.track == address.track }
         var audience = PointerPolicy.Audience()
         audience.hasPointerSource = pointer.hasSource
         audience.pages = directory.viewers(in: room).count
-        audience.plainReaders =
-            pointer.readers + directory.peerCount(in: room) + playerSessions.values.count { $0.room == room }
+        audience.plainReaders = pointer.readers + directory.peerCount(of: address.track, in: room) + players
         let now = g_get_monotonic_time()
         let hasChanged = pointer.policy.decide(for: audience, at: now)
-        pointers[room] = pointer
+        tracks[address]?.pointer = pointer
         if hasChanged {
-            log(
-                "room \(room): the pointer is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")"
-            )
-            media[room]?.setPointerDrawn(pointer.policy.isDrawn)
+            let whose = label(of: address).map { "the pointer of \($0)" } ?? "the pointer"
+            log("room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")")
+            tracks[address]?.media.setPointerDrawn(pointer.policy.isDrawn)
             // Where it was drawn until now, pages don't know where it is.
             showPointers()
         } else if let due = pointer.policy.due {
             let wait = UInt32(clamping: (due - now) / 1000 + 1)
-            pointerDecisions[room] = EventSource.timer(every: wait, on: context) { [unowned self] in
-                decidePointer(of: room)
+            tracks[address]?.pointerDecision = EventSource.timer(every: wait, on: context) { [unowned self] in
+                decidePointer(of: address)
                 return false
             }
         }
     }
 
-    /// Tells a page that has joined all there is to know.
-    func tellPointer(to member: RoomMember, in room: String) {
-        guard let pointer = pointers[room] else { return }
-        member.pointer = PointerToldSoFar(shape: pointer.shape?.number ?? 0, place: pointer.place?.number ?? 0)
+    /// Tells a page that has joined all there is to know; in a room that has had several tracks, one that has begun to watch.
+    func tellPointer(of address: TrackAddress, to member: RoomMember) {
+        guard let pointer = tracks[address]?.pointer else { return }
+        member.pointers[address.track] = pointer.told
         if let shape = pointer.shape { member.socket.send(frame: shape.frame) }
         if let place = pointer.place { member.socket.send(frame: place.frame) }
-        if let drawn = pointer.arePicturesDrawn { member.socket.send(PointerEvent.mode(isDrawn: drawn)) }
+        if let drawn = pointer.arePicturesDrawn {
+            member.socket.send(PointerEvent.mode(isDrawn: drawn, track: pointer.label))
+        }
     }
 
     /// Has a page told from which of its session's pictures on the pointer is drawn, or isn't.
-    func watchPointer(of id: MemberID, in room: String, session: MediaSessionID, key: UInt64) {
-        guard directory.viewers(in: room).contains(id) else { return }
-        media[room]?.watchPointer(session) { [thread] isDrawn, timestamp in
+    func watchPointer(of id: MemberID, _ address: TrackAddress, _ session: MemberSession) {
+        guard directory.viewers(in: address.room).contains(id) else { return }
+        session.side.watchPointer(session.id) { [thread] isDrawn, timestamp in
             thread.post { site in
-                guard let member = site.members[id], member.session?.key == key else { return }
-                member.socket.send(PointerEvent.mode(isDrawn: isDrawn, rtp: timestamp))
+                guard let member = site.members[id], member.sessions[address.track]?.key == session.key else { return }
+                let label = site.label(of: address)
+                member.socket.send(PointerEvent.mode(isDrawn: isDrawn, rtp: timestamp, track: label))
             }
         }
     }
@@ -108,19 +140,20 @@ extension Site {
     /// Tells each page the latest that it doesn't know; whether there was anything for anybody.
     private func tellPointers() -> Bool {
         var isNews = false
-        for (room, pointer) in pointers where pointer.isApart {
-            for id in directory.viewers(in: room) {
+        for (address, shared) in tracks where shared.pointer.isApart {
+            let pointer = shared.pointer
+            for id in directory.viewers(in: address.room) {
                 guard let member = members[id] else { continue }
-                let isShapeNews = member.pointer.shape != pointer.shape?.number ?? 0
-                let isPlaceNews = member.pointer.place != pointer.place?.number ?? 0
-                guard isShapeNews || isPlaceNews else { continue }
+                let told = member.pointers[address.track] ?? PointerToldSoFar()
+                guard told != pointer.told, pointer.label == nil || directory.isWatching(id, address.track) else {
+                    continue
+                }
                 isNews = true
                 // Who has not read the last gets the one that is the latest by then.
                 guard !member.socket.hasUnsent else { continue }
-                if isShapeNews, let shape = pointer.shape { member.socket.send(frame: shape.frame) }
-                if isPlaceNews, let place = pointer.place { member.socket.send(frame: place.frame) }
-                member.pointer = PointerToldSoFar(
-                    shape: pointer.shape?.number ?? 0, place: pointer.place?.number ?? 0)
+                if told.shape != pointer.told.shape, let shape = pointer.shape { member.socket.send(frame: shape.frame) }
+                if told.place != pointer.told.place, let place = pointer.place { member.socket.send(frame: place.frame) }
+                member.pointers[address.track] = pointer.told
             }
         }
         return isNews

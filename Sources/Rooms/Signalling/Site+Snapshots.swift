@@ -10,7 +10,7 @@ struct PendingSnapshot {
     let deadline: Int
 }
 
-/// `GET /snapshot.png` and `/snapshot.jpg`: the last picture of a room.
+/// `GET /snapshot.png` and `/snapshot.jpg`: the last picture of a track.
 extension Site {
     func snapshot(_ exchange: HTTPExchange, _ format: SnapshotFormat) {
         switch admit(exchange, to: exchange.query("room") ?? "") {
@@ -19,7 +19,16 @@ extension Site {
             guard exchange.method == "GET" else {
                 return exchange.answer(HTTPResponse(405, headers: headers + [("Allow", "GET")], text: "not possible"))
             }
-            guard let media = media[room.name], snapshots.count < limits.snapshots else {
+            let wanted = exchange.query("track")
+            let track = wanted.flatMap { TrackName($0) }
+            guard let media = media[room.name, track], wanted == nil || track != nil else {
+                let isEmpty = wanted == nil
+                return exchange.answer(
+                    isEmpty
+                        ? HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: "no picture yet")
+                        : HTTPResponse(404, headers: headers, text: "this room has no such track"))
+            }
+            guard snapshots.count < limits.snapshots else {
                 return exchange.answer(
                     HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: "too many snapshots at once"))
             }

@@ -12,13 +12,14 @@ final class Site {
     let context: OpaquePointer
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
+    let onEvent: @Sendable (RoomNews) -> Void
     /// The media side's clock (`SignallingConfiguration.clock`).
     let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
-    /// The media side of each room, by the room's name.
-    let media: [String: any RoomMedia]
+    /// The tracks of all rooms.
+    var tracks: [TrackAddress: SharedTrack] = [:]
     /// Where clients may read how many there are.
     let audience: Audience
     var attempts = FailedAttempts()
@@ -33,15 +34,14 @@ final class Site {
     /// Requests that wait for their picture, by ticket.
     var snapshots: [UInt64: PendingSnapshot] = [:]
     var lastTicket: UInt64 = 0
-    /// What viewers are told of each room's source, and since when (g_get_monotonic_time).
-    var sources: [String: (state: SourceState, message: String, since: Int)] = [:]
-
-    /// What is known of each room's pointer, by the room's name.
-    var pointers: [String: RoomPointer] = [:]
+    /// Everybody who is in a room, by what programs name them by.
+    var visitors: [String: PresentVisitor] = [:]
+    /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
+    var rosters: [String: Roster] = [:]
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
-    /// Decisions about pointers that had to wait, by the room's name.
-    var pointerDecisions: [String: EventSource] = [:]
+    /// When all this began (g_get_monotonic_time).
+    let startTime = g_get_monotonic_time()
 
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
@@ -56,6 +56,7 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
+        onEvent = configuration.onEvent
         clock = configuration.clock
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
@@ -66,10 +67,10 @@ final class Site {
                 RoomDefinition(
                     name: room.name, token: room.token.map { AccessToken($0) }, host: MemberID(Self.newIdentifier()))
             })
-        media = Dictionary(configuration.rooms.map { ($0.name, $0.media) }) { first, _ in first }
         front = HTTPFront(listeners, limits: limits, on: context)
-        let now = g_get_monotonic_time()
-        for room in configuration.rooms { sources[room.name] = (.waiting, "", now) }
+        for room in configuration.rooms {
+            if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
+        }
 
         front.admit = { [unowned self] exchange in
             hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421)
@@ -85,13 +86,14 @@ final class Site {
     /// Begins to end: nobody new, sessions closed, WebSockets told. The thread ends when they are gone, or in 500 ms.
     func stop() {
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
-        for session in playerSessions.values { media[session.room]?.close(session.media) }
+        for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
         front.stop()
         ticking = nil
         pointerTimer = nil
-        pointerDecisions = [:]
+        for address in tracks.keys { tracks[address]?.pointerDecision = nil }
+        rosters = [:]
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1

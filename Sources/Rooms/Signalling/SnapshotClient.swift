@@ -13,10 +13,13 @@ public struct SnapshotClient: Sendable {
         self.timeout = timeout
     }
 
-    /// The picture as a file. Blocks; from any thread. No proxy is used and no redirect followed: the token is for that host.
-    public func fetchSnapshot(link: String, format: SnapshotFormat) throws(SnapshotClientError) -> [UInt8] {
+    /// The picture as a file, of the room's first track unless another one is named. Blocks; from any thread. No proxy is used and
+    /// no redirect followed: the token is for that host.
+    public func fetchSnapshot(
+        link: String, track: String? = nil, format: SnapshotFormat
+    ) throws(SnapshotClientError) -> [UInt8] {
         let target = try Target(link)
-        guard let message = soup_message_new("GET", target.address(of: format)) else { throw .notALink(link) }
+        guard let message = soup_message_new("GET", target.address(of: format, track: track)) else { throw .notALink(link) }
         defer { g_object_unref(UnsafeMutableRawPointer(message)) }
         if !target.token.isEmpty {
             soup_message_headers_replace(
@@ -90,9 +93,11 @@ public struct SnapshotClient: Sendable {
             guard token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .notALink(link) }
         }
 
-        func address(of format: SnapshotFormat) -> String {
-            let query = room.isEmpty ? "" : "?room=\(PercentCoding.encode(room))"
-            return "\(origin)/snapshot.\(format.rawValue)\(query)"
+        func address(of format: SnapshotFormat, track: String?) -> String {
+            let wanted = [("room", room.isEmpty ? nil : room), ("track", track)]
+            let query = wanted.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
+            let words = query.isEmpty ? "" : "?" + query.joined(separator: "&")
+            return "\(origin)/snapshot.\(format.rawValue)\(words)"
         }
     }
 }

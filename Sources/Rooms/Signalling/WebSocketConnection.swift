@@ -14,6 +14,7 @@ final class WebSocketConnection {
         case tooLarge = 1009
         case notAdmitted = 4403
         case noJoin = 4408
+        case sentAway = 4410
         case full = 4503
     }
 

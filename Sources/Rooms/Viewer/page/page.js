@@ -7,10 +7,15 @@ import { Delay } from "./delay.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";
+import { Meeting } from "./meeting.js";
 import { Measurements } from "./measurements.js";
+import { words as meetingWords } from "./meetingwords.js";
 import { language, writeWords } from "./messages.js";
+import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
+import { Prompt } from "./prompt.js";
 import { setText, Stage } from "./stage.js";
+import { Tracks } from "./tracks.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
 
@@ -23,6 +28,10 @@ const video = document.getElementById("video");
 const stage = new Stage();
 const pointer = new Pointer(video, document.getElementById("pointer"));
 const viewer = new Viewer(stage);
+new Prompt(viewer);
+const tracks = new Tracks(viewer);
+const people = new People(viewer);
+const meeting = new Meeting(viewer);
 const delay = new Delay(viewer, video);
 const measurements = new Measurements(viewer, stage, delay);
 const charts = new Charts(measurements, stage);
@@ -42,12 +51,15 @@ bar.mustStay = () => stage.isCovered || charts.isOpen;
 gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
 gestures.onDoubleClick = () => controls.toggleFullScreen();
 addViewKeys(keys, { view, controls, charts, bar });
+keys.add("t", meetingWords.nextTrack, () => tracks.next());
+keys.add("n", meetingWords.people, () => people.toggle());
+keys.add("m", meetingWords.meet, () => meeting.toggle());
 
 viewer.addEventListener("stream", ({ detail: stream }) => {
   pointer.watch(stream);
   stage.show(stream);
 });
-viewer.addEventListener("left", () => pointer.reset());
+for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointer.reset());
 for (const [type, take] of [
   ["_pointer_shape", (data) => pointer.shape(data)],
   ["_pointer", (data) => pointer.place(data)],
@@ -118,6 +130,15 @@ window.screenRelay = Object.freeze({
   },
   get language() {
     return language;
+  },
+  get tracks() {
+    return tracks.facts;
+  },
+  get people() {
+    return people.facts;
+  },
+  get meeting() {
+    return meeting.facts;
   },
 });
 

@@ -5,6 +5,12 @@ export class TrackList {
   all = [];
 
   #chosen = null;
+  #isTold = false;
+
+  /** Whether the host says that there is none. */
+  get isEmpty() {
+    return this.#isTold && this.all.length === 0;
+  }
 
   /** The name of the one that is shown: the one chosen, else the first; null where none is known. */
   get shown() {
@@ -20,7 +26,8 @@ export class TrackList {
   /** Takes the host's list; whether another one is shown now. */
   told(list) {
     const before = this.shown;
-    if (Array.isArray(list)) this.all = list.filter((track) => typeof track?.name === "string");
+    this.#isTold = Array.isArray(list);
+    if (this.#isTold) this.all = list.filter((track) => typeof track?.name === "string");
     return before !== null && this.shown !== null && this.shown !== before;
   }
 

@@ -7,8 +7,11 @@ import { Attempts, Patience } from "./retry.js";
 import { Signalling } from "./signalling.js";
 import { Source } from "./source.js";
 import { TrackList } from "./tracklist.js";
+import { TrackMemory } from "./trackmemory.js";
 
 const JOIN_PATIENCE = 10_000;
+// Where a session ends because its track is no more, that is said in the next message.
+const TRACKS_PATIENCE = 100;
 
 /**
  * What the page is doing, and an EventTarget for all who do something beside it. Its events are CustomEvents:
@@ -18,6 +21,7 @@ const JOIN_PATIENCE = 10_000;
  * | `joined`            | `{host, you}`                           | the host has let us in; both are ids |
  * | `left`              | `{}`                                    | that stay is over; `joined` may come again |
  * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
+ * | `shown`             | `{}`                                    | another track is shown from now on; what is known of it follows |
  * | `stream`            | `MediaStream`                           | the shown track has this stream from now on |
  * | `change`            | `{}`                                    | `phase`, `reason` or `source` may be others now |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
@@ -48,6 +52,7 @@ export class Viewer extends EventTarget {
   #attempts = new Attempts();
   #patience = new Patience();
   #decodedBefore = 0;
+  #memory = new TrackMemory();
 
   constructor(stage) {
     super();
@@ -111,8 +116,7 @@ export class Viewer extends EventTarget {
     const before = this.tracks.shown;
     if (!this.tracks.choose(name) || !this.#signalling) return;
     this.send("__unwatch", { track: before });
-    this.source = new Source();
-    this.#negotiate();
+    this.#turn();
   }
 
   /** A picture of the stream shown now is on the screen. */
@@ -160,14 +164,18 @@ export class Viewer extends EventTarget {
   /** Does what a message says, and then lets others know of it. */
   #heard(name, data) {
     const isHosts = data.socketId === undefined || data.socketId === this.#signalling.host;
-    if (name === "_peers" || name === "_tracks") this.#listed(data.tracks);
-    if (name === "_peers") this.#negotiate();
+    if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
+    if (name === "_peers") {
+      this.tracks.told(data.tracks);
+      this.#tell("tracks", this.tracks.all);
+      this.#negotiate();
+    } else if (name === "_tracks") this.#listed(data.tracks);
     else if (isHosts && this.tracks.isShown(data.track)) {
       if (name === "_state") {
         this.source.told(data);
         if (this.source.state === "live" && this.reception?.isConnected) this.#awaitPicture();
         this.#changed();
-      } else if (name === "_session_ended") this.#retry(messages.lostConnection());
+      } else if (name === "_session_ended") this.#sessionEnded();
       else this.reception?.heard(name, data);
     }
     this.#tell(name, data);
@@ -178,13 +186,37 @@ export class Viewer extends EventTarget {
     if (!Array.isArray(list)) return;
     const isOther = this.tracks.told(list);
     this.#tell("tracks", this.tracks.all);
-    if (this.reception && isOther) this.#negotiate();
+    // Also where the first one has come, or the last one is gone.
+    if (isOther || this.tracks.isEmpty === (this.reception !== null)) this.#turn();
+  }
+
+  /** Goes over to the track that is shown from now on. */
+  #turn() {
+    this.#stage.hold();
+    this.source = new Source();
+    if (this.tracks.isEmpty) this.source.told({ source: "waiting" });
+    this.#tell("shown", {});
+    for (const [name, data] of this.#memory.of(this.tracks.shown)) {
+      if (name === "_state") this.source.told(data);
+      else this.#tell(name, data);
+    }
+    this.#negotiate();
+    this.#changed();
+  }
+
+  #sessionEnded() {
+    const reception = this.reception;
+    setTimeout(() => {
+      if (reception && this.reception === reception) this.#retry(messages.lostConnection());
+    }, TRACKS_PATIENCE);
   }
 
   #negotiate() {
     this.#endReception();
     this.#patience.stop();
     if (this.phase === "connecting") this.#enter("negotiating");
+    // Without a track there is nothing to ask for until one comes.
+    if (this.tracks.isEmpty) return;
     const only = (action) => (...values) => {
       if (this.reception === reception) action(...values);
     };
@@ -227,6 +259,7 @@ export class Viewer extends EventTarget {
     this.#signalling?.close();
     this.#signalling = null;
     this.source = new Source();
+    this.#memory.forget();
     if (wasJoined) this.#tell("left", {});
   }
 

@@ -1,0 +1,67 @@
+// The mesh of a room: who sees each other, and what the server passes on between them.
+
+extension RoomDirectory {
+    mutating func meet(_ member: MemberID) -> [RoomAction] {
+        guard let membership = memberships[member], !membership.isMeeting else { return ignored() }
+        let others = rooms[membership.room].mesh
+        guard others.count < peerLimit else {
+            return [.send(.notMeeting(reason: "the meeting is full"), to: member)]
+        }
+        memberships[member]?.isMeeting = true
+        rooms[membership.room].mesh.append(member)
+        // As for who joins: those who are there first, and the newcomer offers.
+        return others.map { .send(.newPeer(member, name: membership.name), to: $0) }
+            + [.send(.meeting(others.compactMap(person)), to: member)]
+    }
+
+    mutating func stopMeeting(_ member: MemberID) -> [RoomAction] {
+        // A plain client is there to be seen.
+        guard let membership = memberships[member], membership.role == .viewer, membership.isMeeting else {
+            return ignored()
+        }
+        return leaveMesh(member) + [.send(.notMeeting(reason: nil), to: member)]
+    }
+
+    /// Takes the member out of its room's mesh, where it is in that, and tells those who stay.
+    mutating func leaveMesh(_ member: MemberID) -> [RoomAction] {
+        guard let membership = memberships[member], membership.isMeeting else { return [] }
+        memberships[member]?.isMeeting = false
+        rooms[membership.room].mesh.removeAll { $0 == member }
+        rooms[membership.room].pendingOffers.forget(member)
+        return rooms[membership.room].mesh.map { .send(.removePeer(member), to: $0) }
+    }
+
+    mutating func relayOffer(from member: MemberID, to target: MemberID, _ sdp: String) -> [RoomAction] {
+        guard let room = mesh(of: member, and: target) else { return ignored() }
+        let isLater = isLater(member, than: target, in: room)
+        // An offer that gives way isn't ignored: its sender has another to answer.
+        guard rooms[room].pendingOffers.offer(from: member, to: target, isLater: isLater) else { return [] }
+        return [.send(.offer(sdp: sdp, from: member), to: target)]
+    }
+
+    mutating func answer(from member: MemberID, to target: MemberID, _ sdp: String) -> [RoomAction] {
+        guard let room = mesh(of: member, and: target) else { return ignored() }
+        guard rooms[room].pendingOffers.answer(from: member, to: target) else { return ignored() }
+        return [.send(.answer(sdp: sdp, from: member), to: target)]
+    }
+
+    mutating func relayCandidate(
+        from member: MemberID, to target: MemberID, _ candidate: ICECandidate
+    ) -> [RoomAction] {
+        guard mesh(of: member, and: target) != nil else { return ignored() }
+        return [.send(.candidate(candidate, from: member), to: target)]
+    }
+
+    /// The room in whose mesh both are.
+    private func mesh(of member: MemberID, and target: MemberID) -> Int? {
+        guard let sender = memberships[member], let receiver = memberships[target], member != target,
+            sender.room == receiver.room, sender.isMeeting, receiver.isMeeting
+        else { return nil }
+        return sender.room
+    }
+
+    /// Whether `member` came into the mesh after `other`.
+    private func isLater(_ member: MemberID, than other: MemberID, in room: Int) -> Bool {
+        rooms[room].mesh.first { $0 == member || $0 == other } == other
+    }
+}

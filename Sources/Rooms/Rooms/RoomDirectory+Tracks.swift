@@ -1,0 +1,85 @@
+// The tracks of a room, and the sessions that members have of them with the host.
+
+extension RoomDirectory {
+    mutating func addTrack(_ track: TrackName, _ name: String) -> [RoomAction] {
+        guard let room = index(of: name), !rooms[room].tracks.contains(track),
+            rooms[room].tracks.count < Self.trackLimit
+        else { return ignored() }
+        rooms[room].tracks.append(track)
+        let first = rooms[room].firstTrack ?? track
+        rooms[room].firstTrack = first
+        // Once named, always named: clients go by the names that they were told.
+        if first != track { rooms[room].namesTracks = true }
+        return [.tracksChanged(room: name)]
+    }
+
+    mutating func removeTrack(_ track: TrackName, _ name: String, _ reason: String) -> [RoomAction] {
+        guard let room = index(of: name), rooms[room].tracks.contains(track) else { return ignored() }
+        var actions: [RoomAction] = []
+        for member in rooms[room].arrivals.members where memberships[member]?.sessions.contains(track) == true {
+            actions.append(.closeSession(member, track: track))
+            actions += sessionIsOver(member, track) { .sessionEnded(host: $0, reason: reason, track: $1) }
+        }
+        rooms[room].tracks.removeAll { $0 == track }
+        return actions + [.tracksChanged(room: name)]
+    }
+
+    mutating func offer(
+        from member: MemberID, to target: MemberID, _ sdp: String, _ track: TrackName?
+    ) -> [RoomAction] {
+        guard let membership = memberships[member] else { return ignored() }
+        let definition = rooms[membership.room].definition
+        guard target == definition.host else { return relayOffer(from: member, to: target, sdp) }
+        guard let meant = self.track(track, in: membership.room) else {
+            let reason = track == nil ? "nothing is shared in this room now" : "this room has no track of that name"
+            return [.send(.offerRefused(host: definition.host, reason: reason, track: track), to: member)]
+        }
+        // The host never offers, so there is no glare with it: a second offer is a new start.
+        let isOpen = memberships[member]?.sessions.insert(meant).inserted == false
+        let open = RoomAction.openSession(member, room: definition.name, track: meant, offer: sdp)
+        return isOpen ? [.closeSession(member, track: meant), open] : [open]
+    }
+
+    mutating func candidate(
+        from member: MemberID, to target: MemberID, _ candidate: ICECandidate, _ track: TrackName?
+    ) -> [RoomAction] {
+        guard let membership = memberships[member] else { return ignored() }
+        guard target == rooms[membership.room].definition.host else {
+            return relayCandidate(from: member, to: target, candidate)
+        }
+        guard let meant = self.track(track, in: membership.room), membership.sessions.contains(meant) else {
+            return ignored()
+        }
+        return [.addCandidate(member, candidate, track: meant)]
+    }
+
+    mutating func unwatch(_ member: MemberID, _ track: TrackName?) -> [RoomAction] {
+        guard let membership = memberships[member], let meant = self.track(track, in: membership.room),
+            memberships[member]?.sessions.remove(meant) != nil
+        else { return ignored() }
+        return [.closeSession(member, track: meant)]
+    }
+
+    mutating func sessionAnswered(_ member: MemberID, _ track: TrackName, _ sdp: String) -> [RoomAction] {
+        guard let membership = memberships[member], membership.sessions.contains(track) else { return ignored() }
+        let room = membership.room
+        let name = rooms[room].namesTracks ? track : nil
+        return [.send(.answer(sdp: sdp, from: rooms[room].definition.host, track: name), to: member)]
+    }
+
+    mutating func sessionIsOver(
+        _ member: MemberID, _ track: TrackName, _ message: (_ host: MemberID, _ track: TrackName?) -> RoomMessage
+    ) -> [RoomAction] {
+        guard let room = memberships[member]?.room, memberships[member]?.sessions.remove(track) != nil else {
+            return []
+        }
+        let name = rooms[room].namesTracks ? track : nil
+        return [.send(message(rooms[room].definition.host, name), to: member)]
+    }
+
+    /// The track that a client means.
+    private func track(_ track: TrackName?, in room: Int) -> TrackName? {
+        guard let track else { return rooms[room].tracks.first }
+        return rooms[room].tracks.contains(track) ? track : nil
+    }
+}

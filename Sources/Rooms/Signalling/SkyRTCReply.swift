@@ -1,0 +1,177 @@
+import Foundation
+import Rooms
+
+/// Writes the server's messages as SkyRTC's JSON.
+struct SkyRTCReply: Encodable {
+    private let eventName: String
+    private let data: Payload
+
+    private struct Payload: Encodable {
+        var connections: Connections?
+        var you: String?
+        var host: String?
+        var socketId: String?
+        var sdp: Description?
+        var candidate: String?
+        var label: Int?
+        var id: String?
+        var sdpMLineIndex: Int?
+        var sdpMid: String?
+        var source: String?
+        var since: Double?
+        var message: String?
+        var reason: String?
+        var name: String?
+        var track: String?
+        var tracks: [Track]?
+        var on: Bool?
+        var count: Int?
+        var members: [Member]?
+        var t: Double?
+        var received: Int64?
+        var sent: Int64?
+    }
+
+    private struct Description: Encodable {
+        let type: String
+        let sdp: String
+    }
+
+    private struct Track: Encodable {
+        let name: String
+        let source: String
+    }
+
+    private struct Member: Encodable {
+        let socketId: String
+        let name: String?
+        var meeting: Bool?
+    }
+
+    /// Identifiers in SkyRTC's `_peers`, members in our `_meeting`.
+    private enum Connections: Encodable {
+        case identifiers([String])
+        case members([Member])
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .identifiers(let identifiers): try container.encode(identifiers)
+            case .members(let members): try container.encode(members)
+            }
+        }
+    }
+
+    /// A message of the room's; `tracks` are what a newcomer can watch.
+    init(_ message: RoomMessage, tracks: [TrackSummary] = []) {
+        var data = Payload()
+        switch message {
+        case .peers(let connections, let you, let host):
+            eventName = "_peers"
+            data.connections = .identifiers(connections.map(\.text))
+            data.you = you.text
+            data.host = host.text
+            data.tracks = tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) }
+        case .newPeer(let peer, let name):
+            eventName = "_new_peer"
+            data.socketId = peer.text
+            data.name = name
+        case .removePeer(let peer):
+            eventName = "_remove_peer"
+            data.socketId = peer.text
+        case .offer(let sdp, let sender):
+            eventName = "_offer"
+            data.sdp = Description(type: "offer", sdp: sdp)
+            data.socketId = sender.text
+        case .answer(let sdp, let sender, let track):
+            eventName = "_answer"
+            data.sdp = Description(type: "answer", sdp: sdp)
+            data.socketId = sender.text
+            data.track = track?.text
+        case .candidate(let candidate, let sender):
+            eventName = "_ice_candidate"
+            data.candidate = candidate.candidate
+            data.label = candidate.mediaIndex
+            data.sdpMLineIndex = candidate.mediaIndex
+            data.id = candidate.mediaTag
+            data.sdpMid = candidate.mediaTag
+            data.socketId = sender.text
+        case .meeting(let others):
+            eventName = "_meeting"
+            data.on = true
+            data.connections = .members(others.map { Member(socketId: $0.id.text, name: $0.name) })
+        case .notMeeting(let reason):
+            eventName = "_meeting"
+            data.on = false
+            data.connections = .members([])
+            data.reason = reason
+        case .offerRefused(let host, let reason, let track):
+            eventName = "_refused"
+            data.socketId = host.text
+            data.reason = reason
+            data.track = track?.text
+        case .sessionEnded(let host, let reason, let track):
+            eventName = "_session_ended"
+            data.socketId = host.text
+            data.reason = reason
+            data.track = track?.text
+        }
+        self.data = data
+    }
+
+    /// `_state`, to viewers: what the source of a track has been for `microseconds`. `track` where the room has had several.
+    init(_ state: SourceState, _ message: String, microseconds: Int, track: TrackName? = nil) {
+        eventName = "_state"
+        let seconds = (Double(microseconds) / 1000).rounded() / 1000
+        data = Payload(
+            source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
+    }
+
+    /// `_clock`: when the page's question with its stamp `t` was received, and when this goes out, both in microseconds.
+    init(clockStamp t: Double, received: Int64, sent: Int64) {
+        eventName = "_clock"
+        data = Payload(t: t, received: received, sent: sent)
+    }
+
+    /// `_tracks`, to viewers: what there is to watch from here on.
+    init(tracks: [TrackSummary]) {
+        eventName = "_tracks"
+        data = Payload(tracks: tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) })
+    }
+
+    /// `_people`, to viewers: how many are here, and who some of them are.
+    init(people: [Person], count: Int) {
+        eventName = "_people"
+        data = Payload(
+            count: count,
+            members: people.map {
+                Member(socketId: $0.id.text, name: $0.name, meeting: $0.isMeeting ? true : nil)
+            })
+    }
+
+    /// `_refused`, before the socket is closed.
+    init(_ refusal: RoomRefusal) {
+        eventName = "_refused"
+        data = Payload(reason: refusal == .full ? "the room is full" : nil)
+    }
+
+    /// `_refused`, before the socket is closed, with a reason for people.
+    init(refusal reason: String) {
+        eventName = "_refused"
+        data = Payload(reason: reason)
+    }
+
+    /// The message as it goes over the socket.
+    var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(self) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+/// A track as clients are told of it.
+struct TrackSummary: Equatable {
+    let name: TrackName
+    let state: SourceState
+}

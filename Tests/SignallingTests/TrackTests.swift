@@ -1,0 +1,151 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("Several tracks in a room")
+struct TrackTests {
+    private func names(_ data: [String: Any]) -> [String] {
+        (data["tracks"] as? [[String: String]] ?? []).map { "\($0["name"] ?? "?") \($0["source"] ?? "?")" }
+    }
+
+    @Test("viewers hear of tracks that come and go, and get an answer for each that they offer for")
+    func twoTracks() throws {
+        let server = try RunningServer()
+        let other = FakeMedia()
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        let peers = try client.next(event: "_peers")
+        let host = try #require(peers["host"] as? String)
+        #expect(names(peers) == ["screen waiting"])
+        #expect(try client.next(event: "_state")["track"] == nil)
+        try client.send(offer: "first", to: host)
+        #expect(try client.next(event: "_answer")["track"] == nil)
+
+        server.server.addTrack("desk2", media: other, room: "desk")
+        #expect(names(try client.next(event: "_tracks")) == ["screen waiting", "desk2 waiting"])
+        server.server.announce(.live, room: "desk", track: "desk2")
+        let state = try client.next(event: "_state")
+        #expect(state["track"] as? String == "desk2" && state["source"] as? String == "live")
+        server.server.announce(.live, room: "desk")
+        #expect(try client.next(event: "_state")["track"] as? String == "screen")
+        try client.send(offer: "second", to: host, track: "desk2")
+        let answer = try client.next(event: "_answer")
+        #expect(answer["track"] as? String == "desk2" && answer["socketId"] as? String == host)
+        #expect(other.state.withLock { $0.offers } == ["second"])
+        #expect(server.media.state.withLock { $0.offers } == ["first"])
+
+        let late = try WebSocketClient(port: server.port)
+        try late.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        #expect(names(try late.next(event: "_peers")) == ["screen live", "desk2 live"])
+        #expect(try late.next(event: "_state")["track"] as? String == "screen")
+        #expect(try late.next(event: "_state")["track"] as? String == "desk2")
+
+        server.server.removeTrack("desk2", room: "desk")
+        let ended = try client.next(event: "_session_ended")
+        #expect(ended["track"] as? String == "desk2" && ended["socketId"] as? String == host)
+        #expect(names(try client.next(event: "_tracks")) == ["screen live"])
+        #expect(other.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        #expect(server.media.state.withLock { $0.closed }.isEmpty)
+        try client.send(offer: "again", to: host, track: "desk2")
+        let refused = try client.next(event: "_refused")
+        #expect(refused["track"] as? String == "desk2")
+        #expect((refused["reason"] as? String)?.contains("no track") == true)
+        try client.send(event: "__unwatch", "{\"track\":\"screen\"}")
+        try eventually("the end of the first session") {
+            server.media.state.withLock { $0.closed == [MediaSessionID(rawValue: 1)] }
+        }
+    }
+
+    @Test("a second offer for a track ends the first session of that track alone")
+    func secondOffer() throws {
+        let server = try RunningServer()
+        let other = FakeMedia()
+        server.server.addTrack("desk2", media: other, room: "desk")
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        #expect(try client.next(event: "_state")["track"] as? String == "desk2")
+        for (offer, track) in [("1", "screen"), ("2", "desk2"), ("3", "desk2")] {
+            try client.send(offer: offer, to: host, track: track)
+            #expect(try client.next(event: "_answer")["track"] as? String == track)
+        }
+        #expect(other.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        #expect(server.media.state.withLock { $0.closed }.isEmpty)
+        other.end(2, "no word for 30 s")
+        let ended = try client.next(event: "_session_ended")
+        #expect(ended["track"] as? String == "desk2" && ended["reason"] as? String == "no word for 30 s")
+    }
+
+    @Test("players and snapshots ask for a track by its name")
+    func players() throws {
+        let server = try RunningServer()
+        let other = FakeMedia()
+        other.state.withLock { $0.picture = .success([1, 2, 3]) }
+        server.server.addTrack("desk2", media: other, room: "desk")
+        let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
+        let answer = try server.request("POST", "/whep/desk?track=desk2", headers, body: "v=0\r\n")
+        #expect(answer.status == 201)
+        #expect(other.state.withLock { $0.offers.count } == 1)
+        #expect(try server.request("POST", "/whep/desk?track=none", headers, body: "v=0\r\n").status == 404)
+        #expect(try server.request("GET", "/snapshot.png?track=desk2", headers).body == [1, 2, 3])
+        #expect(try server.request("GET", "/snapshot.png?room=desk&track=none", headers).status == 404)
+        let link = "http://127.0.0.1:\(server.port)/#desk,secret"
+        #expect(try SnapshotClient().fetchSnapshot(link: link, track: "desk2", format: .png) == [1, 2, 3])
+        #expect(try server.request("GET", "/snapshot.png", headers).status == 503)
+        server.server.removeTrack("desk2", room: "desk")
+        try eventually("the player's end") { server.server.audience(of: "desk").players == 0 }
+        #expect(other.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        let location = try #require(answer.headers["location"])
+        #expect(try server.request("GET", location, headers).status == 404)
+    }
+
+    @Test("a room without a track lets viewers wait for one")
+    func noTrack() throws {
+        let media = FakeMedia()
+        let server = try RunningServer { $0.rooms.append(RoomConfiguration(name: "attic", token: nil)) }
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("attic")
+        try client.send(offer: "o", to: host)
+        #expect(try client.next(event: "_refused")["reason"] as? String == "nothing is shared in this room now")
+        server.server.addTrack("cam", media: media, room: "attic")
+        #expect(names(try client.next(event: "_tracks")) == ["cam waiting"])
+        try client.send(offer: "o", to: host)
+        #expect(try client.next(event: "_answer")["track"] == nil)
+        for name in ["cam", "no name", ""] { server.server.addTrack(name, media: media, room: "attic") }
+        server.server.addTrack("cam", media: media, room: "nowhere")
+        server.server.announce(.live, room: "attic")
+        #expect(try client.next(event: "_state")["source"] as? String == "live")
+    }
+
+    @Test("a page hears of the pointers of the tracks that it watches")
+    func pointers() throws {
+        let server = try RunningServer()
+        let other = FakeMedia()
+        server.server.addTrack("desk2", media: other, room: "desk")
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        _ = try client.next(event: "_state")
+        for track in ["screen", "desk2"] {
+            server.server.updatePointer(.ability(true), room: "desk", track: track)
+            server.server.updatePointer(.pictures(areDrawn: false), room: "desk", track: track)
+            let place = PointerPlace(x: track.utf8.count, y: 2, isVisible: true)
+            server.server.updatePointer(.place(place), room: "desk", track: track)
+        }
+        // What is told here, and what comes over a socket, is taken in any order.
+        let isTaken = Mutex(false)
+        server.server.describe { _ in isTaken.withLock { $0 = true } }
+        try eventually("what was told", holds: { isTaken.withLock { $0 } })
+        try client.send(offer: "o", to: host, track: "desk2")
+        #expect(try client.next(event: "_answer")["track"] as? String == "desk2")
+        let place = try client.next(event: "_pointer")
+        #expect(place["track"] as? String == "desk2" && place["x"] as? Int == 5)
+        let mode = try client.next(event: "_pointer_mode")
+        #expect(mode["track"] as? String == "desk2" && mode["drawn"] as? Bool == false)
+        server.server.updatePointer(
+            .place(PointerPlace(x: 7, y: 2, isVisible: true)), room: "desk", track: "screen")
+        server.server.updatePointer(
+            .place(PointerPlace(x: 8, y: 2, isVisible: true)), room: "desk", track: "desk2")
+        #expect(try client.next(event: "_pointer")["x"] as? Int == 8)
+    }
+}
