@@ -87,9 +87,9 @@ struct HostTests {
             #expect(throws: HostError.self) { try host.openLink(at: .unix(path: "/nowhere/s.sock"), recording: file) }
             #expect(access(file, F_OK) != 0)
         }
-        #expect(host.readers.count == 0)
+        #expect(host.firstTrack.readers.count == 0)
         try host.openLink(at: nil, recording: file).stop()
-        #expect(host.readers.count == 0)
+        #expect(host.firstTrack.readers.count == 0)
         host.stop()
         #expect(access(file, F_OK) != 0)
         #expect(host.recording?.failure == nil)
@@ -107,7 +107,7 @@ struct HostTests {
         let link = try host.openLink(
             at: .unix(path: folder.file("s.sock")), recording: disk.path + "/link.srr")
         defer { link.stop() }
-        #expect(host.readers.count == 3)
+        #expect(host.firstTrack.readers.count == 3)
         let capture = try LinkConnection.connect(to: .unix(path: folder.file("s.sock")))
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 200_000)
         let message =
@@ -116,7 +116,7 @@ struct HostTests {
         try capture.enqueue(header: message)
         try eventually("the host to read", holds: { try capture.flush() })
         try eventually("the disk to be full", holds: { host.recording?.failure != nil })
-        try eventually("the others alone", holds: { host.readers.count == 2 })
+        try eventually("the others alone", holds: { host.firstTrack.readers.count == 2 })
     }
 
     @Test("a host that could not begin leaves its ports free")

@@ -55,6 +55,7 @@ struct MemberTests {
     func joinsPaused() throws {
         let server = try RunningServer()
         server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
         _ = try client.next(event: "_peers")

@@ -91,7 +91,9 @@ extension Site {
         tracks[address]?.pointer = pointer
         if hasChanged {
             let whose = label(of: address).map { "the pointer of \($0)" } ?? "the pointer"
-            log("room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")")
+            log(
+                "room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")"
+            )
             tracks[address]?.media.setPointerDrawn(pointer.policy.isDrawn)
             // Where it was drawn until now, pages don't know where it is.
             showPointers()
@@ -151,8 +153,12 @@ extension Site {
                 isNews = true
                 // Who has not read the last gets the one that is the latest by then.
                 guard !member.socket.hasUnsent else { continue }
-                if told.shape != pointer.told.shape, let shape = pointer.shape { member.socket.send(frame: shape.frame) }
-                if told.place != pointer.told.place, let place = pointer.place { member.socket.send(frame: place.frame) }
+                if told.shape != pointer.told.shape, let shape = pointer.shape {
+                    member.socket.send(frame: shape.frame)
+                }
+                if told.place != pointer.told.place, let place = pointer.place {
+                    member.socket.send(frame: place.frame)
+                }
                 member.pointers[address.track] = pointer.told
             }
         }

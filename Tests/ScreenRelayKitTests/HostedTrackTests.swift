@@ -1,0 +1,102 @@
+import Ingest
+import MediaTypes
+import Signalling
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ScreenRelayKit
+
+@Suite("A host's rooms and tracks")
+struct HostedTrackTests {
+    private func host() throws -> ScreenRelayHost {
+        var configuration = HostConfiguration.anyPorts
+        configuration.room = "desk"
+        configuration.furtherRooms = [
+            HostRoom(name: "attic", token: "a-token-of-its-own"), HostRoom(name: "hall", token: nil),
+        ]
+        return try ScreenRelayHost(configuration)
+    }
+
+    private func report(of host: ScreenRelayHost) throws -> [RoomReport] {
+        let rooms = Mutex<[RoomReport]?>(nil)
+        host.describeRooms { report in rooms.withLock { $0 = report } }
+        return try eventually("the rooms") { rooms.withLock { $0 } }
+    }
+
+    @Test("each room has a link with a token of its own")
+    func links() throws {
+        let host = try host()
+        defer { host.stop() }
+        #expect(host.furtherRooms == ["attic", "hall"])
+        #expect(host.link(to: "desk") == host.link)
+        #expect(host.link(to: "attic")?.hasSuffix("/#attic,a-token-of-its-own") == true)
+        #expect(host.link(to: "hall")?.hasSuffix("/#hall") == true)
+        #expect(host.link(to: "cellar") == nil)
+    }
+
+    @Test("tracks come and go in any room, and their sources' states are told")
+    func tracks() throws {
+        let host = try host()
+        defer { host.stop() }
+        let second = try host.addTrack("desk2", to: "desk")
+        let attic = try host.addTrack("screen", to: "attic")
+        #expect(host.tracks.map(\.name) == ["screen", "desk2", "screen"])
+        #expect(host.tracks.map(\.room) == ["desk", "desk", "attic"])
+        #expect(host.track("desk2", in: "desk") === second && host.track("desk2", in: "attic") == nil)
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(attic.publish(source) && attic.sourceState == .live && host.sourceState == .waiting)
+        var rooms = try report(of: host)
+        #expect(rooms.map(\.name) == ["desk", "attic", "hall"])
+        #expect(rooms.map { $0.tracks.map(\.name) } == [["screen", "desk2"], ["screen"], []])
+        #expect(rooms[1].tracks.map(\.state) == [.live])
+        source.end(reason: "it was a test")
+        host.removeTrack("screen", from: "attic")
+        host.removeTrack("screen", from: "attic")
+        // The first one is there to the end.
+        host.removeTrack("screen", from: "desk")
+        rooms = try report(of: host)
+        #expect(rooms.map { $0.tracks.map(\.name) } == [["screen", "desk2"], [], []])
+        #expect(host.tracks.count == 2)
+    }
+
+    @Test("a track that can't be is refused with the reason")
+    func refusals() throws {
+        let host = try host()
+        defer { host.stop() }
+        func reason(_ name: String, _ room: String) -> String {
+            do throws(HostError) {
+                _ = try host.addTrack(name, to: room)
+                return ""
+            } catch {
+                return error.description
+            }
+        }
+        #expect(reason("screen", "desk") == "--track desk/screen: the room has a track of that name already")
+        #expect(reason("cam", "cellar") == "--track cellar/cam: there is no such room")
+        #expect(reason("a b", "desk").contains("not a track name"))
+        for number in 1..<16 { #expect(reason("t\(number)", "desk") == "") }
+        #expect(reason("t16", "desk") == "--track desk/t16: the room has 16 tracks, and takes no more")
+        #expect(reason("t16", "attic") == "")
+    }
+
+    @Test("a pause and limits are for all tracks, also for one that comes later")
+    func pause() throws {
+        let host = try host()
+        defer { host.stop() }
+        let sources = (0..<3).map { _ in CustomVideoTrack(feedback: .init(keyFrameWanted: {})) }
+        let second = try host.addTrack("b", to: "desk")
+        #expect(host.publish(sources[0]) && second.publish(sources[1]))
+        host.togglePause()
+        var limits = SourceLimits()
+        limits.bitRate = BitRate(bitsPerSecond: 1_000_000)
+        host.limit(limits)
+        let third = try host.addTrack("c", to: "attic")
+        #expect(third.publish(sources[2]))
+        #expect(host.tracks.map(\.sourceState) == [.paused(.sharer), .paused(.sharer), .paused(.sharer)])
+        #expect(host.limits == limits && third.ingest.limits == limits)
+        host.togglePause()
+        #expect(host.tracks.map(\.sourceState) == [.live, .live, .live])
+        for source in sources { source.end(reason: "it was a test") }
+    }
+}
