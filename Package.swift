@@ -133,8 +133,9 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
+        pure("Rooms", "OneToOne", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "OneToOne", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -167,6 +168,7 @@ let package = Package(
         shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
         program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
         program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+        program("Proving", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(
@@ -232,6 +234,7 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
+        tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
         tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
         tests(
             "CommandLineTests",

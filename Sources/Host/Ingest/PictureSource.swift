@@ -6,6 +6,8 @@ public import MediaTypes
 public protocol PictureSource: AnyObject, Sendable {
     /// Whether it makes an IDR picture when asked; a legacy sender and a replay don't.
     var canMakeIDR: Bool { get }
+    /// Whether it makes no pictures while nobody looks: its last is old by the time that somebody comes.
+    var restsUnwatched: Bool { get }
     /// Make the next picture an IDR picture.
     func requestIDR()
     /// Make one more picture, also of a screen that stands still; a source that can't does nothing.
@@ -35,6 +37,8 @@ public protocol PictureSource: AnyObject, Sendable {
 }
 
 extension PictureSource {
+    /// As a source does that can be asked.
+    public var restsUnwatched: Bool { canMakeIDR }
     public func setHeld(_ isHeld: Bool) {}
     public func setFrameRate(_ rate: FrameRate) {
         // Its pictures come when they come.

@@ -251,7 +251,7 @@ public final class TrackIngest: TrackSource {
             let count = hub.viewers
             // Who records has kept the source awake.
             let wasAsleep = demand.viewers == 0 && !demand.isRecorded
-            let isFirst = wasAsleep && count > 0 && demand.source?.canMakeIDR == true
+            let isFirst = wasAsleep && count > 0 && demand.source?.restsUnwatched == true
             demand.viewers = count
             return isFirst
         }

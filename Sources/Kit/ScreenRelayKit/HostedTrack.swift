@@ -94,6 +94,9 @@ public final class HostedTrack: Sendable {
         }
     }
 
+    /// Where what comes to the track is recorded; nil where it isn't.
+    var linkRecorder: LinkRecorder? { recorder.withLock { $0 } }
+
     /// What the recording of the link does, or has done once this has stopped; nil where there is none.
     public var recording: RecordingStatus? { recorder.withLock { $0?.status } }
 

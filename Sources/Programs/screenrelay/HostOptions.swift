@@ -41,6 +41,9 @@ enum HostOptions {
             long: "allow-origin", value: .required("ORIGIN"),
             help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
             repeats: true),
+        Option(
+            long: "other-joined",
+            help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
     ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -52,6 +55,7 @@ enum HostOptions {
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.alsoOtherJoined = options.has("other-joined")
         configuration.administration = try administration(options, listen: configuration.listen)
         configuration.token = try token(options, configuration)
         return configuration

@@ -49,6 +49,8 @@ public enum MediaDirection: String, Sendable {
 
     /// Whether who made the description takes media.
     public var receives: Bool { self == .sendrecv || self == .recvonly }
+    /// Whether who made the description sends media.
+    public var sends: Bool { self == .sendrecv || self == .sendonly }
 }
 
 /// Who begins DTLS (RFC 4145 section 4, RFC 8842).

@@ -13,6 +13,16 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case noVideo
     /// The peer's video section does not receive.
     case notReceiving(MediaDirection)
+    /// The publisher's video does not send.
+    case notSending(MediaDirection)
+    /// A publisher's offer with more than one section of a kind.
+    case severalSections(kind: String)
+    /// A publisher's offer with a section that is neither video nor audio.
+    case unwantedSection(kind: String)
+    /// A publisher's audio and video that don't share one transport.
+    case notBundled
+    /// A publisher's audio without Opus; the codecs offered are named.
+    case noOpus(offered: [String])
     /// The peer refused the video that we offered.
     case videoRejected
     /// The answer is not made for our offer.
@@ -47,6 +57,13 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noVideo: "the offer has no video section"
         case .notReceiving(let direction):
             "the peer's video is \(direction.rawValue): it has to be recvonly or sendrecv to be sent anything"
+        case .notSending(let direction):
+            "the publisher's video is \(direction.rawValue): it has to be sendonly or sendrecv"
+        case .severalSections(let kind): "the offer has more than one \(kind) section: one is taken"
+        case .unwantedSection(let kind): "the offer has a section of kind \(kind): one video and one audio are taken"
+        case .notBundled: "the offer's audio and video are not in one BUNDLE group, which is needed"
+        case .noOpus(let offered):
+            "the offer's audio has no Opus, only \(offered.joined(separator: ", ")): offer Opus, or video alone"
         case .videoRejected: "the peer refused the video that was offered"
         case .answerDoesNotFitOffer: "the answer's media sections are not those of the offer"
         case .noH264(let offered):

@@ -4,8 +4,10 @@ import H264
 struct VideoNegotiation {
     /// The whole of what the peer wrote.
     let session: SessionDescription
-    /// The profile of the stream that we send.
+    /// The profile of the stream that we send, or like best to get.
     let wanted: ProfileLevelID
+    /// Whether the peer sends the video and we receive it.
+    var isReceiving = false
 
     /// What `section` of the peer's description agrees to.
     ///
@@ -16,8 +18,12 @@ struct VideoNegotiation {
         guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
             throw .unsupportedTransport(section.transport)
         }
-        guard section.direction.receives else { throw .notReceiving(section.direction) }
-        let formats = try formats(of: section)
+        if isReceiving {
+            guard section.direction.sends else { throw .notSending(section.direction) }
+        } else {
+            guard section.direction.receives else { throw .notReceiving(section.direction) }
+        }
+        let formats = try isReceiving ? (wanted: receivedFormat(of: section), with444: nil) : formats(of: section)
         let bundled = session.transportSection(of: section)
         guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
         guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
@@ -38,15 +44,7 @@ struct VideoNegotiation {
     private func formats(
         of section: MediaDescription
     ) throws(SDPError) -> (wanted: NegotiatedVideo.Format, with444: NegotiatedVideo.Format?) {
-        let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
-        guard !all.isEmpty else {
-            var names: [String] = []
-            for codec in section.codecs where !codec.isNamed("rtx") && !names.contains(codec.name) {
-                names.append(codec.name)
-            }
-            throw .noH264(offered: names)
-        }
-        let listed = all.filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
+        let listed = try h264Codecs(of: section).filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
             NegotiatedVideo.Format(
                 payloadType: codec.payloadType, rtxPayloadType: retransmission(of: codec, in: section),
                 profileLevelID: codec.parameters["profile-level-id"].flatMap { ProfileLevelID(hexText: $0) }
@@ -64,6 +62,17 @@ struct VideoNegotiation {
         return (chosen, with444)
     }
 
+    /// H.264 at whatever payload type; at least one.
+    func h264Codecs(of section: MediaDescription) throws(SDPError) -> [PayloadFormat] {
+        let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
+        guard all.isEmpty else { return all }
+        var names: [String] = []
+        for codec in section.codecs where !codec.isNamed("rtx") && !names.contains(codec.name) {
+            names.append(codec.name)
+        }
+        throw .noH264(offered: names)
+    }
+
     private func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
         section.codecs.first {
             $0.isNamed("rtx") && $0.clockRate == codec.clockRate
@@ -71,7 +80,7 @@ struct VideoNegotiation {
         }?.payloadType
     }
 
-    private func feedback(of codec: PayloadFormat) -> NegotiatedVideo.Feedback {
+    func feedback(of codec: PayloadFormat) -> NegotiatedVideo.Feedback {
         var feedback: NegotiatedVideo.Feedback = []
         for known in NegotiatedVideo.Feedback.names where codec.feedback.contains(known.name) {
             feedback.insert(known.feedback)

@@ -6,6 +6,8 @@ import TrackHub
 /// What other threads want of the media thread.
 enum MediaCommand: Sendable {
     case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
+    case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
+    case requestKeyFrame(PeerSessionID)
     case close(PeerSessionID)
     case watchPointer(PeerSessionID, @Sendable (PointerChange) -> Void)
     case statistics(@Sendable ([PeerStatistics]) -> Void)

@@ -103,11 +103,11 @@ final class MediaLoop: DatagramSink {
         sessions[session.id] = nil
         byUfrag[session.ice.localUfrag] = nil
         for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
-        session.feed.sessionCount -= 1
-        if session.decodes == .yuv420 { session.feed.limitedSessionCount -= 1 }
-        log.info("viewer \(session.id) left: \(session.end ?? "closed")")
+        session.feed?.sessionCount -= 1
+        if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
+        log.info("\(session.title) left: \(session.end ?? "closed")")
         onEnd.removeValue(forKey: session.id)?(session.end ?? "closed")
-        if let due = session.feed.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
+        if let due = session.feed?.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
     }
 
     // MARK: Commands
@@ -119,10 +119,14 @@ final class MediaLoop: DatagramSink {
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
                 if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
-                let session = PeerSession(parameters, feed: feed, context: context, sink: self, now: now)
-                sessions[session.id] = session
-                byUfrag[parameters.localUfrag] = session
-                onEnd[session.id] = callback
+                add(PeerSession(parameters, feed: feed, context: context, sink: self, now: now), callback)
+            case .publish(let parameters, let publication, let callback):
+                let session = PeerSession(
+                    parameters, feed: nil, publication: publication, context: context, sink: self, now: now)
+                add(session, callback)
+            case .requestKeyFrame(let id):
+                guard let session = sessions[id] else { continue }
+                session.requestKeyFrame(now: now)
                 note(session)
             case .close(let id):
                 guard let session = sessions[id] else { continue }
@@ -131,19 +135,26 @@ final class MediaLoop: DatagramSink {
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watchPointer(onChange)
             case .statistics(let completion):
-                completion(sessions.values.map(\.statistics))
+                completion(sessions.values.filter { $0.feed != nil }.map(\.statistics))
             case .stop:
                 isStopped = true
             }
         }
     }
 
+    private func add(_ session: PeerSession, _ callback: @escaping @Sendable (String) -> Void) {
+        sessions[session.id] = session
+        byUfrag[session.ice.localUfrag] = session
+        onEnd[session.id] = callback
+        note(session)
+    }
+
     /// Answers what came after the end.
     private func refuse(_ command: MediaCommand) {
         switch command {
-        case .open(_, _, let callback): callback(Self.ending)
+        case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
         case .statistics(let completion): completion([])
-        case .close, .watchPointer, .stop: break
+        case .close, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
 
@@ -216,7 +227,7 @@ final class MediaLoop: DatagramSink {
                 let wasConnected = session.isConnected
                 session.handle(datagram, kind: kind, now: now)
                 if !wasConnected, session.isConnected {
-                    log.info("viewer \(session.id) is connected from \(received.path.peer)")
+                    log.info("\(session.title) is connected from \(received.path.peer)")
                 }
                 note(session)
             case .other:

@@ -44,6 +44,14 @@ public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
     /// The server has ended.
     case stopped
 
+    /// The refusal of an offer that `error` tells of: it can't be read, or can't be agreed to.
+    init(_ error: any Error) {
+        switch error as? SDPError {
+        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
+        default: self = .unusable("\(error)")
+        }
+    }
+
     public var description: String {
         switch self {
         case .malformed(let why), .unusable(let why): why
@@ -61,12 +69,12 @@ public final class MediaServer: Sendable {
     public let port: UInt16
 
     private let configuration: MediaServerConfiguration
-    private let context: DTLSContext
-    private let clock: NTPClock
-    private let inbox: MediaInbox
+    let context: DTLSContext
+    let clock: NTPClock
+    let inbox: MediaInbox
     private let counters = Mutex(Counters())
     private let thread: NamedThread
-    private let addresses: [HostAddress]
+    let addresses: [HostAddress]
 
     private struct Counters {
         var lastID: UInt64 = 0
@@ -147,10 +155,7 @@ public final class MediaServer: Sendable {
             fingerprint = try SecureTransport.CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
-            switch error as? SDPError {
-            case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: throw .malformed("\(error)")
-            default: throw .unusable("\(error)")
-            }
+            throw OfferRefusal(error)
         }
         let video = answer.video
         let formats = SessionFormats(video)
@@ -196,6 +201,9 @@ public final class MediaServer: Sendable {
         inbox.post(.watchPointer(id, onChange))
     }
 
+    /// Now, in microseconds since 1970 of the clock that abs-capture-time and sender reports are in; never stepped. Any thread.
+    public var captureClock: Int64 { (monotonicNow() + clock.unixOffset).nanoseconds / 1000 }
+
     /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         if !inbox.post(.statistics(completion)) { completion([]) }
@@ -208,7 +216,7 @@ public final class MediaServer: Sendable {
         thread.join()
     }
 
-    private func nextID() throws(OfferRefusal) -> PeerSessionID {
+    func nextID() throws(OfferRefusal) -> PeerSessionID {
         let limit = configuration.sessionLimit
         let result = counters.withLock { counters -> Result<PeerSessionID, OfferRefusal> in
             if counters.isStopped { return .failure(.stopped) }
@@ -221,18 +229,18 @@ public final class MediaServer: Sendable {
         return try result.get()
     }
 
-    private func ended(_ id: PeerSessionID) {
+    func ended(_ id: PeerSessionID) {
         counters.withLock { _ = $0.open.remove(id) }
     }
 
     /// A canonical name that says nothing about anybody (RFC 7022 section 4.2).
-    private static func randomName() -> String {
+    static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
     }
 }
 
 extension SessionFormats {
-    fileprivate init(_ video: NegotiatedVideo) {
+    init(_ video: NegotiatedVideo) {
         func format(_ negotiated: NegotiatedVideo.Format) -> Format {
             Format(
                 payloadType: PayloadType(negotiated.payloadType),

@@ -11,13 +11,16 @@ import SecureTransport
 final class PeerSession {
     /// A peer that is silent for so long is gone (RFC 7675 section 5.1).
     static let patience = Interval.seconds(30)
+    /// The same of a publisher that has come: it sends pictures all the time, and another may be waiting for its place.
+    static let publisherPatience = Interval.seconds(10)
     /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
     static let addressLimit = 16
 
     private static let longestEstimate = Interval.milliseconds(100)
 
     let id: PeerSessionID
-    let feed: TrackFeed
+    /// What the peer watches; nil where it publishes.
+    let feed: TrackFeed?
     /// What the peer decodes: all formats up to this one.
     let decodes: ChromaFormat
     let ice: LiteAgent
@@ -31,6 +34,9 @@ final class PeerSession {
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
+    /// What the peer publishes; nil where it watches.
+    private let publication: Publication?
+    private var receiver: TrackReceiver?
     /// Made when the keys stand: it takes far more memory than an offer that nobody follows up should cost.
     private var sender: TrackSender?
     private var path: NetworkPath?
@@ -45,14 +51,16 @@ final class PeerSession {
     private var lastHeard: MonotonicTime
     private var scratch: [UInt8] = []
 
+    /// A session whose peer watches `feed`, or, where there is none, publishes `publication`.
     init(
-        _ parameters: SessionParameters, feed: TrackFeed, context: DTLSContext, sink: any DatagramSink,
-        now: MonotonicTime
+        _ parameters: SessionParameters, feed: TrackFeed?, publication: Publication? = nil, context: DTLSContext,
+        sink: any DatagramSink, now: MonotonicTime
     ) {
         id = parameters.id
         decodes = parameters.formats.decodes
         self.parameters = parameters
         self.feed = feed
+        self.publication = publication
         self.context = context
         self.sink = sink
         ice = LiteAgent(
@@ -105,8 +113,9 @@ final class PeerSession {
             followDTLS(now: now)
         case .rtcp:
             handleRTCP(datagram, now: now)
-        case .rtp, .stun, .other:
-            // A viewer sends no media.
+        case .rtp:
+            handleRTP(datagram, now: now)
+        case .stun, .other:
             break
         }
         advance(now: now)
@@ -115,11 +124,13 @@ final class PeerSession {
     /// Does what is due: pictures, probes, reports, timers.
     func advance(now: MonotonicTime) {
         guard end == nil else { return }
-        if now - lastHeard >= Self.patience {
-            finish(isConnected ? "the peer has been silent for 30 s" : "the peer never came")
+        let patience = isConnected && publication != nil ? Self.publisherPatience : Self.patience
+        if now - lastHeard >= patience {
+            let seconds = patience.milliseconds / 1000
+            finish(isConnected ? "the peer has been silent for \(seconds) s" : "the peer never came")
             return
         }
-        deadline = lastHeard + Self.patience
+        deadline = lastHeard + patience
         if let dtls, !isConnected {
             if let timeout = dtls.nextTimeout(now: now), timeout <= now {
                 do {
@@ -133,8 +144,11 @@ final class PeerSession {
         }
         if let protector, let path {
             let sink = self.sink
-            sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
-            deadline = min(deadline, sender?.deadline ?? .distantFuture)
+            if let feed {
+                sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+            }
+            receiver?.advance(now: now, protector: protector) { sink.send($0, along: path) }
+            deadline = min(deadline, sender?.deadline ?? .distantFuture, receiver?.deadline ?? .distantFuture)
             for change in sender?.pointer.take() ?? [] { onPointerChange?(change) }
         }
     }
@@ -147,12 +161,21 @@ final class PeerSession {
         if let last = sender?.pointer.last { onChange(last) }
     }
 
+    /// Asks a publisher for an IDR picture, until one comes.
+    func requestKeyFrame(now: MonotonicTime) {
+        receiver?.requestKeyFrame(now: now)
+        advance(now: now)
+    }
+
     /// Ends the session from our side: the peer is told.
     func close(now: MonotonicTime, reason: String = "closed") {
         dtls?.close()
         flushDTLS(now: now)
         finish(reason)
     }
+
+    /// Who the peer is, for the log.
+    var title: String { publication == nil ? "viewer \(id)" : "publisher \(id)" }
 
     /// What the peer's path seems to carry.
     var targetBitRate: BitRate { sender?.rate.target ?? LossBasedRate.highest }
@@ -209,8 +232,12 @@ final class PeerSession {
             guard !isConnected else { return }
             do {
                 protector = try SRTPSession(keys: keys)
-                sender = TrackSender(parameters, roundTripTime: handshakeRoundTrip, now: now)
-                sender?.pointer.isWatched = onPointerChange != nil
+                if let publication {
+                    receiver = TrackReceiver(parameters, publication, now: now)
+                } else {
+                    sender = TrackSender(parameters, roundTripTime: handshakeRoundTrip, now: now)
+                    sender?.pointer.isWatched = onPointerChange != nil
+                }
                 isConnected = true
                 lastHeard = now
             } catch {
@@ -231,8 +258,22 @@ final class PeerSession {
             let packets = try? RTCPPacket.parse(scratch[...])
         else { return }
         lastHeard = now
+        receiver?.handle(packets, now: now)
+        guard let feed else { return }
         let sink = self.sink
         sender?.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
+    }
+
+    /// A viewer sends no media; a publisher's audio shows that it is there, as its video does.
+    private func handleRTP(_ datagram: ArraySlice<UInt8>, now: MonotonicTime) {
+        guard receiver != nil, let protector else { return }
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(contentsOf: datagram)
+        guard (try? protector.unprotect(&scratch)) != nil, let packet = try? RTPPacket(parsing: scratch[...]) else {
+            return
+        }
+        lastHeard = now
+        receiver?.handle(packet, now: now)
     }
 
     private func finish(_ reason: String) {

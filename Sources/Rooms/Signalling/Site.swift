@@ -13,6 +13,8 @@ final class Site {
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
     let onEvent: @Sendable (RoomNews) -> Void
+    /// The media side's clock (`SignallingConfiguration.clock`).
+    let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
@@ -26,6 +28,10 @@ final class Site {
     var members: [MemberID: RoomMember] = [:]
     /// The players' sessions, by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
+    /// Who lets publishers in; nil where nobody may publish.
+    let publishing: (any TrackPublishing)?
+    /// The publishers' sessions, by the last segment of their URL.
+    var publisherSessions: [String: PublisherSession] = [:]
     /// Who is to be told when the media side ends a session, by the key handed to it.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
@@ -36,6 +42,8 @@ final class Site {
     var visitors: [String: PresentVisitor] = [:]
     /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
     var rosters: [String: Roster] = [:]
+    /// The one-to-one rooms of socket.io.
+    private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
     /// When all this began (g_get_monotonic_time).
@@ -44,6 +52,7 @@ final class Site {
     /// Who may use `/api`; nil for nobody.
     let adminAccess: AdministrationAccess?
 
+    private let alsoOtherJoined: Bool
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
     private var ticking: EventSource?
@@ -57,7 +66,10 @@ final class Site {
         self.audience = audience
         limits = configuration.limits
         log = configuration.log
+        publishing = configuration.publishing
         onEvent = configuration.onEvent
+        clock = configuration.clock
+        alsoOtherJoined = configuration.alsoOtherJoined
         adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
@@ -74,7 +86,7 @@ final class Site {
         }
 
         front.admit = { [unowned self] exchange in
-            hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421)
+            hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -89,7 +101,10 @@ final class Site {
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
+        for session in publisherSessions.values { publishing?.close(session.media) }
+        publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
+        socketIO.stop()
         front.stop()
         ticking = nil
         pointerTimer = nil
@@ -98,8 +113,9 @@ final class Site {
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || members.isEmpty else { return true }
+            guard rounds > 50 || (members.isEmpty && socketIO.isEmpty) else { return true }
             for member in Array(members.values) { member.socket.abort() }
+            socketIO.abort()
             thread.quit()
             return false
         }
@@ -108,6 +124,7 @@ final class Site {
     private func tick() {
         front.tick()
         tickMembers()
+        socketIO.tick()
         tickSnapshots()
     }
 
@@ -127,6 +144,10 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "socket.io" where path.count == 1: socketIO.handle(exchange)
+        case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
+        case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
+        case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
         case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)

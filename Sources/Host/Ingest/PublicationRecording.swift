@@ -1,0 +1,33 @@
+import CaptureLink
+public import MediaTypes
+import Recording
+
+/// Records a publisher's pictures in the recording of a track's link, as if a capture had sent them.
+///
+/// Belongs to the publisher's thread, which is never held up: what the disk is too slow for is left out.
+public struct PublicationRecording {
+    private let recorder: LinkRecorder
+    private let encoder: MessageEncoder
+
+    /// A connection of `recorder` that begins at `time`; `epoch` is random and not zero.
+    public init(_ recorder: LinkRecorder, epoch: UInt64, at time: MonotonicTime) {
+        self.recorder = recorder
+        encoder = MessageEncoder(epoch: epoch)
+        recorder.beginConnection(at: time)
+        let hello = Hello(role: .capture, name: "publisher", processID: 0, canMakeIDR: false)
+        add(encoder.encode(.hello(hello)), at: time)
+    }
+
+    /// Records `unit`, which came at `time`.
+    public func record(_ unit: AccessUnit, at time: MonotonicTime) {
+        // A NAL unit that no link takes is in no recording of one.
+        for message in (try? encoder.headers(for: unit)) ?? [] {
+            add(message.header + unit.bytes[message.payload], at: time)
+        }
+    }
+
+    private func add(_ bytes: [UInt8], at time: MonotonicTime) {
+        guard let message = LinkBytes(bytes, form: .extended) else { return }
+        recorder.add(message, direction: .toHost, mayBeLost: true, at: time)
+    }
+}

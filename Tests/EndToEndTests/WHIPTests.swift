@@ -1,0 +1,135 @@
+import BrowserDriver
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A publisher that is written after the RFC alone, with aiortc as its WebRTC, and Chromium as the viewer.
+    @Suite("WHIP by aiortc", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable))
+    struct WHIPTests {
+        /// A host without a capture.
+        private final class PublishedRoom {
+            let folder: TemporaryFolder
+            let host: RunningProgram
+            let link: String
+            /// `http://HOST:PORT`, and the room's token.
+            let address: String
+            let token: String
+
+            init() throws {
+                folder = try TemporaryFolder()
+                host = try RunningProgram(
+                    "screenrelay",
+                    [
+                        "host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0",
+                        "--log", "debug",
+                    ])
+                link = try host.printedLink()
+                (address, token) = parts(of: link)
+            }
+        }
+
+        private func publisher(
+            _ address: String, _ token: String, path: String = "/whip/screen", _ options: [String] = []
+        ) throws -> PythonClient {
+            try PythonClient("whip_publisher", in: .rtc, [address + path, token] + options)
+        }
+
+        /// Sees the bars, and the field beside them go through several steps.
+        private func expectMotion(_ viewer: ViewerPage, within limit: Interval = .seconds(15)) throws {
+            var steps: Set<Int> = []
+            try eventually("motion in the publisher's picture", within: limit) {
+                guard let seen = try viewer.published(), seen.hasBars else { return false }
+                steps.insert(seen.step)
+                return steps.count >= 4
+            }
+        }
+
+        @Test(
+            "a publisher is seen, changes size, is refused what it may not do, leaves, and another goes on in its place",
+            .timeLimit(.minutes(2)))
+        func life() throws {
+            let room = try PublishedRoom()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(room.link, in: browser)
+            let publisher = try publisher(room.address, room.token, ["--audio"])
+            let answer = try publisher.event("answered")
+            #expect(answer["status"] as? Int == 201)
+            #expect(answer["type"] as? String == "application/sdp")
+            #expect(answer["accept_patch"] as? String == "application/trickle-ice-sdpfrag")
+            #expect((answer["location"] as? String)?.hasPrefix("/whip/screen/screen/") == true)
+            try publisher.event("connected")
+            try viewer.waitUntilPlaying()
+            try expectMotion(viewer)
+
+            try publisher.tell("patch \(answer["etag"] as? String ?? "")")
+            try publisher.event("patched") { $0["status"] as? Int == 204 }
+            try publisher.tell("patch \"another\"")
+            try publisher.event("patched") { $0["status"] as? Int == 412 }
+            try publisher.tell("post")
+            let second = try publisher.event("refused")
+            #expect(second["status"] as? Int == 409)
+            #expect((second["text"] as? String)?.contains("has a source already") == true)
+
+            try publisher.tell("size 480x352")
+            try eventually("the new size") { try viewer.picture()?.width == 480 }
+            try expectMotion(viewer)
+
+            try publisher.tell("leave")
+            let left = try publisher.event("left")
+            #expect(left["status"] as? Int == 200)
+            #expect(left["again"] as? Int == 404)
+            try viewer.page.waitUntil("window.screenRelay.source === 'gone'")
+
+            let next = try self.publisher(room.address, room.token)
+            try next.event("connected")
+            try viewer.page.waitUntil("window.screenRelay.source === 'live'")
+            try eventually("the size of the next one") { try viewer.picture()?.width == 320 }
+            try expectMotion(viewer)
+            #expect(try viewer.reconnects() == 0)
+
+            // Without a word: the host finds out.
+            try next.tell("vanish")
+            try room.host.waitForLog("silent for 10 s", within: .seconds(20))
+            try viewer.page.waitUntil("window.screenRelay.source === 'gone'")
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+
+        @Test("beside a capture a publisher makes a track of its own, and the capture goes on", .timeLimit(.minutes(2)))
+        func besideCapture() throws {
+            let desktop = try SharedDesktop()
+            let (address, token) = parts(of: desktop.link)
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            try viewer.waitUntilPlaying()
+
+            let busy = try publisher(address, token)
+            #expect(try busy.event("answered")["status"] as? Int == 409)
+            let stranger = try publisher(address, "wrong")
+            #expect(try stranger.event("answered")["status"] as? Int == 401)
+
+            let publisher = try publisher(address, token, path: "/whip/screen/camera")
+            #expect(try publisher.event("answered")["status"] as? Int == 201)
+            try publisher.event("connected")
+            let player = try WHEPPlayer(desktop.link, in: browser)
+            let opened = try player.page.evaluate(
+                "window.whep('\(player.endpoint)?track=camera', '\(token)')", within: .seconds(20))
+            #expect(opened["status"].int == 201)
+            try expectMotion(player.viewer)
+            try viewer.expectMotion()
+            #expect(try viewer.reconnects() == 0)
+
+            try publisher.tell("leave")
+            try publisher.event("left")
+            try viewer.expectMotion()
+        }
+    }
+}
+
+/// `http://HOST:PORT` and the token of a link.
+private func parts(of link: String) -> (address: String, token: String) {
+    let halves = link.split(separator: "#", maxSplits: 1)
+    let token = halves.last?.split(separator: ",", maxSplits: 1).last ?? ""
+    return (String(halves.first?.dropLast() ?? ""), String(token))
+}

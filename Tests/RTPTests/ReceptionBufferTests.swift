@@ -1,0 +1,149 @@
+import MediaTypes
+import RTP
+import TestSupport
+import Testing
+
+struct ReceptionBufferTests {
+    private let start = MonotonicTime.zero + .seconds(100)
+
+    private func packet(_ number: Int, count: Int = 10) throws -> RTPPacket {
+        var bytes: [UInt8] = []
+        RTPPacketHeader(
+            marker: false, payloadType: PayloadType(96), sequenceNumber: SequenceNumber(0).advanced(by: number),
+            timestamp: RTPTimestamp(0), ssrc: SSRC(1)
+        ).write(into: &bytes)
+        return try RTPPacket(parsing: (bytes + [UInt8](repeating: 1, count: count))[...])
+    }
+
+    private func numbers(_ packets: [RTPPacket]) -> [Int] { packets.map { Int($0.header.sequenceNumber.rawValue) } }
+
+    @Test("packets in order come out at once, over the wrap of their numbers")
+    func inOrder() throws {
+        var buffer = ReceptionBuffer()
+        for number in 65530..<65545 {
+            buffer.insert(try packet(number), now: start)
+            #expect(numbers(buffer.take(now: start)) == [number % 65536])
+        }
+        #expect(buffer.deadline == .distantFuture)
+        #expect(buffer.requests(now: start).isEmpty)
+    }
+
+    @Test("packets that overtake each other come out in order, each once, and nothing is asked for")
+    func reordered() throws {
+        var buffer = ReceptionBuffer()
+        var out: [Int] = []
+        for number in [65534, 0, 65535, 65535, 0, 2, 1, 65534] {
+            buffer.insert(try packet(number), now: start)
+            out += numbers(buffer.take(now: start))
+            #expect(buffer.requests(now: start).isEmpty)
+        }
+        #expect(out == [65534, 65535, 0, 1, 2])
+        #expect(buffer.surplusPackets == 3)
+        #expect(buffer.lostPackets == 0)
+    }
+
+    @Test("what is missing is asked for four times at most, and given up after 300 ms")
+    func missing() throws {
+        var buffer = ReceptionBuffer()
+        for number in [10, 13] { buffer.insert(try packet(number), now: start) }
+        #expect(numbers(buffer.take(now: start)) == [10])
+        var asked: [(Int64, [Int])] = []
+        var out: [(Int64, [Int])] = []
+        for millisecond in Int64(0)...400 {
+            let now = start + .milliseconds(millisecond)
+            let ready = numbers(buffer.take(now: now))
+            if !ready.isEmpty { out.append((millisecond, ready)) }
+            let requests = buffer.requests(now: now)
+            if !requests.isEmpty { asked.append((millisecond, requests.map { Int($0.rawValue) })) }
+            #expect(buffer.deadline > now)
+        }
+        #expect(asked.map(\.0) == [5, 65, 125, 185])
+        #expect(asked.allSatisfy { $0.1 == [11, 12] })
+        #expect(out.map(\.0) == [300])
+        #expect(out.first?.1 == [13])
+        #expect(buffer.lostPackets == 2)
+        #expect(buffer.deadline == .distantFuture)
+    }
+
+    @Test("a packet that comes because it was asked for closes the gap")
+    func repaired() throws {
+        var buffer = ReceptionBuffer()
+        for number in [10, 12, 13] { buffer.insert(try packet(number), now: start) }
+        #expect(numbers(buffer.take(now: start)) == [10])
+        #expect(buffer.requests(now: start + .milliseconds(5)).map(\.rawValue) == [11])
+        buffer.insert(try packet(11), now: start + .milliseconds(30))
+        #expect(numbers(buffer.take(now: start + .milliseconds(30))) == [11, 12, 13])
+        #expect(buffer.take(now: start + .seconds(1)).isEmpty)
+        #expect(buffer.lostPackets == 0)
+    }
+
+    @Test("a gap is given up where too many packets, or too many bytes, wait behind it")
+    func bounded() throws {
+        var buffer = ReceptionBuffer()
+        buffer.insert(try packet(0), now: start)
+        var out = numbers(buffer.take(now: start))
+        for number in 2...(ReceptionBuffer.maximumPacketCount + 2) {
+            buffer.insert(try packet(number), now: start)
+            out += numbers(buffer.take(now: start))
+        }
+        #expect(out.count == ReceptionBuffer.maximumPacketCount + 2)
+        #expect(out == out.sorted())
+        #expect(buffer.lostPackets == 1)
+
+        buffer = ReceptionBuffer()
+        buffer.insert(try packet(0), now: start)
+        out = numbers(buffer.take(now: start))
+        for number in 2..<60 {
+            buffer.insert(try packet(number, count: 60_000), now: start)
+            out += numbers(buffer.take(now: start))
+        }
+        #expect(out.last == 59)
+    }
+
+    @Test("a stream that jumps begins anew at once, and all that waited comes out first")
+    func jump() throws {
+        var buffer = ReceptionBuffer()
+        for number in [5, 7, 20_000, 20_001] { buffer.insert(try packet(number), now: start) }
+        #expect(numbers(buffer.take(now: start)) == [5, 7, 20_000, 20_001])
+        #expect(buffer.requests(now: start + .seconds(1)).isEmpty)
+    }
+
+    @Test("a whole burst that is lost is asked for in parts")
+    func burst() throws {
+        var buffer = ReceptionBuffer()
+        for number in [0, 1001] { buffer.insert(try packet(number), now: start) }
+        let now = start + .milliseconds(5)
+        var asked: [Int] = []
+        for _ in 0..<20 { asked += buffer.requests(now: now).map { Int($0.rawValue) } }
+        #expect(asked == Array(1...1000))
+    }
+
+    @Test("whatever comes, packets come out in order, each once, within the limits", arguments: [UInt64](1...4))
+    func random(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var buffer = ReceptionBuffer()
+        var number = Int.random(in: 0..<65536, using: &random)
+        var last: ExtendedSequenceNumber?
+        var unwrapper = SequenceUnwrapper()
+        var now = start
+        for _ in 0..<3000 {
+            now = now + .microseconds(Int64.random(in: 0..<3000, using: &random))
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<80: number += 1
+            case 80..<90: number += Int.random(in: 0..<50, using: &random)
+            case 90..<99: number -= Int.random(in: 0..<80, using: &random)
+            default: number += Int.random(in: 0..<20_000, using: &random)
+            }
+            buffer.insert(try packet(number), now: now)
+            for packet in buffer.take(now: now) {
+                let position = unwrapper.unwrap(packet.header.sequenceNumber)
+                if let last { #expect(position > last) }
+                last = position
+            }
+            var count = ReceptionBuffer.maximumRequestCount
+            while count == ReceptionBuffer.maximumRequestCount { count = buffer.requests(now: now).count }
+            #expect(count < ReceptionBuffer.maximumRequestCount)
+            #expect(buffer.deadline > now)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+/// A publishing side that notes what it is asked and answers what the test told it to.
+final class FakePublishing: TrackPublishing {
+    struct State {
+        var published: [String] = []
+        var closed: [MediaSessionID] = []
+        var restarts: [String] = []
+        var refusal: PublishingRefusal?
+        var restartRefusal: MediaRefusal?
+        var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
+    }
+
+    let state = Mutex(State())
+
+    func publish(
+        offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(PublishingRefusal) -> OpenedSession {
+        let result = state.withLock { state -> Result<OpenedSession, PublishingRefusal> in
+            if let refusal = state.refusal { return .failure(refusal) }
+            state.published.append("\(room)/\(track)")
+            let id = MediaSessionID(rawValue: UInt64(state.published.count))
+            state.ends[id] = onEnd
+            return .success(OpenedSession(id: id, answer: FakeMedia.answer, entityTag: "tag\(id.rawValue)"))
+        }
+        return try result.get()
+    }
+
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        let result = state.withLock { state -> Result<RestartedSession, MediaRefusal> in
+            if let refusal = state.restartRefusal { return .failure(refusal) }
+            state.restarts.append(fragment)
+            return .success(RestartedSession(fragment: "a=ice-ufrag:new\r\n", entityTag: "new\(state.restarts.count)"))
+        }
+        return try result.get()
+    }
+
+    func close(_ session: MediaSessionID) { state.withLock { $0.closed.append(session) } }
+
+    /// Ends a session as if its publisher had gone silent.
+    func end(_ session: UInt64, _ reason: String) {
+        let end = state.withLock { $0.ends[MediaSessionID(rawValue: session)] }
+        end?(reason)
+    }
+}
+
+@Suite("WHIP")
+struct PublisherTests {
+    private static let offer =
+        "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\n"
+    private let bearer = ["Authorization": "Bearer secret"]
+    private let publishing = FakePublishing()
+
+    private func server() throws -> RunningServer {
+        let publishing = self.publishing
+        return try RunningServer { $0.publishing = publishing }
+    }
+
+    private func post(_ server: borrowing RunningServer, _ path: String = "/whip/desk") throws -> RawResponse {
+        try server.request(
+            "POST", path, bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: Self.offer)
+    }
+
+    private func patch(
+        _ server: borrowing RunningServer, _ location: String, _ body: String, tag: String? = nil
+    ) throws -> RawResponse {
+        var headers = bearer.merging(["Content-Type": "application/trickle-ice-sdpfrag"]) { $1 }
+        headers["If-Match"] = tag
+        return try server.request("PATCH", location, headers, body: body)
+    }
+
+    @Test("an offer is answered with 201, and the session lives until DELETE")
+    func session() throws {
+        let server = try server()
+        let answer = try post(server)
+        #expect(answer.status == 201)
+        #expect(answer.text == FakeMedia.answer)
+        #expect(answer.headers["content-type"] == "application/sdp")
+        #expect(answer.headers["etag"] == "\"tag1\"")
+        #expect(answer.headers["accept-patch"] == "application/trickle-ice-sdpfrag")
+        let location = try #require(answer.headers["location"])
+        #expect(location.hasPrefix("/whip/desk/screen/"))
+        #expect(location.count == "/whip/desk/screen/".count + 36)
+        #expect(try server.request("GET", location, bearer).status == 204)
+        #expect(try server.request("POST", location, bearer, body: "x").status == 405)
+
+        #expect(try server.request("DELETE", location, bearer).status == 200)
+        #expect(publishing.state.withLock { $0.closed } == [MediaSessionID(rawValue: 1)])
+        #expect(try server.request("DELETE", location, bearer).status == 404)
+    }
+
+    @Test("the path names the track; without one the room's first is meant, and what can't be a name is 404")
+    func tracks() throws {
+        let server = try server()
+        #expect(try post(server, "/whip/desk/camera-2").headers["location"]?.hasPrefix("/whip/desk/camera-2/") == true)
+        #expect(try post(server, "/whip/desk/").status == 201)
+        for name in ["a%20b", "%3Cscript%3E", String(repeating: "x", count: 65)] {
+            #expect(try post(server, "/whip/desk/" + name).status == 404)
+        }
+        #expect(publishing.state.withLock { $0.published } == ["desk/camera-2", "desk/screen"])
+    }
+
+    @Test("without the token nobody publishes, and a foreign page can't either")
+    func refused() throws {
+        let server = try server()
+        let sdp = ["Content-Type": "application/sdp"]
+        for path in ["/whip/desk", "/whip/desk/screen", "/whip/attic"] {
+            #expect(try server.request("POST", path, sdp, body: Self.offer).status == 401)
+            let wrong = sdp.merging(["Authorization": "Bearer wrong"]) { $1 }
+            #expect(try server.request("POST", path, wrong, body: Self.offer).status == 401)
+        }
+        let location = try #require(try post(server).headers["location"])
+        #expect(try server.request("DELETE", location, ["Authorization": "Bearer wrong"]).status == 401)
+        #expect(try server.request("DELETE", location.replacing("desk", with: "attic")).status == 401)
+        // As with players, the URL does for the token.
+        #expect(try server.request("DELETE", location).status == 200)
+    }
+
+    @Test("what isn't an offer, and what the publishing side refuses, is answered in words")
+    func badOffers() throws {
+        let server = try server()
+        let sdp = bearer.merging(["Content-Type": "application/sdp"]) { $1 }
+        #expect(try server.request("POST", "/whip/desk", bearer, body: Self.offer).status == 415)
+        #expect(try server.request("POST", "/whip/desk", sdp, body: "hello").status == 400)
+        #expect(try server.request("POST", "/whip/desk", sdp, body: "").status == 400)
+        let refusals: [(PublishingRefusal, Int)] = [
+            (.offer(.badOffer("line 3")), 400), (.offer(.unsupported("no H.264")), 422),
+            (.offer(.full("50 viewers")), 503), (.taken("the track screen has a source already"), 409),
+        ]
+        for (refusal, status) in refusals {
+            publishing.state.withLock { $0.refusal = refusal }
+            let answer = try post(server)
+            #expect(answer.status == status)
+            #expect(answer.text == refusal.description + "\n")
+            #expect((answer.headers["retry-after"] != nil) == (status == 503))
+        }
+    }
+
+    @Test("a host that takes no publishers says so to who has the token")
+    func none() throws {
+        let server = try RunningServer()
+        #expect(try post(server).status == 404)
+    }
+
+    @Test("the endpoint tells what it takes")
+    func methods() throws {
+        let server = try server()
+        let options = try server.request("OPTIONS", "/whip/desk")
+        #expect(options.status == 200)
+        #expect(options.headers["accept-post"] == "application/sdp")
+        #expect(try server.request("GET", "/whip/desk", bearer).headers["accept-post"] == "application/sdp")
+        #expect(try server.request("PUT", "/whip/desk", bearer, body: "x").status == 405)
+        let location = try #require(try post(server).headers["location"])
+        #expect(
+            try server.request("OPTIONS", location).headers["accept-patch"] == "application/trickle-ice-sdpfrag")
+    }
+
+    @Test("candidates are taken, and new credentials restart ICE under a new tag")
+    func restart() throws {
+        let server = try server()
+        let location = try #require(try post(server).headers["location"])
+        let candidate = "a=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\na=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n"
+        #expect(try patch(server, location, candidate).status == 204)
+        #expect(try patch(server, location, candidate, tag: "\"other\"").status == 412)
+        #expect(
+            try server.request("PATCH", location, bearer.merging(["Content-Type": "text/plain"]) { $1 }, body: "x")
+                .status == 415)
+        #expect(try patch(server, location, "no SDP").status == 400)
+
+        let new = "a=ice-ufrag:wxyz\r\na=ice-pwd:0123456789abcdef\r\n"
+        publishing.state.withLock { $0.restartRefusal = .unsupported("not now") }
+        #expect(try patch(server, location, new, tag: "*").status == 422)
+        publishing.state.withLock { $0.restartRefusal = nil }
+        let answer = try patch(server, location, new, tag: "\"*\"")
+        #expect(answer.status == 200)
+        #expect(answer.headers["content-type"] == "application/trickle-ice-sdpfrag")
+        #expect(answer.headers["etag"] == "\"new1\"")
+        #expect(answer.text == "a=ice-ufrag:new\r\n")
+        #expect(publishing.state.withLock { $0.restarts } == [new])
+        #expect(try patch(server, location, candidate).status == 412)
+        #expect(try patch(server, location, new, tag: "\"new1\"").status == 204)
+        #expect(try patch(server, location, new, tag: "\"tag1\"").status == 412)
+    }
+
+    @Test("a session that the publishing side ended is gone")
+    func ended() throws {
+        let server = try server()
+        let location = try #require(try post(server).headers["location"])
+        publishing.end(1, "silent")
+        try eventually("the session's end") { try server.request("GET", location, bearer).status == 404 }
+        #expect(publishing.state.withLock { $0.closed.isEmpty })
+    }
+}

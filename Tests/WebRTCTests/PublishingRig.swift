@@ -1,0 +1,103 @@
+import MediaTypes
+import RTP
+import STUN
+import SecureTransport
+import Testing
+
+@testable import WebRTC
+
+/// A receiving session and its publisher, 5 ms apart, under a clock that only the test moves.
+final class PublishingRig {
+    private(set) var now = MonotonicTime(nanoseconds: 5_000_000_000_000)
+    let collector = UnitCollector()
+    let session: PeerSession
+    let publisher: TestPublisher
+    private(set) var published: [AccessUnit] = []
+    /// Decides which of the publisher's datagrams are lost, and which of the host's.
+    var losesToHost: (_ datagram: [UInt8]) -> Bool = { _ in false }
+    var losesToPublisher: (_ datagram: [UInt8]) -> Bool = { _ in false }
+
+    private let link = TestLink()
+    private var toHost: [(time: MonotonicTime, datagram: [UInt8])] = []
+    private let path = NetworkPath(
+        peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000),
+        local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
+
+    init(isDTLSClient: Bool = false, answersNacks: Bool = true, answersKeyFrameRequests: Bool = true) throws {
+        let host = try DTLSContext(certificate: Certificate())
+        let context = try DTLSContext(certificate: Certificate())
+        let parameters = SessionParameters(
+            id: PeerSessionID(1), localUfrag: "host", localPassword: "a password of the host",
+            remoteUfrag: TestPublisher.ufrag, remoteFingerprint: context.certificate.fingerprint,
+            isDTLSClient: isDTLSClient,
+            formats: SessionFormats(
+                yuv420: SessionFormats.Format(payloadType: TestPublisher.payloadType, retransmissionPayloadType: nil)),
+            extensions: HeaderExtensionFormat(), ssrc: SSRC(9), retransmissionSSRC: SSRC(10), canonicalName: "host",
+            clock: Rig.clock)
+        session = PeerSession(
+            parameters, feed: nil,
+            publication: Publication(
+                payloadType: TestPublisher.payloadType, answersNacks: answersNacks,
+                answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector), context: host, sink: link,
+            now: now)
+        publisher = try TestPublisher(
+            hostUfrag: "host", hostPassword: "a password of the host",
+            hostFingerprint: host.certificate.fingerprint, context: context, role: isDTLSClient ? .server : .client,
+            now: now)
+        publisher.check()
+        for _ in 0..<100 where !(session.isConnected && publisher.isConnected) { run(for: .milliseconds(5)) }
+        try #require(session.isConnected && publisher.isConnected, "no connection: \(session.end ?? "-")")
+    }
+
+    /// Has the publisher send a picture that was captured `age` ago.
+    func publish(_ make: (_ captured: MonotonicTime) -> AccessUnit, age: Interval = .milliseconds(4)) {
+        let unit = make(now - age)
+        published.append(unit)
+        publisher.publish(unit, now: now)
+    }
+
+    /// Lets `interval` pass, and all that falls into it happen.
+    func run(for interval: Interval) {
+        let end = now + interval
+        var steps = 0
+        while true {
+            for datagram in publisher.takeOutgoing() where !losesToHost(datagram) {
+                toHost.append((now + Rig.delay, datagram))
+            }
+            let due = session.end == nil ? session.deadline : .distantFuture
+            let next = min(
+                due, publisher.deadline, toHost.first?.time ?? .distantFuture,
+                link.inFlight.first?.time ?? .distantFuture)
+            guard next <= end else { break }
+            steps = next > now ? 0 : steps + 1
+            guard steps < 100_000 else {
+                Issue.record("the session never comes to rest")
+                break
+            }
+            now = max(now, next)
+            link.now = now
+            while let first = toHost.first, first.time <= now {
+                toHost.removeFirst()
+                deliver(first.datagram)
+            }
+            while let first = link.inFlight.first, first.time <= now {
+                link.inFlight.removeFirst()
+                if !losesToPublisher(first.datagram) { publisher.receive(first.datagram, now: now) }
+            }
+            if publisher.deadline <= now { publisher.advance(now: now) }
+            if session.end == nil, session.deadline <= now {
+                session.advance(now: now)
+                #expect(session.end != nil || session.deadline > now, "a deadline that has passed would spin")
+            }
+        }
+        now = max(now, end)
+    }
+
+    private func deliver(_ datagram: [UInt8]) {
+        if DatagramKind(of: datagram) == .stun {
+            if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
+        } else {
+            session.handle(datagram[...], kind: DatagramKind(of: datagram), now: now)
+        }
+    }
+}
