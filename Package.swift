@@ -192,7 +192,7 @@ let package = Package(
             "InspectionTests",
             [
                 "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
-                "ByteCoding", "MediaTypes", "TestSupport",
+                "ByteCoding", "Processes", "MediaTypes", "TestSupport",
             ]),
         tests(
             "RecordingTests",
