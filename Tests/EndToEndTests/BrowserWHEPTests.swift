@@ -30,6 +30,32 @@ extension EndToEnd {
             #expect(try player.page.evaluate("window.look()").int == 404)
         }
 
+        @Test("by an ICE restart it goes over to new credentials, and its picture goes on", .timeLimit(.minutes(2)))
+        func restarts() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let player = try WHEPPlayer(desktop.link, in: browser)
+            #expect(try player.open()["status"].int == 201)
+            try player.viewer.expectMotion(by: 10)
+            let before = try player.page.evaluate("window.path()")
+            let restarted = try player.page.evaluate("window.restart()", within: .seconds(20))
+            #expect(restarted["status"].int == 200, "\(restarted)")
+            #expect(restarted["tag"].string != restarted["wasTag"].string)
+            let ufrag = try #require(restarted["ufrag"].string)
+            #expect(before["ufrag"].string != ufrag)
+            try eventually("the new generation's path") {
+                try player.page.evaluate("window.path()")["ufrag"].string == ufrag
+            }
+            try player.viewer.expectMotion(by: 20)
+            let after = try player.page.evaluate("window.path()")
+            #expect(after["state"].string == "connected")
+            #expect(after["ssrc"].int == before["ssrc"].int)
+            #expect(after["lost"].int == 0)
+            #expect(desktop.host.occurrences(of: "is connected from") == 1, "one handshake")
+            expectPatches(in: try #require(try player.viewer.picture()), "the player's picture")
+            #expect(try player.page.evaluate("window.leave()").int == 200)
+        }
+
         @Test("without the token it can neither read an answer nor join", .timeLimit(.minutes(1)))
         func refused() throws {
             let desktop = try SharedDesktop()

@@ -50,6 +50,32 @@ struct WHEPPlayer {
             connection.close();
             return left.status;
           };
+          window.restart = async () => {
+            connection.restartIce();
+            await connection.setLocalDescription();
+            const local = connection.localDescription.sdp;
+            const own = (name) => new RegExp(`^a=${name}:.*$`, 'm').exec(local)[0].trim();
+            const restarted = await fetch(session, {
+              method: 'PATCH', headers: {
+                'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': '"*"', ...authorization },
+              body: [own('ice-ufrag'), own('ice-pwd'), 'm=video 9 UDP/TLS/RTP/SAVPF 0', own('mid'), ''].join('\\r\\n') });
+            if (restarted.status !== 200) return { status: restarted.status, reason: await restarted.text() };
+            const lines = (await restarted.text()).split('\\r\\n');
+            const isICE = (line) => /^a=(ice-ufrag|ice-pwd|candidate|end-of-candidates)/.test(line);
+            const sdp = connection.currentRemoteDescription.sdp.split('\\r\\n').filter((line) => line && !isICE(line))
+              .concat(lines.filter(isICE), '').join('\\r\\n');
+            await connection.setRemoteDescription({ type: 'answer', sdp });
+            return { status: 200, tag: restarted.headers.get('ETag'), wasTag: answer.headers.get('ETag'),
+              ufrag: own('ice-ufrag').split(':')[1] };
+          };
+          window.path = async () => {
+            const stats = new Map([...await connection.getStats()]);
+            const all = [...stats.values()];
+            const pair = stats.get(all.find(({ type }) => type === 'transport').selectedCandidatePairId);
+            const video = all.find(({ type }) => type === 'inbound-rtp');
+            return { ufrag: stats.get(pair.localCandidateId).usernameFragment, state: connection.connectionState,
+              frames: video.framesDecoded, lost: video.packetsLost, ssrc: video.ssrc };
+          };
           window.look = async () => (await fetch(session, { headers: authorization })).status;
           return { status: answer.status, patched: patched.status, session, offer, candidates: candidates.length,
             answer: connection.remoteDescription.sdp };

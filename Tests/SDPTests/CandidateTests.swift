@@ -54,11 +54,62 @@ struct CandidateTests {
         }
     }
 
+    @Test("a fragment's credentials are its section's, or session level's, or the only ones")
+    func credentials() throws {
+        func read(_ text: String) throws -> TrickleFragment { try TrickleFragment(parsing: Array(text.utf8)) }
+        func section(_ mid: String, _ letter: String) -> String {
+            let password = String(repeating: letter, count: 22)
+            return "m=video 9 RTP/AVP 0\na=mid:\(mid)\na=ice-ufrag:\(letter)frag\na=ice-pwd:\(password)\n"
+        }
+        #expect(try read(Self.fragment).credentials(of: "0").ufrag == "EsAw")
+        #expect(try read(Self.fragment).credentials(of: nil).password == "P2uYro0UCOQ4zxjKXaWCBui1")
+        let two = try read(section("a", "x") + section("b", "y"))
+        #expect(try two.credentials(of: "a").ufrag == "xfrag")
+        #expect(try two.credentials(of: "b").password == String(repeating: "y", count: 22))
+        #expect(throws: SDPError.noICECredentials) { try two.credentials(of: "c") }
+        #expect(throws: SDPError.noICECredentials) { try two.credentials(of: nil) }
+        // A bundle's first section speaks for the others.
+        #expect(try read(section("a", "x") + "m=video 9 RTP/AVP 0\na=mid:b\n").credentials(of: "b").ufrag == "xfrag")
+        #expect(throws: SDPError.noICECredentials) { try read("a=ice-ufrag:EsAw").credentials(of: nil) }
+        #expect(throws: SDPError.badICECredentials) {
+            try read(Self.fragment.replacing("ufrag:EsAw", with: "ufrag:EsA")).credentials(of: "0")
+        }
+        #expect(throws: SDPError.badICECredentials) {
+            try read(Self.fragment.replacing("P2uYro0UCOQ4zxjKXaWCBui1", with: "short")).credentials(of: "0")
+        }
+        #expect(throws: SDPError.tooManyMediaSections) {
+            try read(String(repeating: "m=video 9 RTP/AVP 0\n", count: 33))
+        }
+    }
+
+    @Test("our side of a restart has the new credentials, all candidates, and reads again")
+    func restartFragment() throws {
+        let fragment = RestartFragment(local: AnswerTests.local, mid: "0", payloadType: 106)
+        #expect(
+            fragment.text == """
+                a=ice-lite\r
+                a=group:BUNDLE 0\r
+                m=video 9 UDP/TLS/RTP/SAVPF 106\r
+                a=mid:0\r
+                a=ice-ufrag:host\r
+                a=ice-pwd:abcdefghijklmnopqrstuv\r
+                a=candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host\r
+                a=candidate:2 1 udp 2130706175 2001:db8::1 8189 typ host\r
+                a=end-of-candidates\r
+
+                """)
+        let read = try TrickleFragment(parsing: Array(fragment.text.utf8)).credentials(of: "0")
+        #expect(read.ufrag == "host" && read.password == "abcdefghijklmnopqrstuv")
+        let nameless = RestartFragment(local: AnswerTests.local, mid: nil, payloadType: 96).text
+        #expect(!nameless.contains("mid") && !nameless.contains("BUNDLE"))
+    }
+
     @Test("no prefix and no random change of a fragment is a trap")
     func mutations() {
         let bytes = Array(Self.fragment.utf8)
-        for count in 0..<bytes.count { _ = try? TrickleFragment(parsing: Array(bytes.prefix(count))) }
+        func exercise(_ bytes: [UInt8]) { _ = try? TrickleFragment(parsing: bytes).credentials(of: "0") }
+        for count in 0..<bytes.count { exercise(Array(bytes.prefix(count))) }
         var random = SeededRandom(seed: 8840)
-        for _ in 0..<1000 { _ = try? TrickleFragment(parsing: random.mutation(of: bytes)) }
+        for _ in 0..<1000 { exercise(random.mutation(of: bytes)) }
     }
 }

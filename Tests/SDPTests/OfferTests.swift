@@ -59,13 +59,21 @@ struct OfferTests {
         #expect(try offer.negotiated(with: answer(replacing: "active", with: "passive")).dtlsRole == .client)
     }
 
+    @Test("who receives may number the payload types anew")
+    func renumbered() throws {
+        let video = try offer.negotiated(with: answer(replacing: "106", with: "96"))
+        #expect(video.payloadType == 96)
+        #expect(video.rtxPayloadType == 107)
+    }
+
     @Test(
         "an answer that refuses, or answers something else, is an error",
         arguments: [
             ("m=video 9", "m=video 0", SDPError.videoRejected),
             ("recvonly", "inactive", .notReceiving(.inactive)),
             ("setup:active", "setup:actpass", .unsupportedSetup(.actpass)),
-            ("106", "96", .answerDoesNotFitOffer),
+            ("H264", "VP8", .noH264(offered: ["VP8"])),
+            ("packetization-mode=1", "packetization-mode=0", .noPacketizationMode1),
             ("mid:0", "mid:1", .answerDoesNotFitOffer),
             ("m=video", "m=audio", .answerDoesNotFitOffer),
             ("t=0 0", "a=ice-lite", .bothICELite),

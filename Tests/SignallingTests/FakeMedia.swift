@@ -8,6 +8,7 @@ final class FakeMedia: RoomMedia {
         var offers: [String] = []
         var closed: [MediaSessionID] = []
         var fragments: [String] = []
+        var restarts: [String] = []
         var refusal: MediaRefusal?
         var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
@@ -19,6 +20,7 @@ final class FakeMedia: RoomMedia {
     let state = Mutex(State())
 
     static let answer = "v=0\r\ns=answer\r\n"
+    static let fragment = "a=ice-ufrag:fresh\r\n"
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
         let result = state.withLock { state -> Result<OpenedSession, MediaRefusal> in
@@ -27,6 +29,16 @@ final class FakeMedia: RoomMedia {
             let id = MediaSessionID(rawValue: UInt64(state.offers.count))
             state.ends[id] = onEnd
             return .success(OpenedSession(id: id, answer: Self.answer, entityTag: "tag\(id.rawValue)"))
+        }
+        return try result.get()
+    }
+
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        let result = state.withLock { state -> Result<RestartedSession, MediaRefusal> in
+            if let refusal = state.refusal { return .failure(refusal) }
+            state.restarts.append(fragment)
+            return .success(
+                RestartedSession(fragment: Self.fragment, entityTag: "tag\(session.rawValue).\(state.restarts.count)"))
         }
         return try result.get()
     }

@@ -25,7 +25,7 @@ final class SocketViewer {
     var loses: (_ datagram: [UInt8]) -> Bool = { _ in false }
 
     private let ended: Ending
-    private let socket: UDPSocket
+    private var socket: UDPSocket
     private let path: NetworkPath
 
     private final class Ending: Sendable {
@@ -44,26 +44,60 @@ final class SocketViewer {
         ) { reason in
             ended.text.withLock { $0 = reason }
         }
+        id = opened.id
+        self.ended = ended
+        viewer = try TestViewer(
+            Self.settings(from: opened.answer, ufrag: Offers.chromiumUfrag), context: context)
+        path = Self.path(to: address)
+        socket = try UDPSocket(bindingTo: path.local)
+    }
+
+    /// Asks `server` for an offer, and gives it `answer`.
+    init(
+        ofOfferBy server: MediaServer, watching hub: TrackHub, at address: TransportAddress,
+        answer: String = Answers.chromium
+    ) throws {
+        let context = try DTLSContext(certificate: Certificate())
+        let ended = Ending()
+        let offered = try server.offer(watching: hub) { reason in ended.text.withLock { $0 = reason } }
+        try server.accept(
+            answer: answer.replacing(
+                "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), for: offered.id)
+        id = offered.id
+        self.ended = ended
+        var settings = try Self.settings(from: offered.offer, ufrag: Answers.ufrag)
+        if answer.contains("setup:passive") { settings.dtlsRole = .server }
+        viewer = try TestViewer(settings, context: context)
+        path = Self.path(to: address)
+        socket = try UDPSocket(bindingTo: path.local)
+    }
+
+    /// What `description` of the host's says.
+    private static func settings(from description: String, ufrag: String) throws -> TestViewer.Settings {
         func value(_ prefix: String) throws -> String {
-            for line in opened.answer.split(whereSeparator: \.isNewline) where line.hasPrefix(prefix) {
+            for line in description.split(whereSeparator: \.isNewline) where line.hasPrefix(prefix) {
                 return String(line.dropFirst(prefix.count))
             }
-            throw UnusableAnswer(description: "no \(prefix) in \(opened.answer)")
+            throw UnusableAnswer(description: "no \(prefix) in \(description)")
         }
         let digits = try value("a=fingerprint:sha-256 ").split(separator: ":").compactMap { UInt8($0, radix: 16) }
         let sources = try value("a=ssrc-group:FID ").split(separator: " ").compactMap { UInt32($0) }
         guard sources.count == 2 else { throw UnusableAnswer(description: "\(sources)") }
-        let settings = TestViewer.Settings(
-            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: Offers.chromiumUfrag,
+        return TestViewer.Settings(
+            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: ufrag,
             hostFingerprint: try CertificateFingerprint(algorithm: .sha256, bytes: digits), media: SSRC(sources[0]),
             retransmission: SSRC(sources[1]))
-        viewer = try TestViewer(settings, context: context)
-        id = opened.id
-        self.ended = ended
+    }
+
+    private static func path(to address: TransportAddress) -> NetworkPath {
         let loopback = TransportAddress(
             family: address.family, high: address.high, low: address.low, port: 0, scope: 0)
-        socket = try UDPSocket(bindingTo: loopback)
-        path = NetworkPath(peer: address, local: loopback)
+        return NetworkPath(peer: address, local: loopback)
+    }
+
+    /// Goes on at another port, as after a change of network.
+    func move() throws {
+        socket = try UDPSocket(bindingTo: path.local)
     }
 
     /// Takes what has come and sends what is due.

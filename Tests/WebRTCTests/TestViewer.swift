@@ -28,7 +28,8 @@ final class TestViewer {
         var byteCount: Int
     }
 
-    let settings: Settings
+    /// An ICE restart changes them.
+    var settings: Settings
     let context: DTLSContext
     private let dtls: DTLSTransport
     private var protector: SRTPSession?

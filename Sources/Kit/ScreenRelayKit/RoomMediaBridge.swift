@@ -32,11 +32,38 @@ struct RoomMediaBridge: RoomMedia {
                 id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
         } catch {
             log.info("an offer is refused: \(error)")
-            switch error {
-            case .malformed(let why): throw .badOffer(why)
-            case .unusable(let why): throw .unsupported(why)
-            case .full, .stopped: throw .full("\(error)")
-            }
+            throw MediaRefusal(error)
+        }
+    }
+
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+        do throws(OfferRefusal) {
+            let offered = try media.offer(watching: ingest.hub, onEnd: onEnd)
+            return OfferedSession(id: MediaSessionID(rawValue: offered.id.rawValue), offer: offered.offer)
+        } catch {
+            log.info("no offer can be made: \(error)")
+            throw MediaRefusal(error)
+        }
+    }
+
+    func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal) {
+        do throws(OfferRefusal) {
+            try media.accept(answer: sdp, for: PeerSessionID(session.rawValue))
+        } catch {
+            log.info("an answer is refused: \(error)")
+            // Also where it is the second: whoever is told "no" forgets the session, which must not go on without an owner.
+            media.close(PeerSessionID(session.rawValue))
+            throw MediaRefusal(error)
+        }
+    }
+
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        do throws(OfferRefusal) {
+            let restarted = try media.restartICE(PeerSessionID(session.rawValue), fragment: fragment)
+            return RestartedSession(fragment: restarted.fragment, entityTag: restarted.entityTag)
+        } catch {
+            log.info("an ICE restart is refused: \(error)")
+            throw MediaRefusal(error)
         }
     }
 
@@ -76,6 +103,17 @@ struct RoomMediaBridge: RoomMedia {
                     completion(.failure(.failed("\(error)")))
                 }
             }
+        }
+    }
+}
+
+extension MediaRefusal {
+    /// What signalling makes of the media server's refusal.
+    init(_ refusal: OfferRefusal) {
+        switch refusal {
+        case .malformed(let why): self = .badOffer(why)
+        case .unusable(let why): self = .unsupported(why)
+        case .full, .stopped: self = .full("\(refusal)")
         }
     }
 }

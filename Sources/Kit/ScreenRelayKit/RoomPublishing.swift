@@ -91,7 +91,12 @@ final class RoomPublishing: TrackPublishing {
     }
 
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
-        throw .unsupported("this host doesn't restart ICE")
+        do throws(OfferRefusal) {
+            let restarted = try media.restartICE(PeerSessionID(session.rawValue), fragment: fragment)
+            return RestartedSession(fragment: restarted.fragment, entityTag: restarted.entityTag)
+        } catch {
+            throw MediaRefusal(error)
+        }
     }
 
     func close(_ session: MediaSessionID) {
@@ -110,11 +115,7 @@ final class RoomPublishing: TrackPublishing {
                 onEnd(reason)
             }
         } catch {
-            switch error {
-            case .malformed(let why): throw .offer(.badOffer(why))
-            case .unusable(let why): throw .offer(.unsupported(why))
-            case .full, .stopped: throw .offer(.full("\(error)"))
-            }
+            throw .offer(MediaRefusal(error))
         }
     }
 

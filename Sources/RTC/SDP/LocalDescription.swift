@@ -54,15 +54,16 @@ public struct LocalDescription: Sendable, Equatable {
 
     /// The lines of the transport, without the m= line: the address that a peer without ICE would use is the first one.
     func transportLines(setup: DTLSSetup) -> [String] {
-        var lines = [
-            "a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)", "a=fingerprint:\(fingerprint.text)",
-            "a=setup:\(setup.rawValue)",
-        ]
-        for (index, address) in addresses.enumerated() {
-            lines.append("a=" + Candidate(host: address, index: index).text)
-        }
-        lines.append("a=end-of-candidates")
-        return lines
+        iceLines + ["a=fingerprint:\(fingerprint.text)", "a=setup:\(setup.rawValue)"] + candidateLines
+    }
+
+    /// The lines of the ICE generation.
+    var iceLines: [String] { ["a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)"] }
+
+    /// Where we can be reached, all of it.
+    var candidateLines: [String] {
+        addresses.enumerated().map { index, address in "a=" + Candidate(host: address, index: index).text }
+            + ["a=end-of-candidates"]
     }
 
     /// The `c=` line: of the first address where that is one, not a name.

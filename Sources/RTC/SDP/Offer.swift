@@ -1,34 +1,46 @@
 import H264
 
-/// Our offer of one video to who takes it from us: a WHIP endpoint, a conference server.
+/// Our offer of one video to who takes it from us: a viewer that waits for one, a WHIP endpoint, a conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
     private let wanted: ProfileLevelID
+    private let includes444: Bool
 
     private static let mid = "0"
-    private static let payloadType: UInt8 = 106
-    private static let rtxPayloadType: UInt8 = 107
 
     /// Offers one sendonly video as `local` (RFC 8829 section 5.2): H.264 with retransmissions, either side of DTLS.
-    public init(local: LocalDescription) {
+    ///
+    /// - Parameter includes444: whether High 4:4:4 Predictive is offered too, under payload types of its own.
+    public init(local: LocalDescription, including444 includes444: Bool = false) {
         wanted = local.profileLevelID
+        self.includes444 = includes444
+        let profiles = [wanted] + (includes444 ? [.high444Predictive] : [])
+        let formats = zip(profiles, stride(from: UInt8(106), to: 127, by: 2)).map { profile, payloadType in
+            NegotiatedVideo.Format(
+                payloadType: payloadType, rtxPayloadType: payloadType + 1, profileLevelID: profile,
+                feedback: [.nack, .pli, .fir])
+        }
+        let payloadTypes = formats.flatMap { [$0.payloadType, $0.payloadType + 1] }.map { String($0) }
         var lines = local.sessionLines(bundle: Self.mid)
         lines += [
-            "m=video \(local.port) UDP/TLS/RTP/SAVPF \(Self.payloadType) \(Self.rtxPayloadType)", local.connectionLine,
+            "m=video \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))", local.connectionLine,
             "a=mid:\(Self.mid)", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
         ]
         lines += local.transportLines(setup: .actpass)
         for (index, known) in ExtensionURI.all.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
-        lines += FormatLines.h264(
-            payloadType: Self.payloadType, rtxPayloadType: Self.rtxPayloadType,
-            parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(local.profileLevelID)",
-            feedback: [.nack, .pli, .fir])
+        for format in formats {
+            lines += FormatLines.h264(
+                payloadType: format.payloadType, rtxPayloadType: format.rtxPayloadType,
+                parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(format.profileLevelID)",
+                feedback: format.feedback)
+        }
         lines += local.sourceLines(hasRTX: true)
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// What `answer` agrees to.
+    /// What `answer` agrees to. The payload types are those that the answer has: who receives may number them anew (RFC 3264
+    /// section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedVideo {
         guard !answer.isICELite else { throw .bothICELite }
         guard answer.media.count == 1, let section = answer.media.first, section.kind == "video",
@@ -36,12 +48,7 @@ public struct Offer: Sendable, Equatable {
         else { throw .answerDoesNotFitOffer }
         guard !section.isRejected else { throw .videoRejected }
         var video = try VideoNegotiation(session: answer, wanted: wanted).negotiate(section, role: Self.role)
-        let rtx = video.rtxPayloadType
-        guard video.payloadType == Self.payloadType, rtx == nil || rtx == Self.rtxPayloadType else {
-            throw .answerDoesNotFitOffer
-        }
-        // Not offered.
-        video.format444 = nil
+        if !includes444 { video.format444 = nil }
         return video
     }
 

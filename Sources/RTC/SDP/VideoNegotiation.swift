@@ -29,13 +29,11 @@ struct VideoNegotiation {
         guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
             let password = section.icePassword ?? bundled?.icePassword
         else { throw .noICECredentials }
-        guard (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count) else {
-            throw .badICECredentials
-        }
+        let ice = try ICECredentials(ufrag: ufrag, password: password)
         let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
         return NegotiatedVideo(
             format: formats.wanted, format444: formats.with444, mid: section.mid, extensions: extensions(of: section),
-            hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ufrag, remotePassword: password,
+            hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ice.ufrag, remotePassword: ice.password,
             remoteFingerprint: try fingerprint(among: fingerprints),
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }

@@ -1,4 +1,5 @@
 import MediaTypes
+import STUN
 import Synchronization
 import Threading
 import TrackHub
@@ -6,6 +7,9 @@ import TrackHub
 /// What other threads want of the media thread.
 enum MediaCommand: Sendable {
     case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
+    /// Calls `giveUp` at `deadline`, unless the session is opened before: its offer waits for an answer.
+    case expectAnswer(PeerSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
+    case restartICE(PeerSessionID, LiteAgent)
     case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
     case requestKeyFrame(PeerSessionID)
     case close(PeerSessionID)

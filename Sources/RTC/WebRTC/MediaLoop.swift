@@ -21,6 +21,8 @@ final class MediaLoop: DatagramSink {
 
     private var sessions: [PeerSessionID: PeerSession] = [:]
     private var onEnd: [PeerSessionID: @Sendable (String) -> Void] = [:]
+    /// Offers of ours that wait for their answer.
+    private var unanswered: [PeerSessionID: UnansweredOffer] = [:]
     private var byUfrag: [String: PeerSession] = [:]
     /// Only addresses that a check has proved stand here.
     private var byPeer: [TransportAddress: PeerSession] = [:]
@@ -32,6 +34,11 @@ final class MediaLoop: DatagramSink {
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
+
+    private struct UnansweredOffer {
+        var deadline: MonotonicTime
+        var giveUp: @Sendable (String) -> Void
+    }
 
     init(socket: consuming UDPSocket, context: DTLSContext, inbox: MediaInbox, log: EventLog) {
         self.socket = socket
@@ -61,6 +68,7 @@ final class MediaLoop: DatagramSink {
         byUfrag.removeAll()
         byPeer.removeAll()
         for callback in onEnd.values { callback(Self.ending) }
+        for offer in unanswered.values { offer.giveUp(Self.ending) }
         for command in inbox.close() { refuse(command) }
     }
 
@@ -97,11 +105,19 @@ final class MediaLoop: DatagramSink {
             }
         }
         for session in over { remove(session) }
+        for (id, offer) in unanswered {
+            if offer.deadline <= now {
+                unanswered[id] = nil
+                offer.giveUp("no answer came")
+            } else {
+                nextDeadline = min(nextDeadline, offer.deadline)
+            }
+        }
     }
 
     private func remove(_ session: PeerSession) {
         sessions[session.id] = nil
-        byUfrag[session.ice.localUfrag] = nil
+        for ufrag in session.localUfrags { byUfrag[ufrag] = nil }
         for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
         session.feed?.sessionCount -= 1
         if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
@@ -116,6 +132,7 @@ final class MediaLoop: DatagramSink {
         for command in commands {
             switch command {
             case .open(let parameters, let hub, let callback):
+                unanswered[parameters.id] = nil
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
                 if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
@@ -128,7 +145,14 @@ final class MediaLoop: DatagramSink {
                 guard let session = sessions[id] else { continue }
                 session.requestKeyFrame(now: now)
                 note(session)
+            case .expectAnswer(let id, let deadline, let giveUp):
+                unanswered[id] = UnansweredOffer(deadline: deadline, giveUp: giveUp)
+                nextDeadline = min(nextDeadline, deadline)
+            case .restartICE(let id, let agent):
+                guard let session = sessions[id] else { continue }
+                changeUfrags(of: session) { session.restartICE(agent) }
             case .close(let id):
+                unanswered.removeValue(forKey: id)?.giveUp("closed")
                 guard let session = sessions[id] else { continue }
                 session.close(now: now)
                 remove(session)
@@ -153,8 +177,9 @@ final class MediaLoop: DatagramSink {
     private func refuse(_ command: MediaCommand) {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
+        case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .statistics(let completion): completion([])
-        case .close, .watchPointer, .requestKeyFrame, .stop: break
+        case .close, .restartICE, .watchPointer, .requestKeyFrame, .stop: break
         }
     }
 
@@ -240,10 +265,24 @@ final class MediaLoop: DatagramSink {
         guard let check = try? STUNMessage(parsing: datagram), let ufrag = LiteAgent.localUfrag(of: check),
             let session = byUfrag[ufrag]
         else { return }
-        if session.handle(check, along: path, now: now), byPeer[path.peer] !== session {
+        let isProved = changeUfrags(of: session) { session.handle(check, along: path, now: now) }
+        if isProved, byPeer[path.peer] !== session {
             if let givenUp = session.note(path.peer), byPeer[givenUp] === session { byPeer[givenUp] = nil }
             byPeer[path.peer] = session
         }
         note(session)
+    }
+
+    /// Has checks find `session` by the names that it has after `change`, and by no others.
+    @discardableResult
+    private func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
+        let before = session.localUfrags
+        let result = change()
+        let after = session.localUfrags
+        if before != after {
+            for ufrag in before { byUfrag[ufrag] = nil }
+            for ufrag in after { byUfrag[ufrag] = session }
+        }
+        return result
     }
 }

@@ -2,6 +2,7 @@ import RTP
 import SDP
 import STUN
 import SecureTransport
+import Synchronization
 
 /// A publisher's session that was opened.
 public struct OpenedPublisher: Sendable {
@@ -24,19 +25,11 @@ extension MediaServer {
         offer: String, to receiver: any PublishedUnitReceiver,
         onEnd: @escaping @Sendable (PeerSessionID, String) -> Void
     ) throws(OfferRefusal) -> OpenedPublisher {
-        let ice = SecureRandom.iceCredentials()
-        let ssrc = SecureRandom.uint32()
-        let canonicalName = Self.randomName()
+        let local = localDescription()
         let answer: PublisherAnswer
         let fingerprint: SecureTransport.CertificateFingerprint
         do {
-            let own = context.certificate.fingerprint
-            answer = try PublisherAnswer(
-                to: SessionDescription(parsing: offer),
-                local: LocalDescription(
-                    sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
-                    fingerprint: SDP.CertificateFingerprint(algorithm: own.algorithm.rawValue, bytes: own.bytes),
-                    addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: canonicalName))
+            answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
             let remote = answer.video.remoteFingerprint
             fingerprint = try SecureTransport.CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
@@ -45,11 +38,12 @@ extension MediaServer {
         }
         let video = answer.video
         let id = try nextID()
+        counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         let parameters = SessionParameters(
-            id: id, localUfrag: ice.usernameFragment, localPassword: ice.password, remoteUfrag: video.remoteUfrag,
+            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
             remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(video),
-            extensions: HeaderExtensionFormat(), ssrc: SSRC(ssrc), retransmissionSSRC: SSRC(ssrc &+ 1),
-            canonicalName: canonicalName, clock: clock)
+            extensions: HeaderExtensionFormat(), ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC),
+            canonicalName: local.cname, clock: clock)
         let publication = Publication(
             payloadType: PayloadType(video.payloadType), answersNacks: video.feedback.contains(.nack),
             answersKeyFrameRequests: video.feedback.contains(.pli), receiver: receiver)
@@ -65,7 +59,7 @@ extension MediaServer {
             throw .stopped
         }
         return OpenedPublisher(
-            id: id, answer: answer.text, entityTag: ice.usernameFragment,
+            id: id, answer: answer.text, entityTag: local.iceUfrag,
             answersKeyFrameRequests: publication.answersKeyFrameRequests)
     }
 

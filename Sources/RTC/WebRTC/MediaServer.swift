@@ -69,16 +69,20 @@ public final class MediaServer: Sendable {
     public let port: UInt16
 
     private let configuration: MediaServerConfiguration
-    let context: DTLSContext
+    private let context: DTLSContext
     let clock: NTPClock
     let inbox: MediaInbox
-    private let counters = Mutex(Counters())
+    let counters = Mutex(Counters())
     private let thread: NamedThread
-    let addresses: [HostAddress]
+    private let addresses: [HostAddress]
 
-    private struct Counters {
+    struct Counters {
         var lastID: UInt64 = 0
         var open: Set<PeerSessionID> = []
+        /// Of the sessions that have an answer.
+        var remoteICE: [PeerSessionID: RemoteICE] = [:]
+        /// Of those that wait for one.
+        var offers: [PeerSessionID: PendingOffer] = [:]
         var isStopped = false
     }
 
@@ -137,41 +141,49 @@ public final class MediaServer: Sendable {
     public func open(
         offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
     ) throws(OfferRefusal) -> OpenedPeer {
-        let ice = SecureRandom.iceCredentials()
-        let ssrc = SecureRandom.uint32()
-        let canonicalName = Self.randomName()
+        let local = localDescription()
         let answer: Answer
-        let fingerprint: SecureTransport.CertificateFingerprint
         do {
-            let own = context.certificate.fingerprint
-            answer = try Answer(
-                to: SessionDescription(parsing: offer),
-                local: LocalDescription(
-                    sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
-                    fingerprint: SDP.CertificateFingerprint(
-                        algorithm: own.algorithm.rawValue, bytes: own.bytes),
-                    addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: canonicalName))
-            let remote = answer.video.remoteFingerprint
-            fingerprint = try SecureTransport.CertificateFingerprint(
-                algorithmName: remote.algorithm, bytes: remote.bytes)
+            answer = try Answer(to: SessionDescription(parsing: offer), local: local)
         } catch {
             throw OfferRefusal(error)
         }
-        let video = answer.video
+        let id = try nextID()
+        try begin(id, local: local, video: answer.video, watching: hub, onEnd: onEnd)
+        return OpenedPeer(id: id, answer: answer.text, entityTag: local.iceUfrag)
+    }
+
+    /// Has the session `id`, which is counted already, begin as `video` says; where it can't, it isn't counted any more.
+    func begin(
+        _ id: PeerSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) throws(OfferRefusal) {
+        let fingerprint: SecureTransport.CertificateFingerprint
+        do {
+            let remote = video.remoteFingerprint
+            fingerprint = try SecureTransport.CertificateFingerprint(
+                algorithmName: remote.algorithm, bytes: remote.bytes)
+        } catch {
+            ended(id)
+            throw OfferRefusal(error)
+        }
         let formats = SessionFormats(video)
         let decodes = formats.decodes
         // What was due while nobody watched.
         hub.pollChroma(now: monotonicNow())
-        if hub.excludes(viewerDecoding: decodes) { throw .unusable(ChromaPolicy.exclusion) }
-        let id = try nextID()
+        guard !hub.excludes(viewerDecoding: decodes) else {
+            ended(id)
+            throw .unusable(ChromaPolicy.exclusion)
+        }
         let parameters = SessionParameters(
-            id: id, localUfrag: ice.usernameFragment, localPassword: ice.password, remoteUfrag: video.remoteUfrag,
+            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
             remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client,
             formats: formats,
             extensions: HeaderExtensionFormat(
                 playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
                 midID: video.extensions.mid, mid: video.mid ?? ""),
-            ssrc: SSRC(ssrc), retransmissionSSRC: SSRC(ssrc &+ 1), canonicalName: canonicalName, clock: clock)
+            ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
+        counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         // From here on someone watches: a paused source wakes while the handshake is under way.
         hub.viewerCame(decoding: decodes)
         let isPosted = inbox.post(
@@ -187,7 +199,17 @@ public final class MediaServer: Sendable {
             ended(id)
             throw .stopped
         }
-        return OpenedPeer(id: id, answer: answer.text, entityTag: ice.usernameFragment)
+    }
+
+    /// What we say of ourselves in a new session: names, credentials and numbers drawn by lot.
+    func localDescription() -> LocalDescription {
+        let ice = SecureRandom.iceCredentials()
+        let ssrc = SecureRandom.uint32()
+        let own = context.certificate.fingerprint
+        return LocalDescription(
+            sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
+            fingerprint: SDP.CertificateFingerprint(algorithm: own.algorithm.rawValue, bytes: own.bytes),
+            addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: Self.randomName())
     }
 
     /// Ends a session; unknown ones are ignored.
@@ -230,11 +252,15 @@ public final class MediaServer: Sendable {
     }
 
     func ended(_ id: PeerSessionID) {
-        counters.withLock { _ = $0.open.remove(id) }
+        counters.withLock { counters in
+            counters.open.remove(id)
+            counters.offers[id] = nil
+            counters.remoteICE[id] = nil
+        }
     }
 
     /// A canonical name that says nothing about anybody (RFC 7022 section 4.2).
-    static func randomName() -> String {
+    private static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
     }
 }

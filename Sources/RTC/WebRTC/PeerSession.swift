@@ -23,7 +23,10 @@ final class PeerSession {
     let feed: TrackFeed?
     /// What the peer decodes: all formats up to this one.
     let decodes: ChromaFormat
-    let ice: LiteAgent
+    /// The present ICE generation.
+    private(set) var ice: LiteAgent
+    /// The generation before a restart, until the peer has nominated a way by the new one.
+    private var formerICE: LiteAgent?
     /// Why the session is over; nil while it isn't.
     private(set) var end: String?
     /// When ``advance(now:)`` has something to do though nothing came.
@@ -72,18 +75,34 @@ final class PeerSession {
 
     /// Takes a check that names our user fragment; true where it proved to come from the peer.
     func handle(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+        let ufrag = LiteAgent.localUfrag(of: check)
+        let agent = formerICE.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? ice
         guard end == nil,
-            let reply = ice.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+            let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return false }
         _ = sink.send(reply.datagram, along: path)
         guard case .valid(let nominated) = reply.verdict else { return false }
         lastHeard = now
         // The peer's last word on which way to take, or the first way that works until it says one.
         if nominated || !isNominated { self.path = path }
-        if nominated { isNominated = true }
+        if nominated {
+            isNominated = true
+            if agent.localUfrag == ice.localUfrag { formerICE = nil }
+        }
         if dtls == nil { startDTLS(now: now) }
         advance(now: now)
         return true
+    }
+
+    /// Our user fragments that a check may name.
+    var localUfrags: [String] { [ice.localUfrag] + (formerICE.map { [$0.localUfrag] } ?? []) }
+
+    /// Begins ICE anew (RFC 8445 section 9): all else goes on, over the old way until the peer nominates one by `agent`.
+    ///
+    /// A second restart before that takes the place of the first, of which the peer wants no more.
+    func restartICE(_ agent: LiteAgent) {
+        formerICE = formerICE ?? ice
+        ice = agent
     }
 
     /// Notes that the peer was proved to be at `address`.

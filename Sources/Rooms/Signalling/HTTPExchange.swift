@@ -81,6 +81,14 @@ final class HTTPExchange {
     /// Whether nobody waits for an answer any more.
     var clientIsGone: Bool { connection?.isLeft ?? true }
 
+    /// Whether the browser says that a page of another origin has it ask (Fetch Metadata); one that doesn't say so may still be.
+    var isFromOtherSite: Bool {
+        switch header("Sec-Fetch-Site") {
+        case nil, "same-origin", "none": false
+        default: true
+        }
+    }
+
     /// Whether the client asks for a WebSocket.
     var wantsWebSocket: Bool {
         method == "GET"
@@ -96,6 +104,9 @@ final class HTTPExchange {
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
         for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
+        // libsoup closes after each answer where it doesn't listen itself, and doesn't say so: a client that keeps the connection
+        // would send its next request in vain.
+        soup_message_headers_replace(headers, "Connection", "close")
         soup_server_message_set_status(message, response.status, nil)
         if let contentType = response.contentType {
             response.body.withUnsafeBytes { body in

@@ -10,7 +10,8 @@ public protocol RoomMedia: Sendable {
     /// thread; `onEnd` as in `open`.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
-    /// Takes the viewer's answer to what `offer` gave. A session whose answer was refused is over; `onEnd` is not called.
+    /// Takes the viewer's answer to what `offer` gave, for which there are 30 s. A session whose answer was refused is over, also by a
+    /// second answer, which is always refused; `onEnd` may be called after that and says nothing new.
     func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal)
 
     /// Begins ICE anew for a session, with the viewer's new user fragment and password of `fragment` (RFC 8840); the session, its
@@ -109,7 +110,7 @@ public struct RestartedSession: Sendable {
 
 /// Why the media side doesn't take an offer; the text is for the viewer's user.
 public enum MediaRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Not an SDP offer. HTTP 400.
+    /// Not an SDP offer, answer or fragment. HTTP 400.
     case badOffer(String)
     /// An offer with which no picture can be sent, say for the lack of H.264. HTTP 422.
     case unsupported(String)

@@ -11,9 +11,12 @@ struct PlayerSession {
     let side: any RoomMedia
     /// The key by which the media side's end of it comes back.
     let key: UInt64
-    let tag: EntityTag
-    /// The ICE generation of the player's offer.
-    let generation: TrickleFragment
+    /// Names the present ICE generation.
+    var tag: EntityTag
+    /// The player's present ICE generation: that of its offer, or of its last restart.
+    var generation: TrickleFragment
+    /// The one before its last restart.
+    var formerGeneration: TrickleFragment?
 
     /// What programs name it by; its URL's last segment is a secret.
     var visitor: String { "player-\(key)" }
@@ -29,19 +32,27 @@ enum SessionOwner {
 
 /// WHEP (draft-ietf-wish-whep, RFC 9725 for what it shares with WHIP): players that have no page of ours.
 extension Site {
+    static let descriptionType = "application/sdp"
+    static let fragmentType = "application/trickle-ice-sdpfrag"
+
     /// `/whep/ROOM`
     func playerEndpoint(_ exchange: HTTPExchange, room: String) {
-        if exchange.method == "OPTIONS" { return options(exchange, accept: ("Accept-Post", "application/sdp")) }
+        let allowed = "OPTIONS, GET, HEAD, POST"
+        if exchange.method == "OPTIONS" {
+            return options(exchange, allowed, accept: ("Accept-Post", Self.descriptionType))
+        }
         switch admit(exchange, to: room) {
         case .refused(let response): exchange.answer(response)
         case .admitted(let definition, let headers):
             switch exchange.method {
             case "POST": open(exchange, definition, headers)
             case "GET", "HEAD":
-                exchange.answer(HTTPResponse(200, headers: headers, contentType: "application/sdp", body: []))
-            default:
                 exchange.answer(
-                    HTTPResponse(405, headers: headers + [("Allow", "OPTIONS, GET, HEAD, POST")], text: "not possible"))
+                    HTTPResponse(
+                        200, headers: headers + [("Accept-Post", Self.descriptionType)],
+                        contentType: Self.descriptionType, body: []))
+            default:
+                exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
             }
         }
     }
@@ -49,8 +60,9 @@ extension Site {
     /// `/whep/ROOM/SESSION`. The URL is a secret of who has the token, so it does for the token where none is sent
     /// (MediaMTX's reader sends none here).
     func playerSession(_ exchange: HTTPExchange, room: String, session name: String) {
+        let allowed = "OPTIONS, GET, HEAD, PATCH, DELETE"
         if exchange.method == "OPTIONS" {
-            return options(exchange, accept: ("Accept-Patch", "application/trickle-ice-sdpfrag"))
+            return options(exchange, allowed, accept: ("Accept-Patch", Self.fragmentType))
         }
         let session = playerSessions[name].flatMap { $0.room == room ? $0 : nil }
         let headers: [(String, String)]
@@ -68,14 +80,17 @@ extension Site {
         }
         guard let session else { return exchange.answer(HTTPResponse(404, headers: headers, text: "no such session")) }
         switch exchange.method {
-        case "PATCH": trickle(exchange, session, headers)
+        case "PATCH": patch(exchange, name, session, headers)
         case "DELETE":
             endPlayer(name, session)
             exchange.answer(HTTPResponse(200, headers: headers))
-        case "GET", "HEAD": exchange.answer(HTTPResponse(204, headers: headers))
+        case "GET", "HEAD":
+            exchange.answer(
+                HTTPResponse(
+                    204,
+                    headers: headers + [("ETag", session.tag.header), ("Accept-Patch", Self.fragmentType)]))
         default:
-            let allowed = ("Allow", "OPTIONS, GET, HEAD, PATCH, DELETE")
-            exchange.answer(HTTPResponse(405, headers: headers + [allowed], text: "not possible"))
+            exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
         }
     }
 
@@ -103,8 +118,8 @@ extension Site {
     }
 
     private func open(_ exchange: HTTPExchange, _ room: RoomDefinition, _ headers: [(String, String)]) {
-        guard exchange.contentType == "application/sdp" else {
-            let accept = ("Accept-Post", "application/sdp")
+        guard exchange.contentType == Self.descriptionType else {
+            let accept = ("Accept-Post", Self.descriptionType)
             return exchange.answer(
                 HTTPResponse(415, headers: headers + [accept], text: "the offer must be of type application/sdp"))
         }
@@ -144,47 +159,27 @@ extension Site {
                     201,
                     headers: headers + [
                         ("Location", location), ("ETag", tag.header),
-                        ("Accept-Patch", "application/trickle-ice-sdpfrag"), ("Cache-Control", "no-store"),
-                    ], contentType: "application/sdp", body: Array(session.answer.utf8)))
+                        ("Accept-Patch", Self.fragmentType), ("Cache-Control", "no-store"),
+                    ], contentType: Self.descriptionType, body: Array(session.answer.utf8)))
         } catch {
             log("room \(room.name): a player's offer from \(exchange.clientAddress) was refused: \(error)")
-            let status: (UInt32, [(String, String)]) =
-                switch error {
-                case .badOffer: (400, [])
-                case .unsupported: (422, [])
-                case .full: (503, [("Retry-After", "5")])
-                }
-            exchange.answer(HTTPResponse(status.0, headers: headers + status.1, text: error.description))
+            exchange.answer(Self.answer(to: error, headers))
         }
     }
 
-    private func trickle(_ exchange: HTTPExchange, _ session: PlayerSession, _ headers: [(String, String)]) {
-        guard exchange.contentType == "application/trickle-ice-sdpfrag" else {
-            let accept = ("Accept-Patch", "application/trickle-ice-sdpfrag")
-            return exchange.answer(
-                HTTPResponse(
-                    415, headers: headers + [accept],
-                    text: "the fragment must be of type application/trickle-ice-sdpfrag"))
-        }
-        guard let text = exchange.bodyText, let fragment = try? TrickleFragment(parsing: Array(text.utf8)) else {
-            return exchange.answer(HTTPResponse(400, headers: headers, text: "the body is not a fragment of SDP"))
-        }
-        guard fragment.isTrickle(for: session.generation) else {
-            return exchange.answer(
-                HTTPResponse(
-                    422, headers: headers,
-                    text: "this host doesn't restart ICE; end the session by DELETE and POST a new offer"))
-        }
-        guard session.tag.matches(exchange.header("If-Match")) else {
-            return exchange.answer(
-                HTTPResponse(412, headers: headers, text: "If-Match names another state of this session"))
-        }
-        session.side.remoteCandidates(session.media, fragment: text)
-        exchange.answer(HTTPResponse(204, headers: headers))
+    /// What HTTP makes of a refusal by the media side.
+    static func answer(to refusal: MediaRefusal, _ headers: [(String, String)]) -> HTTPResponse {
+        let status: (UInt32, [(String, String)]) =
+            switch refusal {
+            case .badOffer: (400, [])
+            case .unsupported: (422, [])
+            case .full: (503, [("Retry-After", "5")])
+            }
+        return HTTPResponse(status.0, headers: headers + status.1, text: refusal.description)
     }
 
     /// A preflight carries no credentials and learns nothing of rooms: the same answer to everybody.
-    func options(_ exchange: HTTPExchange, accept: (String, String)) {
+    func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
         var headers = Self.commonHeaders
         switch origin(of: exchange) {
         case .ours: break
@@ -195,7 +190,8 @@ extension Site {
             HTTPResponse(
                 200,
                 headers: headers + [
-                    accept, ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
+                    ("Allow", allowed), accept,
+                    ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
                     ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match"),
                     ("Access-Control-Max-Age", "600"),
                 ]))

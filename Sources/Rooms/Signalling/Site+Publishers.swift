@@ -22,7 +22,9 @@ extension Site {
 
     /// `/whip/ROOM` and `/whip/ROOM/TRACK`
     func publisherEndpoint(_ exchange: HTTPExchange, room: String, track: String?) {
-        if exchange.method == "OPTIONS" { return options(exchange, accept: ("Accept-Post", "application/sdp")) }
+        if exchange.method == "OPTIONS" {
+            return options(exchange, "OPTIONS, GET, HEAD, POST", accept: ("Accept-Post", "application/sdp"))
+        }
         switch admit(exchange, to: room) {
         case .refused(let response): exchange.answer(response)
         case .admitted(let definition, let headers):
@@ -43,7 +45,8 @@ extension Site {
     /// `/whip/ROOM/TRACK/SESSION`. As with players, who knows the URL needs no token beside it.
     func publisherSession(_ exchange: HTTPExchange, room: String, session name: String) {
         if exchange.method == "OPTIONS" {
-            return options(exchange, accept: ("Accept-Patch", Self.fragmentMediaType))
+            return options(
+                exchange, "OPTIONS, GET, HEAD, PATCH, DELETE", accept: ("Accept-Patch", Self.fragmentMediaType))
         }
         let session = publisherSessions[name].flatMap { $0.room == room ? $0 : nil }
         let headers: [(String, String)]

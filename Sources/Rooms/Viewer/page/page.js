@@ -4,6 +4,7 @@ import { Bar } from "./bar.js";
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";
 import { Delay } from "./delay.js";
+import { setText } from "./element.js";
 import { Face } from "./face.js";
 import { Gestures } from "./gestures.js";
 import { addViewKeys, Keys } from "./keys.js";

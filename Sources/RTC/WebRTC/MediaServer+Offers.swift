@@ -1,0 +1,95 @@
+import MediaTypes
+import SDP
+import Synchronization
+import Threading
+public import TrackHub
+
+/// A session that was opened by an offer of ours: its number and the offer.
+public struct OfferedPeer: Sendable {
+    public var id: PeerSessionID
+    /// The offer (SDP), all of our candidates in it.
+    public var offer: String
+}
+
+/// An offer of ours until its answer comes, or nobody waits for that any more.
+final class PendingOffer: Sendable {
+    let offer: Offer
+    let local: LocalDescription
+    let hub: TrackHub
+    let onEnd: @Sendable (String) -> Void
+    private let isTaken = Mutex(false)
+
+    init(_ offer: Offer, local: LocalDescription, hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void) {
+        self.offer = offer
+        self.local = local
+        self.hub = hub
+        self.onEnd = onEnd
+    }
+
+    /// True once: for the answer, or for the end without one.
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}
+
+extension MediaServer {
+    /// How long an offer of ours waits for its answer.
+    static let answerPatience = Interval.seconds(30)
+
+    /// Offers a session that watches `hub`, in 4:2:0 and in 4:4:4, to a viewer that waits for an offer; quick, never blocks. The
+    /// viewer counts as one from its answer on, for which it has 30 s.
+    ///
+    /// - Parameter onEnd: called once, on the media thread, when the session is over, with the reason in words; not where
+    ///   ``accept(answer:for:)`` threw.
+    public func offer(
+        watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(OfferRefusal) -> OfferedPeer {
+        try offer(watching: hub, within: Self.answerPatience, onEnd: onEnd)
+    }
+
+    /// As above, with a patience of its own.
+    func offer(
+        watching hub: TrackHub, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
+    ) throws(OfferRefusal) -> OfferedPeer {
+        let local = localDescription()
+        let pending = PendingOffer(Offer(local: local, including444: true), local: local, hub: hub, onEnd: onEnd)
+        let id = try nextID()
+        counters.withLock { $0.offers[id] = pending }
+        let isPosted = inbox.post(
+            .expectAnswer(id, deadline: monotonicNow() + patience) { [weak self] reason in
+                guard pending.take() else { return }
+                self?.ended(id)
+                pending.onEnd(reason)
+            })
+        guard isPosted else {
+            ended(id)
+            throw .stopped
+        }
+        return OfferedPeer(id: id, offer: pending.offer.text)
+    }
+
+    /// Takes the answer to an offer of ours. A session whose answer can't be used is over. A second answer is refused, and the
+    /// session goes on.
+    public func accept(answer: String, for id: PeerSessionID) throws(OfferRefusal) {
+        guard let pending = counters.withLock({ $0.offers.removeValue(forKey: id) }), pending.take() else {
+            throw .unusable("this session waits for no answer")
+        }
+        do throws(OfferRefusal) {
+            let video: NegotiatedVideo
+            do throws(SDPError) {
+                video = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
+            } catch {
+                ended(id)
+                throw OfferRefusal(error)
+            }
+            try begin(id, local: pending.local, video: video, watching: pending.hub, onEnd: pending.onEnd)
+        } catch {
+            // The media thread need not wait any longer.
+            close(id)
+            throw error
+        }
+    }
+}

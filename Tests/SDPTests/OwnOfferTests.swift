@@ -1,0 +1,109 @@
+import SDP
+import TestSupport
+import Testing
+
+@Suite("Our offer to a viewer, and its answer")
+struct OwnOfferTests {
+    private let offer = Offer(local: AnswerTests.local, including444: true)
+
+    private func negotiated(with answer: String) throws -> NegotiatedVideo {
+        try offer.negotiated(with: SessionDescription(parsing: answer))
+    }
+
+    @Test("the offer has a payload type for each profile, each with its retransmissions, in one stream")
+    func text() throws {
+        let session = try SessionDescription(parsing: offer.text)
+        let video = try #require(session.media.first)
+        #expect(session.isICELite)
+        #expect(session.groups == [.init(semantics: "BUNDLE", mids: ["0"])])
+        #expect(session.media.count == 1)
+        #expect(video.mid == "0" && video.direction == .sendonly && video.setup == .actpass)
+        #expect(video.hasRTCPMux && video.hasReducedSizeRTCP && video.hasEndOfCandidates)
+        #expect(video.formats == ["106", "107", "108", "109"])
+        #expect(
+            video.codecs.map { $0.parameters["profile-level-id"] ?? $0.parameters["apt"] } == [
+                "42e01f", "106", "f4001f", "108",
+            ])
+        for codec in video.codecs where codec.name == "H264" {
+            #expect(codec.parameters["packetization-mode"] == "1")
+            #expect(codec.parameters["level-asymmetry-allowed"] == "1")
+            #expect(codec.feedback == ["nack", "nack pli", "ccm fir"])
+        }
+        #expect(video.sourceGroups == [SourceGroup(semantics: "FID", ssrcs: [1111, 2222])])
+        #expect(video.candidates.map(\.address) == ["192.0.2.1", "2001:db8::1"])
+        #expect(video.extensions.map(\.id) == [1, 2, 3])
+    }
+
+    @Test("Chromium takes both profiles with all that belongs to them")
+    func chromium() throws {
+        let video = try negotiated(with: Answers.chromium)
+        #expect(video.payloadType == 106 && video.rtxPayloadType == 107)
+        #expect(video.format444?.payloadType == 108 && video.format444?.rtxPayloadType == 109)
+        #expect(video.mid == "0")
+        #expect(video.extensions.mid == 1)
+        #expect(video.extensions.absoluteCaptureTime == 2)
+        #expect(video.extensions.playoutDelay == 3)
+        #expect(video.feedback == [.nack, .pli, .fir])
+        #expect(video.dtlsRole == .server)
+        #expect(video.remoteUfrag == Answers.ufrag)
+        #expect(video.hasReducedSizeRTCP)
+    }
+
+    @Test("aiortc and Firefox take 4:2:0 alone", arguments: [Answers.aiortc, Answers.firefox])
+    func others(answer: String) throws {
+        let video = try negotiated(with: answer)
+        #expect(video.payloadType == 106 && video.rtxPayloadType == 107)
+        #expect(video.format444 == nil)
+        #expect(video.extensions.mid == 1)
+        #expect(video.extensions.absoluteCaptureTime == nil)
+        #expect(video.dtlsRole == .server)
+        #expect(video.remoteFingerprint.algorithm == "sha-256")
+        #expect(video.remoteUfrag == Answers.ufrag)
+    }
+
+    @Test("who takes 4:4:4 alone gets all under its payload type, and who waits for DTLS gets us as its client")
+    func turned() throws {
+        let alone = Answers.aiortc.replacing("42e01f", with: "f4001f").replacing("106", with: "108")
+            .replacing("107", with: "109").replacing("setup:active", with: "setup:passive")
+        let video = try negotiated(with: alone)
+        #expect(video.format == video.format444)
+        #expect(video.payloadType == 108 && video.rtxPayloadType == 109)
+        #expect(video.dtlsRole == .client)
+    }
+
+    @Test(
+        "what can't be used is named",
+        arguments: [
+            ("m=video 9", "m=video 0", SDPError.videoRejected),
+            ("H264/90000", "VP8/90000", .noH264(offered: ["VP8"])),
+            ("a=recvonly", "a=inactive", .notReceiving(.inactive)),
+            ("a=setup:active", "a=setup:actpass", .unsupportedSetup(.actpass)),
+            ("a=setup:active", "a=setup:holdconn", .unsupportedSetup(.holdconn)),
+            ("a=rtcp-mux\r\n", "", .noRTCPMux),
+            ("a=ice-ufrag:Qm3+\r\n", "", .noICECredentials),
+            ("a=fingerprint", "a=x", .noFingerprint),
+            ("m=video", "m=audio 9 RTP/AVP 0\r\nm=video", .answerDoesNotFitOffer),
+            ("t=0 0", "a=ice-lite", .bothICELite),
+        ])
+    func refusals(part: String, replacement: String, error: SDPError) {
+        #expect(throws: error) { try negotiated(with: Answers.chromium.replacing(part, with: replacement)) }
+    }
+
+    @Test("every prefix and every random change of an answer is agreed on or refused in words")
+    func prefixesAndMutations() {
+        func exercise(_ bytes: [UInt8]) {
+            do {
+                let video = try offer.negotiated(with: SessionDescription(parsing: bytes))
+                #expect(video.remoteUfrag.utf8.count >= 4)
+            } catch {
+                #expect(!"\(error)".isEmpty)
+            }
+        }
+        var random = SeededRandom(seed: 3264)
+        for answer in [Answers.chromium, Answers.aiortc, Answers.firefox] {
+            let bytes = Array(answer.utf8)
+            for count in 0...bytes.count { exercise(Array(bytes.prefix(count))) }
+            for _ in 0..<500 { exercise(random.mutation(of: bytes)) }
+        }
+    }
+}

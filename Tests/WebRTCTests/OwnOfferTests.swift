@@ -1,0 +1,177 @@
+import MediaTypes
+import RTP
+import STUN
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@testable import WebRTC
+
+@Suite("Sessions by our offer")
+struct OwnOfferTests {
+    private let server: MediaServer
+    private let hub: TrackHub
+    private let source = RecordingSource()
+
+    init() throws {
+        server = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0), sessionLimit: 2), log: .silent
+        )
+        hub = TrackHub(origin: now())
+        hub.connect(source: source)
+    }
+
+    private var address: TransportAddress { TransportAddress(ipv4: 127, 0, 0, 1, port: server.port) }
+
+    private func publish(_ unit: AccessUnit) -> AccessUnit {
+        hub.publish(unit, epoch: 1, arrival: now())
+        return unit
+    }
+
+    @Test(
+        "who answers our offer gets pictures, whoever begins DTLS",
+        arguments: [
+            Answers.chromium, Answers.aiortc, Answers.firefox,
+            Answers.aiortc.replacing("setup:active", with: "setup:passive"),
+        ])
+    func pictures(answer: String) throws {
+        defer { server.stop() }
+        let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address, answer: answer)
+        #expect(source.viewers == [0, 1])
+        try viewer.connect()
+        var last = publish(Pictures.idr(60_000, captured: now()))
+        last = publish(Pictures.delta(4_000, seed: 1, captured: now()))
+        try eventually("the pictures") {
+            viewer.pump()
+            return viewer.shows(last)
+        }
+        #expect(viewer.viewer.strangeDatagrams == 0)
+        server.close(viewer.id)
+        try eventually("the end") { viewer.end == "closed" }
+        #expect(source.viewers == [0, 1, 0])
+    }
+
+    @Test("packets have the payload types of the answer")
+    func payloadTypes() throws {
+        defer { server.stop() }
+        let answer = Answers.aiortc.replacing("106", with: "96").replacing("107", with: "97")
+        let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address, answer: answer)
+        try viewer.connect()
+        let first = publish(Pictures.idr(5_000, captured: now()))
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(first)
+        }
+        let types = Set(
+            viewer.viewer.packets.filter { !$0.isRetransmission }.map { $0.rtp.header.payloadType.rawValue })
+        #expect(types == [96])
+    }
+
+    @Test("an offer isn't a viewer yet, but counts for the limit until it ends")
+    func counting() throws {
+        defer { server.stop() }
+        let ends = Mutex<[String]>([])
+        let first = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
+        _ = try server.offer(watching: hub) { _ in }
+        #expect(source.viewers == [0])
+        let refusal = #expect(throws: OfferRefusal.self) { try server.offer(watching: hub) { _ in } }
+        #expect(refusal.map { "\($0)" } == "the limit of 2 viewers is reached")
+        server.close(first.id)
+        try eventually("the end") { ends.withLock { $0 == ["closed"] } }
+        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
+        _ = try server.offer(watching: hub) { _ in }
+        #expect(ends.withLock { $0 } == ["closed"])
+    }
+
+    @Test(
+        "an answer that can't be used ends the session without a further word",
+        arguments: [
+            ("m=video 9", "m=video 0", "the peer refused the video that was offered"),
+            ("H264/90000", "VP9/90000", "the peer takes no H.264, only VP9"),
+            ("a=setup:active", "a=setup:actpass", "a=setup:actpass can't be used here"),
+            ("v=0", "v=1", "the description does not begin with v=0"),
+        ])
+    func refusals(part: String, replacement: String, reason: String) throws {
+        let ends = Mutex<[String]>([])
+        for _ in 0..<4 {
+            let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
+            let refusal = #expect(throws: OfferRefusal.self) {
+                try server.accept(answer: Answers.chromium.replacing(part, with: replacement), for: offered.id)
+            }
+            #expect(refusal.map { "\($0)" } == reason)
+            #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+        }
+        server.stop()
+        #expect(ends.withLock { $0.isEmpty })
+        #expect(source.viewers == [0])
+    }
+
+    @Test("an answer that never comes ends the session, and its room is another's")
+    func noAnswer() throws {
+        defer { server.stop() }
+        #expect(MediaServer.answerPatience == .seconds(30))
+        let ends = Mutex<[String]>([])
+        let offered = try server.offer(watching: hub, within: .milliseconds(30)) { reason in
+            ends.withLock { $0.append(reason) }
+        }
+        let answered = try server.offer(watching: hub, within: .milliseconds(60)) { reason in
+            ends.withLock { $0.append(reason) }
+        }
+        try server.accept(answer: Answers.chromium, for: answered.id)
+        try eventually("the end") { ends.withLock { $0 == ["no answer came"] } }
+        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+        let last = try server.offer(watching: hub, within: .milliseconds(60)) { reason in
+            ends.withLock { $0.append(reason) }
+        }
+        try eventually("the end of the last") { ends.withLock { $0.count == 2 } }
+        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: last.id) }
+        #expect(source.viewers == [0, 1], "who has answered waits for checks as ever")
+    }
+
+    @Test("a second answer is refused, and the session goes on")
+    func secondAnswer() throws {
+        defer { server.stop() }
+        let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address)
+        for answer in [Answers.chromium, "", Answers.firefox] {
+            let refusal = #expect(throws: OfferRefusal.self) { try server.accept(answer: answer, for: viewer.id) }
+            #expect(refusal.map { "\($0)" } == "this session waits for no answer")
+        }
+        try viewer.connect()
+        let first = publish(Pictures.idr(5_000, captured: now()))
+        try eventually("the picture") {
+            viewer.pump()
+            return viewer.shows(first)
+        }
+        #expect(viewer.end == nil)
+    }
+
+    @Test("a viewer that can't decode what the track is in is told so when it answers")
+    func fullChroma() throws {
+        defer { server.stop() }
+        _ = publish(Pictures.idr(5_000, captured: now(), profile: 244))
+        let offered = try server.offer(watching: hub) { _ in }
+        let refusal = #expect(throws: OfferRefusal.self) {
+            try server.accept(answer: Answers.firefox, for: offered.id)
+        }
+        #expect(refusal.map { "\($0)" } == ChromaPolicy.exclusion)
+        #expect(source.viewers == [0])
+        let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address, answer: Answers.chromium)
+        try viewer.connect()
+        try eventually("the picture, under the payload type of 4:4:4") {
+            viewer.pump()
+            return viewer.viewer.packets.contains { $0.rtp.header.payloadType.rawValue == 108 }
+        }
+    }
+
+    @Test("the end of the server ends what waits, and there are no offers after it")
+    func stopping() throws {
+        let ends = Mutex<[String]>([])
+        let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
+        server.stop()
+        #expect(ends.withLock { $0 } == ["the host is ending"])
+        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+        #expect(throws: OfferRefusal.self) { try server.offer(watching: hub) { _ in } }
+    }
+}
