@@ -235,7 +235,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
