@@ -18,11 +18,20 @@ final class PythonClient {
         case rtc
         case socketio4
         case socketio5
+        /// Debian's own, which has GStreamer.
+        case debian
     }
 
     /// Whether all environments are there; a test that needs one says so, and `Tools/test` makes them.
     static var isAvailable: Bool {
         [Environment.rtc, .socketio4, .socketio5].allSatisfy { access(interpreter($0), X_OK) == 0 }
+    }
+
+    /// Whether GStreamer's WebRTC is there, with all that its client needs.
+    static var hasGStreamer: Bool {
+        let launch = Launch("/usr/bin/python3", ["\(folder)/whip_gstreamer.py", "--check"])
+        guard let check = try? ChildProcess(launch) else { return false }
+        return (try? eventually("GStreamer's answer") { check.poll() }) == .exited(0)
     }
 
     /// Starts `Clients/NAME.py`. `prefix` is a command that runs it.
@@ -67,6 +76,7 @@ final class PythonClient {
     private static let folder = "\(packageRoot)/Tests/EndToEndTests/Clients"
 
     private static func interpreter(_ environment: Environment) -> String {
-        "\(packageRoot)/.build/python/\(environment.rawValue)/bin/python"
+        environment == .debian
+            ? "/usr/bin/python3" : "\(packageRoot)/.build/python/\(environment.rawValue)/bin/python"
     }
 }
