@@ -71,6 +71,7 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev"]),
+        system("CQREncode", apt: ["libqrencode-dev"]),
 
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
@@ -83,6 +84,7 @@ let package = Package(
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+        shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
@@ -131,8 +133,9 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
+        pure("Rooms", "OneToOne", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "OneToOne", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -146,9 +149,11 @@ let package = Package(
 
         // Programs.
         shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+        shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
+                "QRCodes", "Settings",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
                 "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -163,6 +168,7 @@ let package = Package(
         shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
         program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
         program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+        program("Proving", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(
@@ -177,7 +183,10 @@ let package = Package(
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
         tests(
             "CodecsTests",
-            ["X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "H264", "MediaTypes", "TestSupport"]),
+            [
+                "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes", "Processes", "H264",
+                "MediaTypes", "TestSupport",
+            ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "InspectionTests",
@@ -225,8 +234,11 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
+        tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
         tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
-        tests("CommandLineTests", ["CommandLine", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+        tests(
+            "CommandLineTests",
+            ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

@@ -10,7 +10,7 @@ import re
 import sys
 
 GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Outputs", "Kit", "Programs", "Proving"]
-PURE = {"MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "Rooms"}
+PURE = {"MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Replaying", "Inspection", "Exporting", "RateControl", "TrackHub", "STUN", "RTP", "SDP", "CongestionControl", "Rooms", "OneToOne"}
 STANDARD = {"Swift", "Synchronization"}
 FORBIDDEN_IN_CAPTURE = {"Foundation", "FoundationEssentials", "CGLib"}
 

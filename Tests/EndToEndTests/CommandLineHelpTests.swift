@@ -9,7 +9,9 @@ extension EndToEnd {
             ["screenrelay"], ["screenrelay", "share"], ["screenrelay", "host"], ["screenrelay", "capture"],
             ["screenrelay", "snapshot"], ["screenrelay", "pause"], ["screenrelay", "resume"], ["screenrelay", "stop"],
             ["screenrelay", "status"], ["screenrelay", "rate"], ["screenrelay", "sharpen"], ["screenrelay", "inspect"],
-            ["screenrelay", "export"], ["screenrelay-capture"],
+            ["screenrelay", "export"], ["screenrelay", "rooms"], ["screenrelay", "kick"], ["screenrelay", "config"],
+            ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
+            ["screenrelay-capture"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)
@@ -43,7 +45,8 @@ extension EndToEnd {
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
                 "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",
                 "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory", "--capture-user",
-                "--token-file", "--new-token",
+                "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
+                "--admin-token-file", "--api-lan",
             ] {
                 #expect(share.contains(option), "\(option)")
             }

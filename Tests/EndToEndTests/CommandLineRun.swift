@@ -8,11 +8,15 @@ struct CommandLineRun {
     let output: String
     let errorOutput: String
 
-    /// Runs `words`, the first of which is one of our programs, without DISPLAY unless `display` names one.
-    init(_ words: [String], display: String? = nil, folder: String? = nil) throws {
+    /// Runs `words`, the first of which is one of our programs, without DISPLAY unless `display` names one, and with
+    /// `environment` changed.
+    init(
+        _ words: [String], display: String? = nil, folder: String? = nil, environment: [String: String] = [:]
+    ) throws {
         var launch = Launch(try #require(builtProgram(words[0])), Array(words.dropFirst()))
         launch.environment = RunningProgram.environment
         launch.environment["DISPLAY"] = .some(display)
+        for (name, value) in environment { launch.environment[name] = .some(value) }
         launch.workingFolder = folder
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 20)

@@ -18,9 +18,13 @@ final class PythonClient {
         case rtc
         case socketio4
         case socketio5
+        case openapi
         /// Debian's own, which has GStreamer.
         case debian
     }
+
+    /// Whether this environment is there.
+    static func isAvailable(_ environment: Environment) -> Bool { access(interpreter(environment), X_OK) == 0 }
 
     /// Whether all environments are there; a test that needs one says so, and `Tools/test` makes them.
     static var isAvailable: Bool {

@@ -122,8 +122,8 @@ final class SharedDesktop {
 final class RunningProgram {
     let child: ChildProcess
 
-    /// Without a home no token is kept: tests leave none behind in the user's.
-    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil]
+    /// Without a home no token is kept, and no settings are read: tests leave none behind in the user's.
+    static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil, "XDG_CONFIG_HOME": nil]
 
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
     init(

@@ -5,14 +5,14 @@ import TestScene
 import TestSupport
 import Testing
 
-/// A page that shows a shared desktop in its first video, and what is to be seen there.
+/// A page that shows a shared desktop in its large picture, or its first video, and what is to be seen there.
 struct ViewerPage {
     let page: Page
 
     /// Takes the video's picture now as base64 of its RGBA bytes, scaled to `width` columns at most.
     private static let pictureScript = """
         (mostColumns => {
-          const video = document.querySelector('video');
+          const video = document.querySelector('#video') ?? document.querySelector('video');
           if (!video || !video.videoWidth || video.readyState < 2) return null;
           const scale = Math.min(1, mostColumns / video.videoWidth);
           const canvas = document.createElement('canvas');

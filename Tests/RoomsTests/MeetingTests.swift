@@ -79,7 +79,8 @@ struct MeetingTests {
         var rooms = makeMeeting()
         _ = rooms.handle(.offer(from: ben, to: ann, sdp: "b"))
         #expect(rooms.handle(.offer(from: ann, to: ben, sdp: "a")) == [])
-        #expect(rooms.handle(.answer(from: ann, to: ben, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ann), to: ben)])
+        #expect(
+            rooms.handle(.answer(from: ann, to: ben, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ann), to: ben)])
         #expect(rooms.handle(.offer(from: ann, to: ben, sdp: "a")) == [.send(.offer(sdp: "a", from: ann), to: ben)])
 
         // The earlier one's is on its way already: its answer is nobody's.
@@ -87,7 +88,8 @@ struct MeetingTests {
         _ = rooms.handle(.offer(from: ann, to: ben, sdp: "a"))
         #expect(rooms.handle(.offer(from: ben, to: ann, sdp: "b")) == [.send(.offer(sdp: "b", from: ben), to: ann)])
         #expect(rooms.handle(.answer(from: ben, to: ann, sdp: "no")) == [])
-        #expect(rooms.handle(.answer(from: ann, to: ben, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ann), to: ben)])
+        #expect(
+            rooms.handle(.answer(from: ann, to: ben, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ann), to: ben)])
     }
 
     @Test("who doesn't know how to give way and offers again is heard")
@@ -96,7 +98,8 @@ struct MeetingTests {
         _ = rooms.handle(.offer(from: ben, to: ann, sdp: "b"))
         #expect(rooms.handle(.offer(from: ann, to: ben, sdp: "1")) == [])
         #expect(rooms.handle(.offer(from: ann, to: ben, sdp: "2")) == [.send(.offer(sdp: "2", from: ann), to: ben)])
-        #expect(rooms.handle(.answer(from: ben, to: ann, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ben), to: ann)])
+        #expect(
+            rooms.handle(.answer(from: ben, to: ann, sdp: "yes")) == [.send(.answer(sdp: "yes", from: ben), to: ann)])
     }
 
     @Test("an answer to nothing is not passed on, nor one to who has left and come back")
@@ -149,7 +152,8 @@ struct PeopleTests {
         for _ in 0..<300 {
             var text = ""
             for _ in 0..<Int.random(in: 0...2000, using: &random) {
-                text.unicodeScalars.append(Unicode.Scalar(UInt32.random(in: 0...0x11_0000, using: &random)) ?? "\u{301}")
+                text.unicodeScalars.append(
+                    Unicode.Scalar(UInt32.random(in: 0...0x11_0000, using: &random)) ?? "\u{301}")
             }
             guard let name = MemberName.clean(text) else { continue }
             #expect(name.count <= 64 && name.unicodeScalars.count <= 256 && !name.isEmpty)

@@ -37,7 +37,8 @@ struct RandomRoomTests {
         case 6: .sessionAnswered(member, track: track, sdp: "a")
         case 7: .sessionEnded(member, track: track, reason: "r")
         case 8: .addTrack(track, room: room)
-        case 9: Int.random(in: 0..<4, using: &random) == 0 ? .removeTrack(track, room: room, reason: "r") : .unknown(member)
+        case 9:
+            Int.random(in: 0..<4, using: &random) == 0 ? .removeTrack(track, room: room, reason: "r") : .unknown(member)
         case 10, 11: .meet(member, Bool.random(using: &random))
         case 12: .unwatch(member, wanted)
         default:

@@ -102,6 +102,21 @@ struct JoiningTests {
         #expect(rooms.memberCount(in: "desk") == 0)
     }
 
+    @Test("a join among thousands of viewers is told to who joins alone, and a leave to nobody")
+    func joinsAreCheap() {
+        var rooms = makeDirectory()
+        for number in 0..<3000 {
+            let viewer = MemberID("viewer \(number)")
+            #expect(rooms.handle(.join(viewer, key, .viewer, name: "Viewer")).count == 2)
+        }
+        #expect(rooms.people(in: "desk").members.count == 50)
+        for number in 0..<3000 where number % 3 != 1 {
+            #expect(rooms.handle(.leave(MemberID("viewer \(number)"))) == [])
+        }
+        #expect(rooms.people(in: "desk").count == 1000)
+        #expect(rooms.people(in: "desk").members.first?.id == MemberID("viewer 1"))
+    }
+
     @Test("a room takes so many plain clients and any number of viewers")
     func fullRoom() {
         var rooms = makeDirectory(peerLimit: 2)

@@ -14,7 +14,9 @@ struct ControlCommandTests {
 
     static let commands: [(line: String, command: ControlCommand)] = [
         ("pause", .pause), ("resume", .resume), ("stop", .stop), ("status", .status), ("status json", .statusJSON),
-        ("sharpen", .sharpen), ("rate fps=10", .rate(Change(framesPerSecond: .atMost(10)))),
+        ("sharpen", .sharpen), ("rooms", .rooms),
+        ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
+        ("rate fps=10", .rate(Change(framesPerSecond: .atMost(10)))),
         ("rate bitrate=600000", .rate(Change(bitsPerSecond: .atMost(600_000)))),
         ("rate fps=max bitrate=10000", .rate(Change(framesPerSecond: .unlimited, bitsPerSecond: .atMost(10_000)))),
         (
@@ -39,7 +41,8 @@ struct ControlCommandTests {
             "rate fps=+5",
             "rate fps=1 fps=2", "rate fps=10  bitrate=20000", "rate bitrate=9999", "rate bitrate=1000000001",
             "rate bitrate=99999999999999999999", "rate bitrate=4M", "rate fps=max fps=max", "rate size=3", "status xml",
-            "status json json", "pause now", "Pause", "stop=", "sharpen 10", "rate =10", "rate fps==1",
+            "status json json", "pause now", "Pause", "stop=", "sharpen 10", "rate =10",
+            "rooms json", "kick", "kick ", "kick a b", "rate fps==1",
         ])
     func refused(_ line: String) {
         #expect(ControlCommand(line: line) == nil)
@@ -89,6 +92,7 @@ struct ControlCommandTests {
         defer { server.stop() }
         let client = ControlClient(in: folder)
         #expect(try client.ask(.statusJSON, of: 1).count == 3000)
+        #expect(try client.ask(.rooms, of: 1).count == 3000)
         #expect(try client.ask(.status, of: 1).count == 512 - 4)
         do throws(ControlError) {
             _ = try client.ask(.pause, of: 1)

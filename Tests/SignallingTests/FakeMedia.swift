@@ -1,5 +1,6 @@
 import Signalling
 import Synchronization
+import TestSupport
 
 /// A media side that notes what it is asked and answers what the test told it to.
 final class FakeMedia: RoomMedia {
@@ -101,4 +102,17 @@ struct RunningServer: ~Copyable {
     ) throws -> RawResponse {
         try RawClient(port: port).request(method, path, host: host, headers, body: body)
     }
+}
+
+extension SignallingServer {
+    /// Waits until all that other threads have told so far is known: it may be behind what comes over a socket.
+    func waitUntilTaken() throws {
+        let isTaken = Flag()
+        describe { _ in isTaken.value.withLock { $0 = true } }
+        try eventually("what was told to be taken", holds: { isTaken.value.withLock { $0 } })
+    }
+}
+
+private final class Flag: Sendable {
+    let value = Mutex(false)
 }

@@ -55,6 +55,7 @@ struct MemberTests {
     func joinsPaused() throws {
         let server = try RunningServer()
         server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
         _ = try client.next(event: "_peers")
@@ -62,6 +63,38 @@ struct MemberTests {
         #expect(state["source"] as? String == "paused")
         #expect(state["message"] as? String == "The sharer has paused.")
         #expect(try #require(state["since"] as? Double) >= 0)
+    }
+
+    @Test("who has joined is told the host's clock, with its own stamp; who hasn't is told nothing")
+    func clock() throws {
+        final class Reading: Sendable {
+            let time = Mutex(Int64(1_800_000_000_000_000))
+        }
+        let reading = Reading()
+        let server = try RunningServer { configuration in
+            configuration.clock = {
+                reading.time.withLock { time in
+                    // Seven microseconds pass between two looks.
+                    time += 7
+                    return time
+                }
+            }
+        }
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__clock", "{\"t\":1}")
+        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")
+        try client.send(event: "__clock", "{\"t\":1234.5}")
+        try client.send(event: "__clock", "{\"t\":\"now\"}")
+        try client.send(event: "_clock", "{\"t\":2}")
+        _ = try client.next(event: "_peers")
+        _ = try client.next(event: "_state")
+        for stamp in [1234.5, 2] {
+            let answer = try client.next(event: "_clock")
+            #expect(answer["t"] as? Double == stamp)
+            let received = try #require(answer["received"] as? Int)
+            #expect(received > 1_800_000_000_000_000)
+            #expect(answer["sent"] as? Int == received + 7)
+        }
     }
 
     @Test("two plain clients see each other and the host, and talk through the room")

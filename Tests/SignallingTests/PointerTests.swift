@@ -64,8 +64,9 @@ private struct PointerRoom: ~Copyable {
         for update in updates { server.updatePointer(update, room: "desk") }
     }
 
-    /// A page in the room, its first two events read.
+    /// A page in the room, its first two events read. What was told before is taken by then.
     func page() throws -> (client: WebSocketClient, host: String) {
+        try server.waitUntilTaken()
         let client = try WebSocketClient(port: port)
         return (client, try client.joinAsViewer("desk,secret").host)
     }

@@ -63,6 +63,7 @@ struct TrackTests {
         let server = try RunningServer()
         let other = FakeMedia()
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         #expect(try client.next(event: "_state")["track"] as? String == "desk2")
@@ -83,6 +84,7 @@ struct TrackTests {
         let other = FakeMedia()
         other.state.withLock { $0.picture = .success([1, 2, 3]) }
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         let answer = try server.request("POST", "/whep/desk?track=desk2", headers, body: "v=0\r\n")
         #expect(answer.status == 201)
@@ -123,6 +125,7 @@ struct TrackTests {
         let server = try RunningServer()
         let other = FakeMedia()
         server.server.addTrack("desk2", media: other, room: "desk")
+        try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         _ = try client.next(event: "_state")
@@ -132,10 +135,7 @@ struct TrackTests {
             let place = PointerPlace(x: track.utf8.count, y: 2, isVisible: true)
             server.server.updatePointer(.place(place), room: "desk", track: track)
         }
-        // What is told here, and what comes over a socket, is taken in any order.
-        let isTaken = Mutex(false)
-        server.server.describe { _ in isTaken.withLock { $0 = true } }
-        try eventually("what was told", holds: { isTaken.withLock { $0 } })
+        try server.server.waitUntilTaken()
         try client.send(offer: "o", to: host, track: "desk2")
         #expect(try client.next(event: "_answer")["track"] as? String == "desk2")
         let place = try client.next(event: "_pointer")

@@ -21,9 +21,9 @@ public enum Answers {
         a=fingerprint:sha-256 \(Offers.fingerprint)
         a=setup:active
         a=mid:0
+        a=extmap:3 http://www.webrtc.org/experiments/rtp-hdrext/playout-delay
         a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid
         a=extmap:2 http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time
-        a=extmap:3 http://www.webrtc.org/experiments/rtp-hdrext/playout-delay
         a=recvonly
         a=rtcp-mux
         a=rtcp-rsize

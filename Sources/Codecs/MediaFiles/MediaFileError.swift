@@ -1,4 +1,5 @@
 import CLibAV
+import Glibc
 
 /// Why a file could not be written.
 public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -21,6 +22,15 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
             av_strerror(code, &buffer, buffer.count)
             let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             self = .rejected(reason: text)
+        }
+    }
+
+    init(errno code: Int32) {
+        switch code {
+        case ENOSPC, EDQUOT: self = .diskFull
+        case EACCES, EPERM, EROFS: self = .permissionDenied
+        case ENOMEM: self = .outOfMemory
+        default: self = .rejected(reason: String(cString: strerror(code)))
         }
     }
 

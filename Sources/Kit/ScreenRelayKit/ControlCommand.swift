@@ -18,6 +18,10 @@ public enum ControlCommand: Hashable, Sendable {
     case sharpen
     /// Make and send so much at most.
     case rate(RateChange)
+    /// Tell programs who is in which room: one JSON object (``RoomsDocument``).
+    case rooms
+    /// Have the member of this identifier leave.
+    case kick(String)
 
     /// A change of what a source may make and send at most.
     public struct RateChange: Hashable, Sendable {
@@ -60,7 +64,7 @@ public enum ControlCommand: Hashable, Sendable {
 
 extension ControlCommand {
     /// The commands as they may be written, for who wrote something else.
-    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N"
+    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, kick ID"
 
     /// The command that `line` is; nil where it is none.
     init?(line: String) {
@@ -72,6 +76,8 @@ extension ControlCommand {
         case "status" where words.count == 1: self = .status
         case "status" where words.dropFirst() == ["json"]: self = .statusJSON
         case "sharpen" where words.count == 1: self = .sharpen
+        case "rooms" where words.count == 1: self = .rooms
+        case "kick" where words.count == 2 && !words[1].isEmpty: self = .kick(String(words[1]))
         case "rate":
             guard let change = RateChange(words: words.dropFirst()) else { return nil }
             self = .rate(change)
@@ -89,11 +95,19 @@ extension ControlCommand {
         case .statusJSON: "status json"
         case .sharpen: "sharpen"
         case .rate(let change): "rate" + change.words
+        case .rooms: "rooms"
+        case .kick(let member): "kick \(member)"
         }
     }
 
     /// How long the answer may be, with its line feed.
-    var answerLimit: Int { self == .statusJSON ? ControlLine.longAnswerLimit : ControlLine.answerLimit }
+    var answerLimit: Int {
+        switch self {
+        case .statusJSON: ControlLine.longAnswerLimit
+        case .rooms: ControlLine.listLimit
+        default: ControlLine.answerLimit
+        }
+    }
 }
 
 extension ControlCommand.RateChange {

@@ -1,9 +1,10 @@
 /// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer (8192 where a program asks for the
-/// status), each ended by a line feed.
+/// status, 4 MiB where it asks for everybody in the rooms), each ended by a line feed.
 enum ControlLine {
     static let requestLimit = 64
     static let answerLimit = 512
     static let longAnswerLimit = 8192
+    static let listLimit = 4 << 20
     /// How long either side waits for the other, in all.
     static let patienceMilliseconds: Int64 = 2000
 

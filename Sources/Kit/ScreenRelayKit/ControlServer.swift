@@ -24,8 +24,8 @@ public final class ControlServer: Sendable {
     ///
     /// - Parameters:
     ///   - process: under whose number it listens; nil: this one's.
-    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 8000 in JSON.
-    ///     It must not block.
+    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 8000 in JSON,
+    ///     4 MB of everybody in the rooms. While it waits for somebody else, nobody is heard.
     public init(
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
         answer: @escaping @Sendable (ControlCommand) -> ControlAnswer

@@ -23,6 +23,10 @@ public struct HostConfiguration: Sendable {
     public var hostNames: [String] = []
     /// Pages of these origins may use the host as its own page does.
     public var allowedOrigins: [String] = []
+    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    public var alsoOtherJoined = false
+    /// Who may ask over HTTP who is in the rooms, and have them leave (`Protocol/openapi.yaml`); nil for nobody.
+    public var administration: Administration?
 
     /// Reached on loopback alone, with a new token.
     public init() {}

@@ -51,6 +51,8 @@ struct RoomMediaBridge: RoomMedia {
             try media.accept(answer: sdp, for: PeerSessionID(session.rawValue))
         } catch {
             log.info("an answer is refused: \(error)")
+            // Also where it is the second: whoever is told "no" forgets the session, which must not go on without an owner.
+            media.close(PeerSessionID(session.rawValue))
             throw MediaRefusal(error)
         }
     }

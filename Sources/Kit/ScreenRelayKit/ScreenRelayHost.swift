@@ -29,7 +29,7 @@ public final class ScreenRelayHost: Sendable {
 
     private let configuration: HostConfiguration
     private let media: MediaServer
-    private let signalling: SignallingServer
+    let signalling: SignallingServer
     let log: EventLog
     private let sharing: Mutex<Sharing>
 
@@ -73,14 +73,18 @@ public final class ScreenRelayHost: Sendable {
                 RoomConfiguration(name: configuration.room, token: configuration.token, media: firstTrack.bridge)
             ] + configuration.furtherRooms.map { RoomConfiguration(name: $0.name, token: $0.token) })
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
+        signallingConfiguration.alsoOtherJoined = configuration.alsoOtherJoined
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         signallingConfiguration.lan = configuration.isOpenToNetwork
         signallingConfiguration.hostNames = configuration.hostNames
+        let clock = media
+        signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.onEvent = onVisit
         let publishing = RoomPublishing(media: media, log: log)
         signallingConfiguration.publishing = publishing
+        signallingConfiguration.administration = configuration.administration
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()

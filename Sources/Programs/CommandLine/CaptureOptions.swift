@@ -62,6 +62,9 @@ public struct CaptureOptions: Sendable, Equatable {
 }
 
 extension CaptureOptions {
+    /// Those of which only one can hold, as they stand in a command's table.
+    public static let alternatives = [["monitor", "window", "region"]]
+
     /// As they stand in a command's table.
     public static let options = [
         Option(
@@ -81,7 +84,8 @@ extension CaptureOptions {
             help: "share this part of the screen alone, as in 1280x720+0+40"),
         Option(
             long: "hide", value: .required("WINDOW"),
-            help: "leave this window out, its place stays blank; named as for --window, may be repeated"),
+            help: "leave this window out, its place stays blank; named as for --window, may be repeated",
+            repeats: true),
         Option(
             long: "scale", value: .required("WxH|N%"),
             help:
@@ -90,7 +94,7 @@ extension CaptureOptions {
             long: "chroma", value: .required("FORMAT"),
             help: "420; or 444, which keeps small coloured text readable, for browsers that can decode it; "
                 + "or 444,420: the one while all who watch can, else the other",
-            default: ChromaPreference.yuv420.rawValue),
+            default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"), help: "pictures a second at most, 1 to 120",

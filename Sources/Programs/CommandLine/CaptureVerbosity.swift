@@ -14,6 +14,6 @@ public enum CaptureVerbosity: String, CaseIterable, Sendable {
             help:
                 "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
                 + "of the rate control",
-            default: level.rawValue)
+            default: level.rawValue, choices: allCases.map(\.rawValue))
     }
 }

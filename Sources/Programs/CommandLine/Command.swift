@@ -10,16 +10,20 @@ public struct Command: Sendable {
     public var operands: Operands
     /// Ways to use it, shown at the end of `--help`.
     public var examples: [Example]
+    /// Long names of options of which only one can hold: one that is given puts away those of a settings file.
+    public var alternatives: [[String]]
 
     /// A command made of its parts.
     public init(
-        name: String, summary: String, options: [Option] = [], operands: Operands = .none, examples: [Example] = []
+        name: String, summary: String, options: [Option] = [], operands: Operands = .none, examples: [Example] = [],
+        alternatives: [[String]] = []
     ) {
         self.name = name
         self.summary = summary
         self.options = options
         self.operands = operands
         self.examples = examples
+        self.alternatives = alternatives
     }
 }
 
@@ -45,16 +49,23 @@ public struct Option: Sendable {
     public var help: String
     /// What holds where it isn't given; shown by `--help`, and given by `ParsedOptions.value`.
     public var `default`: String?
+    /// Whether all of several values count, and not the last alone: a list in a settings file.
+    public var repeats: Bool
+    /// The words that the value is one of, or that are most likely meant; for completion.
+    public var choices: [String]
 
     /// An option made of its parts.
     public init(
-        long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil
+        long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
+        repeats: Bool = false, choices: [String] = []
     ) {
         self.long = long
         self.short = short
         self.value = value
         self.help = help
         self.default = `default`
+        self.repeats = repeats
+        self.choices = choices
     }
 }
 
@@ -66,12 +77,15 @@ public struct Operands: Sendable {
     public var count: ClosedRange<Int>
     /// What they are; may be empty.
     public var help: String
+    /// The words that one of them is; empty for any.
+    public var choices: [String]
 
     /// Operands under a name.
-    public init(name: String, count: ClosedRange<Int>, help: String = "") {
+    public init(name: String, count: ClosedRange<Int>, help: String = "", choices: [String] = []) {
         self.name = name
         self.count = count
         self.help = help
+        self.choices = choices
     }
 
     /// No operands.

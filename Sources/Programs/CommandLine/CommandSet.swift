@@ -40,11 +40,15 @@ public struct CommandSet: Sendable {
             rest = ["--help"]
         }
         if name.hasPrefix("-") { return try globalOption(arguments) }
-        guard let command = commands.first(where: { $0.name == name }) else {
-            let near = nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
-            throw UsageError("unknown command '\(printable(name))'; \(near)the commands are \(names)")
-        }
-        return try command.select(rest, program: "\(program) \(name)", version: "\(program) \(version)")
+        return try command(named: name).select(
+            rest, program: "\(program) \(name)", version: "\(program) \(version)")
+    }
+
+    /// The command of this name.
+    public func command(named name: String) throws(UsageError) -> Command {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let near = nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+        throw UsageError("unknown command '\(printable(name))'; \(near)the commands are \(names)")
     }
 
     /// The text of the program's own `--help`.

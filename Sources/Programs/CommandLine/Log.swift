@@ -47,7 +47,8 @@ public struct Log: Sendable {
     public static func option(default level: Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
-            help: "how much to tell on standard error: error, warning, info or debug", default: level.rawValue)
+            help: "how much to tell on standard error: error, warning, info or debug", default: level.rawValue,
+            choices: Level.allCases.map(\.rawValue))
     }
 
     private func write(_ lineLevel: Level, _ message: () -> String) {

@@ -1,7 +1,9 @@
 /// What the user wrote, checked against the command's table; values are still text.
 public struct ParsedOptions: Sendable {
     private let command: Command
-    private let given: [String: [String]]
+    private var given: [String: [String]]
+    /// What errors call an option that comes from a settings file, by its long name: the file, the line and the key.
+    private var places: [String: String] = [:]
     /// What stands behind the options, in order.
     public let operands: [String]
 
@@ -30,7 +32,7 @@ public struct ParsedOptions: Sendable {
     /// The option's value as `format` reads it; nil where it was not given and has no default.
     public func value<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {
         guard let text = value(long) else { return nil }
-        return try format.read(text, option: "--\(long)")
+        return try format.read(text, option: label(long))
     }
 
     /// The value of an option that the user has to give (or that has a default).
@@ -45,7 +47,43 @@ public struct ParsedOptions: Sendable {
     /// Every value that was given for an option that may stand more than once.
     public func values<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> [Value] {
         var result: [Value] = []
-        for text in values(long) { result.append(try format.read(text, option: "--\(long)")) }
+        for text in values(long) { result.append(try format.read(text, option: label(long))) }
         return result
+    }
+
+    /// What an error calls the option: `--fps`, or the place in a settings file that it was read from.
+    private func label(_ long: String) -> String { places[long] ?? "--\(long)" }
+}
+
+extension ParsedOptions {
+    /// These options with those of a settings file beside them. What the user typed wins: an option that was given, also as
+    /// one of several alternatives, is as it was.
+    public func completed(by settings: CommandSettings) -> ParsedOptions {
+        var result = self
+        for (long, setting) in settings.options {
+            let others = command.alternatives.filter { $0.contains(long) }.joined()
+            guard given[long] == nil, !others.contains(where: { given[$0] != nil }) else { continue }
+            result.given[long] = setting.values
+            result.places[long] = setting.place
+        }
+        return result
+    }
+
+    /// The same in words of a command line, without the options named in `leavingOut`.
+    public func arguments(leavingOut: [String] = []) -> [String] {
+        var words: [String] = []
+        for option in command.options where !leavingOut.contains(option.long) {
+            for value in given[option.long] ?? [] {
+                // An empty value of an option that may go without is none.
+                let isBare =
+                    switch option.value {
+                    case .none: true
+                    case .optional: value.isEmpty
+                    case .required: false
+                    }
+                words.append(isBare ? "--\(option.long)" : "--\(option.long)=\(value)")
+            }
+        }
+        return words + (operands.isEmpty ? [] : ["--"] + operands)
     }
 }

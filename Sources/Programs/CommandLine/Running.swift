@@ -19,11 +19,16 @@ extension Command {
 
 extension CommandSet {
     /// Runs the program, as ``Command/run(_:arguments:_:)`` does; `work` also gets the name of the command.
+    ///
+    /// `complete` adds to a command's options what a settings file says.
     public func run(
         arguments: [String] = Array(Swift.CommandLine.arguments.dropFirst()),
+        complete: (_ command: String, ParsedOptions) throws -> ParsedOptions = { $1 },
         _ work: (_ command: String, ParsedOptions) throws -> Int32
     ) -> Int32 {
-        runProgram(program, { () throws(UsageError) in try select(arguments) }, work)
+        runProgram(program, { () throws(UsageError) in try select(arguments) }) { command, options in
+            try work(command, try complete(command, options))
+        }
     }
 }
 

@@ -4,15 +4,6 @@ import Glibc
 
 /// What capture gives up by itself, before it opens anything, when somebody else started it (`--user`, `--supervised`).
 enum Confinement {
-    static let options = [
-        Option(
-            long: "supervised",
-            help: "end with the process that started this one, and gain no privileges, as 'screenrelay share' has it"),
-        Option(
-            long: "user", value: .required("NAME"),
-            help: "become this user first, in no group but its own; for root"),
-    ]
-
     /// Does what the options ask for.
     static func enter(_ options: ParsedOptions) throws(UsageError) {
         if let name = try options.value("user", as: .text) { try become(name) }

@@ -3,25 +3,35 @@ import Glibc
 
 /// `screenrelay capture`: becomes the other program, which links much less.
 enum CaptureCommand {
-    static let command = Command(
-        name: "capture",
-        summary: "Captures a display for 'screenrelay host', which runs apart from it.")
+    static let command: Command = {
+        var command = Command.captureProgram
+        command.name = "capture"
+        command.summary = "Captures a display for 'screenrelay host', which runs apart from it."
+        return command.withSettings
+    }()
 
     /// The capture program beside this one, as both are installed and built; nil where it is not there.
     static var program: String? {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        guard count > 0 else { return nil }
-        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let slash = own.lastIndex(of: "/") else { return nil }
+        guard let own = Program.path, let slash = own.lastIndex(of: "/") else { return nil }
         let path = String(own[...slash]) + "screenrelay-capture"
         return access(path, X_OK) == 0 ? path : nil
     }
 
     static let missing = "the program screenrelay-capture is not beside this one; install or build both"
 
-    /// Replaces this process; comes back only where that fails.
+    /// Replaces this process by a capture with what the user typed, and what a settings file says; comes back only where that
+    /// fails.
     static func run(_ arguments: [String]) -> ExitCode {
+        do throws(UsageError) {
+            return become(try completed(arguments))
+        } catch {
+            StandardStreams.printError(error.description, program: Program.name)
+            return error.exitCode
+        }
+    }
+
+    /// Replaces this process by a capture with these words; comes back only where that fails.
+    static func become(_ arguments: [String]) -> ExitCode {
         guard let program else {
             StandardStreams.printError(missing, program: Program.name)
             return .unavailable
@@ -32,5 +42,15 @@ enum CaptureCommand {
         for pointer in pointers { free(pointer) }
         StandardStreams.printError("\(program) can't be started: \(reason)", program: Program.name)
         return .system
+    }
+
+    private static func completed(_ arguments: [String]) throws(UsageError) -> [String] {
+        let parsed = try command.parse(arguments, program: "\(Program.name) \(command.name)")
+        // Help and version are the other program's own.
+        if parsed.wantsHelp || parsed.wantsVersion { return arguments }
+        let all = try SettingsLookup.complete(parsed, of: command.name)
+        // A value of the file that can't be one is told with its place, which the other program doesn't know.
+        _ = try CaptureOptions(all)
+        return all.arguments(leavingOut: [Option.config.long, Option.noConfig.long])
     }
 }

@@ -4,10 +4,11 @@ import Ingest
 import LinkTransport
 import MediaTypes
 import ScreenRelayKit
+import Signalling
 import Threading
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop` and `status`: what a sharer says to the share or host that runs, and
-/// how it listens.
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms` and `kick`: what a sharer says to the share or host
+/// that runs, and how it listens.
 enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
@@ -33,12 +34,21 @@ enum Control {
         command(
             "status", "Tells what a running share or host does, and how many watch.",
             [Option(long: "json", help: "for programs: a JSON object a line, with the capture's own figures")]),
+        command(
+            "rooms", "Tells who is in the rooms of a running share or host, and what they see.",
+            [Option(long: "json", help: "for programs: a JSON object a line, as in Protocol/openapi.yaml")]),
+        command(
+            "kick", "Has somebody leave the rooms of a running share or host; who has the link can come back.",
+            operands: Operands(
+                name: "WHO", count: 1...1,
+                help: "an identifier that 'screenrelay rooms' shows, its beginning, or a name that one alone has"),
+            examples: [Example("screenrelay kick Ann", "Ends what Ann sees.")]),
     ]
 
     /// Asks the host that runs, or the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
-        let isQuestion = command == .status || command == .statusJSON
+        let isQuestion = [.status, .statusJSON, .rooms].contains(command)
         let wanted = try options.value("pid", as: .integer(1...Int(Int32.max), what: "process number"))
         let client = ControlClient()
         var processes = client.processes
@@ -58,9 +68,14 @@ enum Control {
         }
         for process in processes {
             do throws(ControlError) {
+                if case .kick(let who) = command { return try RoomCommands.kick(who, from: process, client) }
                 let answer = try client.ask(command, of: process)
+                if command == .rooms, !options.has("json") {
+                    try RoomCommands.show(answer, of: process, isLabelled: processes.count > 1)
+                    continue
+                }
                 let lines = command == .status ? lines(of: answer) : answer
-                let isLabelled = processes.count > 1 && command != .statusJSON
+                let isLabelled = processes.count > 1 && !options.has("json")
                 StandardStreams.print(isLabelled ? "\(process): \(lines)\n" : "\(lines)\n")
             } catch {
                 return Program.fail(error.description, error.exitCode)
@@ -100,6 +115,9 @@ enum Control {
             return .done(limits == SourceLimits() ? "as capture was started" : "at most \(limits.words)")
         case .status: return .done(StatusReport(of: host, process: getpid(), what: what).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: what).json)
+        case .rooms: return host.rooms().map { .done($0.json) } ?? .refused("the rooms don't answer")
+        case .kick(let id):
+            return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
         }
     }
 
@@ -111,6 +129,8 @@ enum Control {
         case "stop": return .stop
         case "sharpen": return .sharpen
         case "status": return options.has("json") ? .statusJSON : .status
+        case "rooms": return .rooms
+        case "kick": return .kick(options.operands.first ?? "")
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in
                 try options.value("fps", as: .frameRate)
@@ -141,13 +161,15 @@ enum Control {
     }
 
     private static func command(
-        _ name: String, _ summary: String, _ options: [Option] = [], examples: [Example] = []
+        _ name: String, _ summary: String, _ options: [Option] = [], operands: Operands = .none,
+        examples: [Example] = []
     ) -> Command {
-        let every = name == "status" ? "; without it, all" : "; needed where several run"
+        let every = ["status", "rooms"].contains(name) ? "; without it, all" : "; needed where several run"
         let process = Option(
             long: "pid", short: "p", value: .required("PID"),
             help: "the process of the share or host that is meant\(every)")
-        return Command(name: name, summary: summary, options: options + [process], examples: examples)
+        return Command(
+            name: name, summary: summary, options: options + [process], operands: operands, examples: examples)
     }
 
     private static func list(_ processes: [Int32]) -> String { processes.map(String.init).joined(separator: ", ") }
@@ -155,7 +177,7 @@ enum Control {
 
 extension ControlError {
     /// The exit code for a command that did not get through.
-    fileprivate var exitCode: ExitCode {
+    var exitCode: ExitCode {
         switch self {
         case .notRunning, .noAnswer, .refused: .unavailable
         case .link(let error): ExitCode(error.kind)

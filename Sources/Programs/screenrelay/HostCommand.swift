@@ -16,7 +16,7 @@ enum HostCommand {
                     + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
             ),
             .linkToken, TrackOption.option,
-        ] + HostOptions.options + [Log.option(default: .warning)],
+        ] + HostOptions.all + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
@@ -26,7 +26,7 @@ enum HostCommand {
                 "screenrelay host --link unix:a.sock --track desk2=unix:b.sock",
                 "Two captures, two screens, one room: who watches chooses."),
             Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
-        ])
+        ], alternatives: HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
@@ -34,39 +34,43 @@ enum HostCommand {
         let tracks = try TrackOption.all(options, room: room)
         let token = try linkToken(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
+        let style = try SharingNews.Style(options)
+        let recording = try options.value("record", as: .text)
         var configuration = try HostOptions.configuration(options)
         for track in tracks {
             guard let name = track.room, name != room else { continue }
             guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
-        let recording = try options.value("record", as: .text)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
-        guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
+        guard let end = EndSignals(), let news = SharingNews(style) else {
+            return Program.fail("no descriptor left for signals", .system)
+        }
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
-            let host = try ScreenRelayHost(configuration, log: log)
+            let host = try ScreenRelayHost(
+                configuration, log: log, onSourceChange: { news.tell($0, room: room) }, onVisit: { news.tell($0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             let link = try host.openLink(at: address ?? .standard(), token: token.of(address), recording: recording)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
             var links = [link]
-            var lines = "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.\n"
-            lines += HostOptions.links(to: host)
+            var lines: [String] = []
             do throws(HostError) {
                 for track in tracks {
                     let hosted = try host.addTrack(track.name, to: track.room ?? room)
                     let link = try hosted.openLink(at: track.link, token: token.of(track.link))
                     links.append(link)
-                    lines += "The track \(hosted.name) of the room \(hosted.room): waiting on "
-                    lines += "\(link.address ?? track.link)\n"
+                    lines.append(
+                        "The track \(hosted.name) of the room \(hosted.room): waiting on \(link.address ?? track.link)")
                 }
             } catch {
                 for link in links { link.stop() }
                 throw error
             }
-            return HostOptions.end(host, with: serve(host, links, at: place, until: end, saying: lines, log))
+            return HostOptions.end(
+                host, with: serve(host, links, at: place, until: end, saying: lines, news, log), news)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
@@ -75,12 +79,13 @@ enum HostCommand {
     /// Goes on until the end, and lets go of all but the host.
     private static func serve(
         _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
-        saying lines: String, _ log: EventLog
+        saying lines: [String], _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
         let control = Control.serve(host, end, what: "hosting \(place)", log: log)
         defer { control?.stop() }
-        StandardStreams.print(lines)
+        news.started(
+            host, "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.", more: lines)
         return end.wait()
     }
 

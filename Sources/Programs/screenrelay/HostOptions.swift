@@ -10,6 +10,8 @@ import Threading
 
 /// The options that `share` and `host` have in common, and what they make of a host.
 enum HostOptions {
+    static let alternatives = [["open", "token-file"], ["open", "new-token"]] + SharingNews.alternatives
+
     static let options = [
         Option(
             long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
@@ -33,11 +35,15 @@ enum HostOptions {
         Option(
             long: "advertise", value: .required("ADDRESS"),
             help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
-                + "may be repeated"),
+                + "may be repeated", repeats: true),
         .record,
         Option(
             long: "allow-origin", value: .required("ORIGIN"),
-            help: "let pages of this origin, as in https://example.org, use the host; may be repeated"),
+            help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
+            repeats: true),
+        Option(
+            long: "other-joined",
+            help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
     ]
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -49,6 +55,8 @@ enum HostOptions {
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.alsoOtherJoined = options.has("other-joined")
+        configuration.administration = try administration(options, listen: configuration.listen)
         configuration.token = try token(options, configuration)
         return configuration
     }
@@ -94,14 +102,6 @@ enum HostOptions {
         }
     }
 
-    /// The lines with the links: the one for this network on a line of its own, first, for who reads it by a program.
-    static func links(to host: ScreenRelayHost) -> String {
-        let further = host.furtherRooms.compactMap { room in
-            host.link(to: room).map { "The room \(room): \($0)\n" }
-        }
-        return "\(host.link)\n" + host.advertisedLinks.map { "From outside: \($0)\n" }.joined() + further.joined()
-    }
-
     private static func listenAddresses(
         _ options: ParsedOptions
     ) throws(UsageError) -> [Signalling.ListenAddress] {
@@ -143,12 +143,17 @@ enum HostOptions {
 
     /// Ends the host, viewers first and then its recording; gives the exit code, which is another one where the end of the
     /// recording could not be written.
-    static func end(_ host: ScreenRelayHost, with code: Int32) -> Int32 {
+    static func end(_ host: ScreenRelayHost, with code: Int32, _ news: SharingNews) -> Int32 {
+        news.ending()
         host.stop()
+        var code = code
         // Any other failure was told when it came, and sharing went on.
-        guard let failure = host.recording?.failure, case .stalled = failure else { return code }
-        let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
-        return code == ExitCode.success.rawValue ? failed : code
+        if let failure = host.recording?.failure, case .stalled = failure {
+            let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
+            if code == ExitCode.success.rawValue { code = failed }
+        }
+        news.ended(code)
+        return code
     }
 
     /// A log at the level that was asked for.
@@ -171,7 +176,7 @@ enum HostOptions {
 
 extension TokenFileError {
     /// The exit code for a file that was named and can't be used.
-    fileprivate var exitCode: ExitCode {
+    var exitCode: ExitCode {
         switch self {
         case .notPrivate, .notReadable(_, EACCES), .notWritable(_, EACCES), .notWritable(_, EPERM): .permission
         case .notAFile, .notWritable(_, ENOENT), .notReadable(_, ENOTDIR): .usage

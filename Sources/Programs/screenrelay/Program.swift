@@ -12,10 +12,10 @@ enum Program {
         summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
         version: screenRelayVersion,
         commands: [
-            ShareCommand.command, HostCommand.command, CaptureCommand.command, ReplayCommand.command,
-            SnapshotCommand.command,
-            InspectCommand.command, ExportCommand.command,
-        ] + Control.commands)
+            ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureCommand.command,
+            ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings,
+            InspectCommand.command.withSettings, ExportCommand.command.withSettings,
+        ] + Control.commands + Housekeeping.commands)
 
     static func main() {
         let arguments = Array(Swift.CommandLine.arguments.dropFirst())
@@ -24,7 +24,9 @@ enum Program {
             exit(CaptureCommand.run(Array(arguments.dropFirst())).rawValue)
         }
         exit(
-            commands.run(arguments: arguments) { command, options in
+            commands.run(
+                arguments: arguments, complete: { try SettingsLookup.complete($1, of: $0) }
+            ) { command, options in
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
@@ -32,9 +34,17 @@ enum Program {
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
                 case ExportCommand.command.name: try ExportCommand.run(options)
-                default: try Control.run(command, options)
+                default: try Housekeeping.run(command, options) ?? Control.run(command, options)
                 }
             })
+    }
+
+    /// Where the program is; nil where the system doesn't tell.
+    static var path: String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Says why on standard error, in one line.

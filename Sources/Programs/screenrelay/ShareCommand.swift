@@ -11,7 +11,7 @@ enum ShareCommand {
     static let command = Command(
         name: "share",
         summary: "Shares a display to a room and prints the link that opens it in a browser.",
-        options: CaptureOptions.options + ShareConfinement.options + HostOptions.options + [
+        options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + [
             CaptureVerbosity.option(default: .warning)
         ],
         examples: [
@@ -20,7 +20,7 @@ enum ShareCommand {
             Example(
                 "screenrelay share --hide 'Password Manager'",
                 "Shares the screen without one window, whose place stays blank."),
-        ])
+        ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         MessageMemory.keep()
@@ -28,33 +28,41 @@ enum ShareCommand {
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
-            return CaptureCommand.run(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+            return CaptureCommand.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let log = HostOptions.log(options, level: verbosity.level)
         let confinement = try ShareConfinement(options, capture)
+        let style = try SharingNews.Style(options)
         // Last of the options: this may draw a token, which is kept.
         let configuration = try HostOptions.configuration(options)
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
         }
-        guard let end = EndSignals() else { return Program.fail("no descriptor left for signals", .system) }
+        guard let end = EndSignals(), let news = SharingNews(style) else {
+            return Program.fail("no descriptor left for signals", .system)
+        }
         do throws(HostError) {
-            let host = try ScreenRelayHost(configuration, log: log) { state in
-                switch state {
-                case .live, .paused: end.becameReady()
-                case .waiting, .gone: break
-                }
-            }
+            let host = try ScreenRelayHost(
+                configuration, log: log,
+                onSourceChange: { [room = configuration.room] state in
+                    news.tell(state, room: room)
+                    switch state {
+                    case .live, .paused: end.becameReady()
+                    case .waiting, .gone: break
+                    }
+                }, onVisit: { news.tell($0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            let code = try share(capture.sharedName ?? display, with: host, recording: recording, until: end, log) {
+            let code = try share(
+                capture.sharedName ?? display, with: host, recording: recording, until: end, news, log
+            ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
                     program: program, arguments: arguments, confinement: confinement.confinement, link: link, log: log
                 ) { end.end(with: $0) }
             }
-            return HostOptions.end(host, with: code)
+            return HostOptions.end(host, with: code, news)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }
@@ -62,8 +70,8 @@ enum ShareCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ log: EventLog,
-        supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+        _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ news: SharingNews,
+        _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
         defer { control?.stop() }
@@ -73,9 +81,7 @@ enum ShareCommand {
         defer { supervisor.stop() }
         // A link to nothing is no help: a display that can't be captured ends us before it is printed.
         if let code = end.waitUntilReady(within: captureStart) { return code }
-        StandardStreams.print(
-            "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.\n"
-                + HostOptions.links(to: host))
+        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.")
         return end.wait()
     }
 

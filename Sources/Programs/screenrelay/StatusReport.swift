@@ -176,7 +176,7 @@ extension Ingest.SourceState {
     }
 
     /// In one word, for programs.
-    fileprivate var word: String {
+    var word: String {
         switch self {
         case .waiting: "waiting"
         case .live: "live"
@@ -203,11 +203,13 @@ private func decimal(_ value: Double, places: Int) -> String {
     return "\(scaled / scale)." + String(repeating: "0", count: places - digits.count) + digits
 }
 
-private func object(_ fields: [(String, String)]) -> String {
+/// A JSON object of names and values that are JSON already.
+func object(_ fields: [(String, String)]) -> String {
     "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
 }
 
-private func quoted(_ text: String) -> String {
+/// The text as a JSON string.
+func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
         switch scalar {

@@ -11,8 +11,10 @@ struct TrackOption: Sendable {
 
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
-        help: "another track, of the room or of a room of that name, which then has a link of its own; a capture for it "
-            + "connects at LINK, which is written as for --link; may be repeated")
+        help:
+            "another track, of the room or of a room of that name, which then has a link of its own; a capture for it "
+            + "connects at LINK, which is written as for --link; may be repeated",
+        repeats: true)
 
     /// What the user wrote; each track once, and none that is there without it.
     static func all(_ options: ParsedOptions, room: String) throws(UsageError) -> [TrackOption] {

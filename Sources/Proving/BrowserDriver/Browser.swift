@@ -105,6 +105,13 @@ public final class Browser {
         try? FileManager.default.removeItem(at: profile)
     }
 
+    /// Kills the browser and all that it started, as where a machine loses its power: it says goodbye to nobody. `close` has to
+    /// follow; nothing else works any more.
+    public func kill() {
+        process.terminate(SIGKILL)
+        _ = process.wait(within: .seconds(3))
+    }
+
     /// Carries out one DevTools command (of a page, if `session` is given) and gives its result.
     func call(
         _ method: String, _ parameters: JSONValue = [:], session: String? = nil,

@@ -223,6 +223,9 @@ public final class MediaServer: Sendable {
         inbox.post(.watchPointer(id, onChange))
     }
 
+    /// Now, in microseconds since 1970 of the clock that abs-capture-time and sender reports are in; never stepped. Any thread.
+    public var captureClock: Int64 { (monotonicNow() + clock.unixOffset).nanoseconds / 1000 }
+
     /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         if !inbox.post(.statistics(completion)) { completion([]) }

@@ -1,4 +1,5 @@
 import CGLib
+import Glibc
 
 /// What is kept of one accepted connection, from accept until its stream is freed.
 final class ClientConnection {
@@ -50,6 +51,12 @@ final class ClientConnection {
     /// Doesn't call `onGone` any more.
     func forget() {
         onGone = nil
+    }
+
+    /// Whether the client has closed and all that it sent is read. libsoup doesn't look while an answer is held back.
+    var isLeft: Bool {
+        var byte: UInt8 = 0
+        return recv(g_socket_get_fd(socket), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// Gives the connection `time` from now for its next step.

@@ -7,10 +7,13 @@ final class HTTPExchange {
     private let requestHeaders: OpaquePointer
     /// The client's address in text, without port.
     let clientAddress: String
+    /// What the request came over, while that is there.
+    private(set) weak var connection: ClientConnection?
 
-    init(message: OpaquePointer, clientAddress: String) {
+    init(message: OpaquePointer, on connection: ClientConnection) {
         self.message = message
-        self.clientAddress = clientAddress
+        self.connection = connection
+        clientAddress = connection.address
         requestHeaders = soup_server_message_get_request_headers(message)
         g_object_ref(UnsafeMutableRawPointer(message))
     }
@@ -60,16 +63,30 @@ final class HTTPExchange {
         soup_message_headers_get_content_length(requestHeaders)
     }
 
-    /// The request's body as text, or nil if it isn't UTF-8.
-    var bodyText: String? {
+    /// The request's body.
+    var body: [UInt8] {
         guard let body = soup_server_message_get_request_body(message), let bytes = soup_message_body_flatten(body)
         else {
-            return ""
+            return []
         }
         defer { g_bytes_unref(bytes) }
         var count: gsize = 0
-        guard let data = g_bytes_get_data(bytes, &count) else { return "" }
-        return String(validating: UnsafeRawBufferPointer(start: data, count: Int(count)), as: UTF8.self)
+        guard let data = g_bytes_get_data(bytes, &count) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: Int(count)))
+    }
+
+    /// The request's body as text, or nil if it isn't UTF-8.
+    var bodyText: String? { String(validating: body, as: UTF8.self) }
+
+    /// Whether nobody waits for an answer any more.
+    var clientIsGone: Bool { connection?.isLeft ?? true }
+
+    /// Whether the browser says that a page of another origin has it ask (Fetch Metadata); one that doesn't say so may still be.
+    var isFromOtherSite: Bool {
+        switch header("Sec-Fetch-Site") {
+        case nil, "same-origin", "none": false
+        default: true
+        }
     }
 
     /// Whether the client asks for a WebSocket.

@@ -139,7 +139,7 @@ extension HTTPFront {
 
     private func gotHeaders(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
-        let exchange = HTTPExchange(message: message, clientAddress: connection.address)
+        let exchange = HTTPExchange(message: message, on: connection)
         // libsoup answers ranges by itself, however many a request names.
         exchange.ignoreHeader("Range")
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
@@ -167,7 +167,7 @@ extension HTTPFront {
         guard let message, let chunk, let connection = connection(of: message) else { return }
         connection.bodyCount += Int(g_bytes_get_size(chunk))
         guard connection.bodyCount > limits.body, connection.onDeadline == nil else { return }
-        refuse(HTTPExchange(message: message, clientAddress: connection.address), on: connection)
+        refuse(HTTPExchange(message: message, on: connection), on: connection)
     }
 
     private func requestRead(_ message: OpaquePointer?) {
@@ -178,7 +178,7 @@ extension HTTPFront {
     private func gotRequest(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         guard connection.bodyCount <= limits.body else { return }
-        handle(HTTPExchange(message: message, clientAddress: connection.address))
+        handle(HTTPExchange(message: message, on: connection))
     }
 
     private func requestFinished(_ message: OpaquePointer?) {

@@ -96,8 +96,9 @@ enum RequestOrigin: Equatable, Sendable {
             self = .malformed
             return
         }
-        let ownPort: UInt16 = scheme == "https" ? 443 : 80
-        if let host = host.flatMap({ Authority($0) }), scheme == "http" || scheme == "https",
+        // Some clients that aren't pages name the WebSocket's own scheme (Starscream).
+        let ownPort: UInt16 = scheme == "https" || scheme == "wss" ? 443 : 80
+        if let host = host.flatMap({ Authority($0) }), ["http", "https", "ws", "wss"].contains(scheme),
             host.host == authority.host,
             (host.port ?? ownPort) == (authority.port ?? ownPort)
         {

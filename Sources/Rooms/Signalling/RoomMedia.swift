@@ -10,8 +10,8 @@ public protocol RoomMedia: Sendable {
     /// thread; `onEnd` as in `open`.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
-    /// Takes the viewer's answer to what `offer` gave, for which there are 30 s. A session whose answer was refused is over; `onEnd`
-    /// is not called. A second answer is refused as well, but the session goes on until `close`.
+    /// Takes the viewer's answer to what `offer` gave, for which there are 30 s. A session whose answer was refused is over, also by a
+    /// second answer, which is always refused; `onEnd` may be called after that and says nothing new.
     func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal)
 
     /// Begins ICE anew for a session, with the viewer's new user fragment and password of `fragment` (RFC 8840); the session, its

@@ -1,3 +1,4 @@
+import CGLib
 public import Rooms
 
 /// How a `SignallingServer` is set up.
@@ -12,13 +13,20 @@ public struct SignallingConfiguration: Sendable {
     public var lan = false
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
+    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    public var alsoOtherJoined = false
     public var limits = SignallingLimits()
+    /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
+    /// delay. Called on the signalling thread.
+    public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
     /// Who lets publishers in (WHIP); nil where nobody may publish.
     public var publishing: (any TrackPublishing)?
     /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
     public var log: @Sendable (String) -> Void = { _ in }
     /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
+    /// Who may use `/api`; nil for nobody.
+    public var administration: Administration?
 
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
@@ -89,6 +97,14 @@ public struct SignallingLimits: Sendable {
     public var messagesPerSecond = 50
     /// What waits in the host for a WebSocket client to read it.
     public var unread = 512 * 1024
+    /// Sessions of socket.io clients at once, in rooms or not.
+    public var engineSessions = 256
+    /// Between heartbeats of a socket.io client's session.
+    public var enginePingInterval: Duration = .seconds(10)
+    /// For the answer to one.
+    public var enginePingTimeout: Duration = .seconds(15)
+    /// For a polling socket.io client to go over to its WebSocket.
+    public var engineUpgradeTime: Duration = .seconds(10)
     /// Snapshots being made at once.
     public var snapshots = 16
     /// For one snapshot.
@@ -98,7 +114,9 @@ public struct SignallingLimits: Sendable {
 
     /// How often to look whether somebody's time is up, in milliseconds.
     var tick: UInt32 {
-        let shortest = min(requestTime, answerTime, idleTime, joinTime, pingTime, snapshotTime)
+        let shortest = min(
+            requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
+            engineUpgradeTime, snapshotTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }
 }

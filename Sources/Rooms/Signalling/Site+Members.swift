@@ -38,10 +38,17 @@ extension Site {
         case .ours, .allowed: break
         case .foreign, .malformed: return exchange.answer(Self.refusal(403))
         }
+        acceptWebSocket(exchange) { [unowned self] stream in opened(stream, from: exchange.clientAddress) }
+    }
+
+    /// Makes a WebSocket of a request whose origin was looked at; `open` takes over its stream, when the answer is written.
+    func acceptWebSocket(
+        _ exchange: HTTPExchange, _ open: @escaping (_ stream: UnsafeMutablePointer<GIOStream>) -> Void
+    ) {
         // Sets the status: 101, or what was wrong with the handshake.
         guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
         let upgrade = Upgrade { [unowned self] in
-            if let stream = front.steal(exchange) { opened(stream, from: exchange.clientAddress) }
+            if let stream = front.steal(exchange) { open(stream) }
         }
         typealias Signal = @convention(c) (OpaquePointer?, gpointer?) -> Void
         let wrote: Signal = { _, data in
@@ -75,7 +82,7 @@ extension Site {
 
     /// Lets others know how many watch `room`; called at each change of that.
     func countAudience(of room: String) {
-        let players = playerSessions.values.count { $0.room == room }
+        let players = playerCount(in: room)
         audience.set(room, members: directory.memberCount(in: room), players: players)
         decidePointers(of: room)
         rosterChanged(in: room)
@@ -99,7 +106,12 @@ extension Site {
 
     private func received(_ text: String, from id: MemberID) {
         guard let member = members[id] else { return }
-        let event = SkyRTCMessage(text)?.event(from: id) ?? .unknown(id)
+        let arrival = clock()
+        let message = SkyRTCMessage(text)
+        if let stamp = message?.clockStamp, member.room != nil {
+            return member.socket.send(SkyRTCReply(clockStamp: stamp, received: arrival, sent: clock()).text)
+        }
+        let event = message?.event(from: id) ?? .unknown(id)
         if case .join = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {

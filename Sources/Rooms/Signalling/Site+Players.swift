@@ -26,6 +26,8 @@ struct PlayerSession {
 enum SessionOwner {
     case member(MemberID, TrackName)
     case player(String)
+    /// A client of a one-to-one room.
+    case caller(MemberID)
 }
 
 /// WHEP (draft-ietf-wish-whep, RFC 9725 for what it shares with WHIP): players that have no page of ours.
@@ -90,6 +92,11 @@ extension Site {
         default:
             exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
         }
+    }
+
+    /// How many watch `room` by WHEP or socket.io.
+    func playerCount(in room: String) -> Int {
+        playerSessions.values.count { $0.room == room } + (socketIO.hasClient(in: room) ? 1 : 0)
     }
 
     /// The media side has ended the player's session.
@@ -208,10 +215,23 @@ extension Site {
         return (session, key, side)
     }
 
+    /// Has the media side of a track make an offer; remembers whose session it is.
+    func offerSession(
+        of address: TrackAddress, for owner: SessionOwner
+    ) throws(MediaRefusal) -> (session: OfferedSession, key: UInt64, side: any RoomMedia) {
+        guard let side = tracks[address]?.media else { throw .unsupported("this track is shared no more") }
+        lastSessionKey += 1
+        let key = lastSessionKey
+        let session = try side.offer { [thread] reason in thread.post { $0.sessionEnded(key, reason: reason) } }
+        sessionOwners[key] = owner
+        return (session, key, side)
+    }
+
     private func sessionEnded(_ key: UInt64, reason: String) {
         switch sessionOwners.removeValue(forKey: key) {
         case .member(let member, let track): memberSessionEnded(member, track, reason: reason)
         case .player(let name): playerSessionEnded(name, reason: reason)
+        case .caller(let caller): socketIO.sessionEnded(caller)
         case nil: break
         }
     }

@@ -82,16 +82,19 @@ extension Site {
         guard var pointer = tracks[address]?.pointer else { return }
         let room = address.room
         let players = playerSessions.values.count { $0.room == room && $0.track == address.track }
+        let callers = socketIO.isWatched(address) ? 1 : 0
         var audience = PointerPolicy.Audience()
         audience.hasPointerSource = pointer.hasSource
         audience.pages = directory.viewers(in: room).count
-        audience.plainReaders = pointer.readers + directory.peerCount(of: address.track, in: room) + players
+        audience.plainReaders = pointer.readers + directory.peerCount(of: address.track, in: room) + players + callers
         let now = g_get_monotonic_time()
         let hasChanged = pointer.policy.decide(for: audience, at: now)
         tracks[address]?.pointer = pointer
         if hasChanged {
             let whose = label(of: address).map { "the pointer of \($0)" } ?? "the pointer"
-            log("room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")")
+            log(
+                "room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")"
+            )
             tracks[address]?.media.setPointerDrawn(pointer.policy.isDrawn)
             // Where it was drawn until now, pages don't know where it is.
             showPointers()
@@ -151,8 +154,12 @@ extension Site {
                 isNews = true
                 // Who has not read the last gets the one that is the latest by then.
                 guard !member.socket.hasUnsent else { continue }
-                if told.shape != pointer.told.shape, let shape = pointer.shape { member.socket.send(frame: shape.frame) }
-                if told.place != pointer.told.place, let place = pointer.place { member.socket.send(frame: place.frame) }
+                if told.shape != pointer.told.shape, let shape = pointer.shape {
+                    member.socket.send(frame: shape.frame)
+                }
+                if told.place != pointer.told.place, let place = pointer.place {
+                    member.socket.send(frame: place.frame)
+                }
                 member.pointers[address.track] = pointer.told
             }
         }

@@ -50,6 +50,7 @@ extension Site {
         }
         labelPointers(of: room)
         decidePointers(of: room)
+        socketIO.tracksChanged(in: room)
     }
 
     /// Ends a track and everybody's session of it.
@@ -61,6 +62,7 @@ extension Site {
         }
         handle(.removeTrack(track, room: room, reason: "this track is shared no more"))
         tracks[address] = nil
+        socketIO.tracksChanged(in: room)
         // The next one may be first now.
         countAudience(of: room)
     }

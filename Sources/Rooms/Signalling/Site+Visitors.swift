@@ -105,7 +105,7 @@ extension Site {
     private func tellRoster(of room: String) {
         guard var roster = rosters[room] else { return }
         let people = directory.people(in: room)
-        let players = playerSessions.values.count { $0.room == room }
+        let players = playerCount(in: room)
         let text = SkyRTCReply(people: people.members, count: people.count + players).text
         guard text != roster.text else { return }
         roster.text = text

@@ -13,6 +13,8 @@ final class Site {
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
     let onEvent: @Sendable (RoomNews) -> Void
+    /// The media side's clock (`SignallingConfiguration.clock`).
+    let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
@@ -40,11 +42,17 @@ final class Site {
     var visitors: [String: PresentVisitor] = [:]
     /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
     var rosters: [String: Roster] = [:]
+    /// The one-to-one rooms of socket.io.
+    private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
     /// When all this began (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
+    /// Who may use `/api`; nil for nobody.
+    let adminAccess: AdministrationAccess?
+
+    private let alsoOtherJoined: Bool
     private let hostNames: HostNames
     private let allowedOrigins: Set<String>
     private var ticking: EventSource?
@@ -60,6 +68,9 @@ final class Site {
         log = configuration.log
         publishing = configuration.publishing
         onEvent = configuration.onEvent
+        clock = configuration.clock
+        alsoOtherJoined = configuration.alsoOtherJoined
+        adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
@@ -75,7 +86,7 @@ final class Site {
         }
 
         front.admit = { [unowned self] exchange in
-            hostNames.accept(exchange.header("Host")) ? nil : Self.refusal(421)
+            hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -93,6 +104,7 @@ final class Site {
         for session in publisherSessions.values { publishing?.close(session.media) }
         publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
+        socketIO.stop()
         front.stop()
         ticking = nil
         pointerTimer = nil
@@ -101,8 +113,9 @@ final class Site {
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || members.isEmpty else { return true }
+            guard rounds > 50 || (members.isEmpty && socketIO.isEmpty) else { return true }
             for member in Array(members.values) { member.socket.abort() }
+            socketIO.abort()
             thread.quit()
             return false
         }
@@ -111,6 +124,7 @@ final class Site {
     private func tick() {
         front.tick()
         tickMembers()
+        socketIO.tick()
         tickSnapshots()
     }
 
@@ -130,9 +144,11 @@ extension Site {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
         case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "socket.io" where path.count == 1: socketIO.handle(exchange)
         case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
         case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
         case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
+        case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))

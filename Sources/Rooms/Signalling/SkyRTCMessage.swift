@@ -46,6 +46,11 @@ struct SkyRTCMessage: Decodable {
         }
     }
 
+    /// The page's own stamp of a `__clock`; nil for any other message.
+    var clockStamp: Double? {
+        ["__clock", "_clock"].contains(eventName) ? data?.stamp : nil
+    }
+
     private enum CodingKeys: CodingKey {
         case eventName, data
     }
@@ -67,11 +72,12 @@ struct SkyRTCMessage: Decodable {
         let name: String?
         let track: String?
         let isOn: Bool?
+        let stamp: Double?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
-            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track
+            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t
             case isOn = "on"
         }
 
@@ -95,6 +101,7 @@ struct SkyRTCMessage: Decodable {
             name = text(.name)
             track = text(.track)
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
+            stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }
 }

@@ -27,6 +27,9 @@ struct SkyRTCReply: Encodable {
         var on: Bool?
         var count: Int?
         var members: [Member]?
+        var t: Double?
+        var received: Int64?
+        var sent: Int64?
     }
 
     private struct Description: Encodable {
@@ -122,6 +125,12 @@ struct SkyRTCReply: Encodable {
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
         data = Payload(
             source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
+    }
+
+    /// `_clock`: when the page's question with its stamp `t` was received, and when this goes out, both in microseconds.
+    init(clockStamp t: Double, received: Int64, sent: Int64) {
+        eventName = "_clock"
+        data = Payload(t: t, received: received, sent: sent)
     }
 
     /// `_tracks`, to viewers: what there is to watch from here on.

@@ -19,7 +19,9 @@ public struct SnapshotClient: Sendable {
         link: String, track: String? = nil, format: SnapshotFormat
     ) throws(SnapshotClientError) -> [UInt8] {
         let target = try Target(link)
-        guard let message = soup_message_new("GET", target.address(of: format, track: track)) else { throw .notALink(link) }
+        guard let message = soup_message_new("GET", target.address(of: format, track: track)) else {
+            throw .notALink(link)
+        }
         defer { g_object_unref(UnsafeMutableRawPointer(message)) }
         if !target.token.isEmpty {
             soup_message_headers_replace(

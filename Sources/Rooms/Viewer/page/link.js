@@ -14,7 +14,7 @@ export function readLink(location) {
     room,
     name: room.split(",", 1)[0],
     socket: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
-    isLoopback: host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\./.test(host),
+    isLoopback: host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host),
   };
 }
 

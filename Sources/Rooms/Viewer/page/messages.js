@@ -1,85 +1,69 @@
-// Every sentence that the page says when it has no picture, or an old one.
+// What the page says, in the reader's language: `words` are short texts, `messages` what stands on the card or in the notice.
 // A message has a title, a detail (may be empty), and a tone: "wait" while the page goes on trying, "error" when it has stopped.
 
-const wait = (title, detail = "") => ({ title, detail, tone: "wait" });
-const error = (title, detail = "") => ({ title, detail, tone: "error" });
+import { english } from "./english.js";
+import { chinese } from "./chinese.js";
+import { chooseLanguage } from "./language.js";
 
-/** The host's reasons as sentences. */
+const tables = { en: english, zh: chinese };
+
+/** "en" or "zh". */
+export const language = chooseLanguage(location.search, navigator.languages ?? [navigator.language]);
+
+/** Texts by their key; some are functions of what is to be put in. Both tables have the same keys. */
+export const words = tables[language];
+
+/** Puts the words into the elements of `root` that name a key. */
+export function writeWords(root) {
+  for (const element of root.querySelectorAll("[data-words]")) element.textContent = words[element.dataset.words];
+  for (const element of root.querySelectorAll("[data-label]")) label(element, words[element.dataset.label]);
+}
+
+/** Names what has no text of its own, for who listens and, on a button, for who waits over it. */
+export function label(element, text) {
+  element.setAttribute("aria-label", text);
+  if (element.localName === "button") element.title = text;
+}
+
+const wait = ([title, detail = ""]) => ({ title, detail, tone: "wait" });
+const error = ([title, detail = ""]) => ({ title, detail, tone: "error" });
+
+/** The host's reasons, which are English, as sentences. */
 const sentence = (text) =>
   text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 export const messages = {
-  connecting: () => wait("Opening the shared screen …"),
-
-  negotiating: () => wait("Opening the shared screen …", "The host is there. Waiting for the first picture."),
-
-  retrying: (reason, seconds) =>
-    wait(reason.title, [reason.detail, seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again now."]
-      .filter(Boolean).join(" ")),
-
-  noLink: () =>
-    error("This address names no room.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."),
-
-  wrongLink: () => error("This link does not open a room here. Ask for a new one."),
-
-  refused: (reason) => error("The host refused.", sentence(reason)),
-
-  full: (reason) => wait("The host has no room for another viewer now.", reason),
-
-  noWebRTC: () =>
-    error("This browser has no WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."),
-
-  noH264: (isFirefox) =>
-    error(
-      "This browser plays no H.264 over WebRTC.",
-      isFirefox
-        ? "Firefox downloads its H.264 plug-in after the first start: look at Add-ons, Plugins, OpenH264, then try again."
-        : "Open the link in a browser that does: Chrome, Chromium, Edge, Firefox or Safari."),
-
-  hostAway: () => wait("The host does not answer.", "ScreenRelay may have ended there, or the network is down."),
-
-  hostLeft: () => wait("Sharing has ended.", "If it starts again, it shows here."),
-
-  lostConnection: () => wait("The connection was lost."),
-
-  noPicture: () => wait("The host is connected, but no picture has come."),
-
-  undecodable: () => wait("Pictures arrive, but this browser can't decode them."),
-
-  noAnswer: () => wait("The host has not answered the offer."),
-
-  unusableAnswer: (reason) => wait("The host's answer can't be used.", reason),
-
-  // ICE failed although the WebSocket is there.
-  noPath: ({ isFirefox, isLoopback, port }) => {
-    if (isFirefox && isLoopback) {
-      return wait(
-        "Firefox takes no WebRTC from this same machine.",
-        "It ignores loopback addresses. Start ScreenRelay with --lan and open the link with this machine's address, " +
-          "or open this link in Chromium.");
-    }
-    const where = port ? `UDP port ${port}` : "ScreenRelay's UDP port";
-    return wait(
-      "The host is there, but no picture comes through.",
-      `Something between here and the host blocks UDP. Let ${where} through the host's firewall` +
-        (isLoopback ? "." : ", or use a network that allows it."));
-  },
-
-  playBlocked: () => ({ title: "The browser waits for a click.", detail: "", tone: "play" }),
-
-  // Notices over a picture that is no longer new.
-  sourceGone: (message, seconds) => {
-    if (seconds === null) return message || "The shared screen is not there yet.";
-    return `The shared screen has not answered for ${seconds} s${message ? `: ${message}` : ""}`;
-  },
-
-  sourceWaiting: () => "No screen is shared here yet. It appears as soon as capture starts.",
-
-  // In place of the picture, while the sharer shows none.
-  sourcePaused: (message) => ({
-    title: message || "The sharer has paused.",
-    detail: "The picture comes back by itself.",
+  connecting: () => wait([words.opening]),
+  negotiating: () => wait([words.opening, words.hostIsThere]),
+  retrying: (reason, seconds) => ({
+    ...reason,
+    detail: [reason.detail, seconds > 0 ? words.retryIn(seconds) : words.retryNow].filter(Boolean).join(" "),
+    tone: "wait",
   }),
-
-  oldPicture: (reason) => `${reason.title} This is the last picture.`,
+  noLink: () => error(words.noLink),
+  wrongLink: () => error(words.wrongLink),
+  refused: (reason) => error([words.refused, sentence(reason)]),
+  passwordWanted: () => error(words.passwordWanted),
+  full: (reason) => wait([words.full, sentence(reason)]),
+  noWebRTC: () => error(words.noWebRTC),
+  noH264: (isFirefox) => error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]),
+  hostAway: () => wait(navigator.onLine === false ? words.offline : words.hostAway),
+  hostLeft: () => wait(words.hostLeft),
+  lostConnection: () => wait(navigator.onLine === false ? words.offline : words.lostConnection),
+  noPicture: () => wait(words.noPicture),
+  undecodable: () => wait(words.undecodable),
+  noAnswer: () => wait(words.noAnswer),
+  unusableAnswer: (reason) => wait([words.unusableAnswer, reason]),
+  /** ICE failed although the WebSocket is there. */
+  noPath: ({ isFirefox, isLoopback, port }) =>
+    wait(isFirefox && isLoopback ? words.firefoxLoopback : words.noPath(port, isLoopback)),
+  playBlocked: () => ({ title: words.playBlocked, detail: "", tone: "play" }),
+  /** While no picture has come yet. */
+  sourceWaiting: () => wait(words.sourceWaiting),
+  /** Over a picture that is no longer new, or in place of one. */
+  sourceGone: (message, seconds) =>
+    wait([seconds === null ? message || words.sourceAbsent : words.sourceGone(seconds, message)]),
+  /** In place of the picture, while the sharer shows none. */
+  sourcePaused: (message) => wait(words.sourcePaused(message)),
+  oldPicture: (reason) => words.oldPicture(reason.title),
 };

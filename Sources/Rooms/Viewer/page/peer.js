@@ -83,22 +83,31 @@ export class Peer {
   async statistics() {
     if (this.#closed) return null;
     const report = await this.#connection.getStats();
+    let video = null;
+    let roundTrip = null;
     for (const entry of report.values()) {
-      if (entry.type === "inbound-rtp" && entry.kind === "video") {
-        return {
-          time: entry.timestamp,
-          framesDecoded: entry.framesDecoded ?? 0,
-          packets: entry.packetsReceived ?? 0,
-          bytes: entry.bytesReceived ?? 0,
-        };
-      }
+      if (entry.type === "inbound-rtp" && entry.kind === "video") video = entry;
+      if (entry.type === "candidate-pair" && entry.nominated) roundTrip = entry.currentRoundTripTime * 1000;
     }
-    return null;
+    return video && {
+      time: video.timestamp,
+      framesDecoded: video.framesDecoded ?? 0,
+      packets: video.packetsReceived ?? 0,
+      lost: video.packetsLost ?? 0,
+      bytes: video.bytesReceived ?? 0,
+      /** Milliseconds, of the network alone. */
+      roundTrip,
+    };
   }
 
-  /** The RTP time stamp of the picture that was played last, for browsers that don't tell it with the picture; may be undefined. */
+  /** What the browser tells of the picture that was played last (WebRTC section 5.3, WebRTC Extensions). */
+  get synchronizationSources() {
+    return this.#connection.getReceivers()[0]?.getSynchronizationSources?.() ?? [];
+  }
+
+  /** The RTP time stamp of that picture, for browsers that don't tell it with the picture; may be undefined. */
   get playedTimestamp() {
-    return this.#connection.getReceivers()[0]?.getSynchronizationSources?.()[0]?.rtpTimestamp;
+    return this.synchronizationSources[0]?.rtpTimestamp;
   }
 
   close() {

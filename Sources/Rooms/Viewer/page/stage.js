@@ -1,19 +1,17 @@
-// What is seen: the picture, how it is fitted, the card in the middle, the notice above, the bar that hides.
+// What is seen: the picture, new or old, and what is said over it and in place of it.
 
-const IDLE_AFTER = 3000;
+import { setText } from "./element.js";
+import { words } from "./messages.js";
 
 const byId = (id) => document.getElementById(id);
 
 export class Stage {
   #stage = byId("stage");
-  #scroller = byId("scroller");
-  #picture = byId("picture");
   #video = byId("video");
   #held = byId("held");
   #notice = byId("notice");
   #slate = byId("slate");
   #card = byId("card");
-  #idle = null;
   #hasPicture = false;
 
   /** Called when the button on the card is pressed. */
@@ -25,18 +23,6 @@ export class Stage {
 
   constructor() {
     byId("card-action").addEventListener("click", () => this.onAction());
-    byId("size").addEventListener("click", () => this.toggleActualSize());
-    byId("fullscreen").addEventListener("click", () => this.toggleFullScreen());
-    this.#scroller.addEventListener("dblclick", () => this.toggleFullScreen());
-    document.addEventListener("fullscreenchange", () => this.#showFullScreen());
-    document.addEventListener("keydown", (event) => this.#key(event));
-    for (const type of ["pointermove", "pointerdown", "keydown", "focusin"]) {
-      document.addEventListener(type, () => this.#wake(), { passive: true });
-    }
-    this.#video.addEventListener("resize", () => this.#layOut());
-    window.addEventListener("resize", () => this.#layOut());
-    byId("fullscreen").hidden = !this.#canFullScreen;
-    this.#wake();
   }
 
   get pictureSize() {
@@ -46,6 +32,11 @@ export class Stage {
   /** Whether there is a picture on the screen, new or old. */
   get hasPicture() {
     return this.#hasPicture;
+  }
+
+  /** Whether something stands in the middle: a card, or a slate. */
+  get isCovered() {
+    return !this.#card.hidden || !this.#slate.hidden;
   }
 
   /** Plays `stream` in place of what was there; the last picture stays until the first new one. */
@@ -71,7 +62,6 @@ export class Stage {
   reveal() {
     this.#hasPicture = true;
     this.#held.hidden = true;
-    this.#layOut();
   }
 
   /** Keeps the picture that is on the screen now, whatever becomes of its stream; not one that a slate covers. */
@@ -85,12 +75,9 @@ export class Stage {
     this.#held.hidden = false;
   }
 
-  /** The card in the middle; null takes it away. */
+  /** The card in the middle, with the words of a button where there is one; null takes it away. */
   card(message, action = "") {
-    if (this.#card.hidden !== (message === null)) {
-      this.#card.hidden = message === null;
-      this.#wake();
-    }
+    this.#card.hidden = message === null;
     if (message === null) return;
     this.#speak(`${message.title} ${message.detail}`);
     this.#card.dataset.tone = message.tone;
@@ -117,35 +104,9 @@ export class Stage {
   /** The line above the picture; "" takes it away. */
   notice(text) {
     setText(this.#notice, text);
-    if (text !== "" || (this.#card.hidden && this.#slate.hidden)) this.#speak(text);
+    if (text !== "" || !this.isCovered) this.#speak(text);
     this.#notice.hidden = text === "";
     this.#stage.toggleAttribute("data-stale", text !== "");
-  }
-
-  /** The quiet words in the bar. */
-  status(phase, text, figures) {
-    this.#stage.dataset.phase = phase;
-    byId("size").hidden = !this.hasPicture;
-    setText(byId("status"), text);
-    setText(byId("figures"), figures);
-  }
-
-  toggleActualSize() {
-    const actual = this.#stage.dataset.fit !== "actual";
-    this.#stage.dataset.fit = actual ? "actual" : "contain";
-    const button = byId("size");
-    button.setAttribute("aria-pressed", String(actual));
-    const text = actual ? "Fit to the window" : "Show at actual size";
-    button.setAttribute("aria-label", text);
-    button.title = actual ? "Fit (1)" : "Actual size (1)";
-    this.#layOut();
-  }
-
-  toggleFullScreen() {
-    if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
-    else if (this.#stage.requestFullscreen) this.#stage.requestFullscreen().catch(() => {});
-    // Only the picture itself can be full on an iPhone.
-    else this.#video.webkitEnterFullscreen?.();
   }
 
   #forget() {
@@ -153,46 +114,8 @@ export class Stage {
     this.#held.hidden = true;
   }
 
+  /** The same words for who listens: without the seconds, which would be read out each time. */
   #speak(text) {
-    setText(byId("spoken"), text.replace(/\d+ s\b/g, "a while"));
+    setText(byId("spoken"), text.replace(/\d+ (s\b|秒)/g, words.aWhile));
   }
-
-  get #canFullScreen() {
-    return Boolean(document.fullscreenEnabled || this.#video.webkitEnterFullscreen);
-  }
-
-  #showFullScreen() {
-    const full = document.fullscreenElement !== null;
-    const button = byId("fullscreen");
-    button.setAttribute("aria-pressed", String(full));
-    button.setAttribute("aria-label", full ? "Leave full screen" : "Full screen");
-    button.title = full ? "Leave full screen (F)" : "Full screen (F)";
-  }
-
-  /** At actual size one pixel of the picture is one of the screen, whatever the browser's zoom. */
-  #layOut() {
-    const actual = this.#stage.dataset.fit === "actual" && this.#video.videoWidth > 0;
-    const scale = window.devicePixelRatio || 1;
-    this.#picture.style.width = actual ? `${this.#video.videoWidth / scale}px` : "";
-    this.#picture.style.height = actual ? `${this.#video.videoHeight / scale}px` : "";
-  }
-
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "f" || event.key === "F") this.toggleFullScreen();
-    else if (event.key === "1") this.toggleActualSize();
-  }
-
-  #wake() {
-    this.#stage.classList.remove("idle");
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      if (this.#card.hidden) this.#stage.classList.add("idle");
-    }, IDLE_AFTER);
-  }
-}
-
-// A text that is written again is read out again.
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

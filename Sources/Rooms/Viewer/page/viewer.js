@@ -1,366 +1,287 @@
-// The page: joins the room of its link, shows the screen, and comes back by itself from whatever goes wrong.
+// Stays in the room of the link, gets the screen from its host, and comes back by itself from whatever goes wrong.
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
-import { Peer } from "./peer.js";
-import { Pointer } from "./pointer.js";
+import { Reception } from "./reception.js";
+import { Attempts, Patience } from "./retry.js";
 import { Signalling } from "./signalling.js";
-import { Stage } from "./stage.js";
+import { Source } from "./source.js";
+import { TrackList } from "./tracklist.js";
+import { TrackMemory } from "./trackmemory.js";
 
-const LOOK_EVERY = 500;
-const ANSWER_PATIENCE = 10_000;
-const PATH_PATIENCE = 15_000;
-const PICTURE_PATIENCE = 10_000;
-// A host that is started again is back within seconds, and finds its viewers waiting: so many short waits come first.
-const SHORT_WAIT = 500;
-const SHORT_WAITS = 12;
-const LONGEST_WAIT = 10_000;
+const JOIN_PATIENCE = 10_000;
+// Where a session ends because its track is no more, that is said in the next message.
+const TRACKS_PATIENCE = 100;
 
-const browser = readBrowser();
-const stage = new Stage();
-const pointer = new Pointer(document.getElementById("video"), document.getElementById("pointer"));
-
-class Viewer {
+/**
+ * What the page is doing, and an EventTarget for all who do something beside it. Its events are CustomEvents:
+ *
+ * | type                | detail                                  | when |
+ * |---------------------|-----------------------------------------|------|
+ * | `joined`            | `{host, you}`                           | the host has let us in; both are ids |
+ * | `left`              | `{}`                                    | that stay is over; `joined` may come again |
+ * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
+ * | `shown`             | `{}`                                    | another track is shown from now on; what is known of it follows |
+ * | `stream`            | `MediaStream`                           | the shown track has this stream from now on |
+ * | `change`            | `{}`                                    | `phase`, `reason` or `source` may be others now |
+ * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
+ *
+ * `send(eventName, data)` says something to the server; `introduction` is what `__join` carries beside room and role (`name`,
+ * `password`); `watch(track)` shows another track.
+ */
+export class Viewer extends EventTarget {
   link = readLink(location);
-  /** "connecting", "negotiating", "playing", "reconnecting" or "failed". */
+  browser = readBrowser();
+  /** "connecting", "negotiating", "playing", "reconnecting", "locked" (a password is wanted) or "failed". */
   phase = "connecting";
-  error = null;
   reconnects = 0;
+  /** What the host says of the shown track's source. */
+  source = new Source();
+  tracks = new TrackList();
+  /** What `__join` carries beside room and role. */
+  introduction = {};
+  /** The way by which the shown track comes; null while there is none. */
+  reception = null;
+  /** Why there is no new picture: a message, with `canTryAgain` where a button may help; null where nothing is wrong. */
+  reason = null;
+  /** Whether the browser waits for a click. */
+  isPlayBlocked = false;
 
+  #stage;
   #signalling = null;
-  #peer = null;
-  #source = { source: "live", since: null, message: "" };
-  #staleFrom = null;
-  #attempts = 0;
-  #retryAt = null;
-  #retryTimer = null;
-  #patience = null;
-  #reason = null;
-  #playBlocked = false;
-
+  #attempts = new Attempts();
+  #patience = new Patience();
   #decodedBefore = 0;
-  #counted = null;
-  #figures = "";
-  #undecoded = null;
+  #memory = new TrackMemory();
+
+  constructor(stage) {
+    super();
+    this.#stage = stage;
+  }
 
   /** Frames that this page has decoded, over all its connections. */
   get framesDecoded() {
-    return this.#decodedBefore + (this.#counted?.framesDecoded ?? 0);
+    return this.#decodedBefore + (this.reception?.counted?.framesDecoded ?? 0);
+  }
+
+  /** Seconds until the next attempt; null where none is due. */
+  get retryIn() {
+    return this.#attempts.dueIn;
+  }
+
+  /** The words of what is wrong; null while nothing is. */
+  get error() {
+    return this.phase === "playing" ? null : this.reason?.title ?? null;
   }
 
   start() {
     this.link = readLink(location);
-    document.title = this.link.name ? `${this.link.name} – ScreenRelay` : "ScreenRelay";
-    this.#attempts = 0;
-    this.#reason = null;
-    if (!browser.hasWebRTC) this.#stop(messages.noWebRTC());
-    else if (!browser.hasH264) this.#stop(messages.noH264(browser.isFirefox), "Try again");
+    this.#attempts.succeeded();
+    this.reason = null;
+    if (!this.browser.hasWebRTC) this.#stop(messages.noWebRTC());
+    else if (!this.browser.hasH264) this.#stop(messages.noH264(this.browser.isFirefox), true);
     else if (!this.link.name) this.#stop(messages.noLink());
     else this.#connect();
   }
 
-  /** What the host says of the source: "live", "paused", "waiting" or "gone". */
-  get source() {
-    return this.#source.source;
-  }
-
-  /** Goes on at once where the page is waiting to. */
-  hurry() {
-    if (this.#retryTimer !== null) this.#connect();
+  /** Goes on at once where the page waits to; with another network, also where the old one's connection doesn't work any more. */
+  hurry(isOtherNetwork = false) {
+    if (this.#attempts.isDue) this.#connect();
+    else if (isOtherNetwork && this.reception?.isConnected === false) this.#retry(messages.lostConnection());
   }
 
   /** The button on the card. */
   act() {
-    if (this.#playBlocked) {
-      this.#playBlocked = false;
-      stage.play();
-      this.#draw();
+    if (this.isPlayBlocked) {
+      this.isPlayBlocked = false;
+      this.#stage.play();
+      this.#changed();
     } else {
       this.start();
     }
   }
 
   playBlocked() {
-    this.#playBlocked = true;
-    this.#draw();
+    this.isPlayBlocked = true;
+    this.#changed();
   }
 
+  /** Says something to the server: `send("__meet", {on: true})`. */
+  send(eventName, data) {
+    this.#signalling?.send(eventName, data);
+  }
+
+  /** Shows the track `name` in place of the present one. */
+  watch(name) {
+    const before = this.tracks.shown;
+    if (!this.tracks.choose(name) || !this.#signalling) return;
+    this.send("__unwatch", { track: before });
+    this.#turn();
+  }
+
+  /** A picture of the stream shown now is on the screen. */
   firstPicture() {
     // A stream whose connection was closed may end with a black picture.
-    if (!this.#peer?.isConnected) return;
-    this.#playBlocked = false;
-    this.#attempts = 0;
-    this.#reason = null;
-    clearTimeout(this.#patience);
-    stage.reveal();
+    if (!this.reception?.isConnected) return;
+    this.reception.arrived();
+    this.isPlayBlocked = false;
+    this.#attempts.succeeded();
+    this.reason = null;
+    this.#stage.reveal();
     this.#enter("playing");
+  }
+
+  /** Reads the browser's counters. */
+  async look() {
+    const reception = this.reception;
+    if (!(await reception?.look()) || reception !== this.reception) return;
+    // In a hidden tab no picture is ever drawn, but they are decoded.
+    const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
+    if (this.phase !== "playing" && isDecoded) this.firstPicture();
   }
 
   #connect() {
     this.#disconnect();
-    this.#enter(this.#reason ? "reconnecting" : "connecting");
+    this.#enter(this.reason ? "reconnecting" : "connecting");
     // Events of a connection that was given up must not touch the next one.
     const only = (action) => (...values) => {
       if (this.#signalling === signalling) action(...values);
     };
-    const signalling = new Signalling(this.link.socket, this.link.room, {
-      onJoined: only(() => this.#negotiate()),
-      onAnswer: only((description) => this.#answered(description)),
-      onCandidate: only((candidate) => this.#peer?.addCandidate(candidate)),
-      onState: only((data) => this.#sourceChanged(data)),
-      onPointerShape: only((data) => pointer.shape(data)),
-      onPointer: only((data) => pointer.place(data)),
-      onPointerMode: only((data) => pointer.mode(data)),
-      onRefused: only((reason) => this.#stop(messages.refused(reason), "Try again")),
-      onSessionEnded: only(() => this.#retry(messages.lostConnection())),
+    const signalling = new Signalling(this.link.socket, this.link.room, this.introduction, {
+      onMessage: only((name, data) => this.#heard(name, data)),
+      concerns: ({ track }) => this.tracks.isShown(track),
+      onRefused: only((reason) => this.#stop(messages.refused(reason), true)),
+      onPasswordWanted: only(() => this.#stop(messages.passwordWanted(), false, "locked")),
       onFull: only((reason) => this.#retry(messages.full(reason))),
       onHostLeft: only(() => this.#retry(messages.hostLeft())),
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
-      onClosed: only(() => this.#retry(this.#peer ? messages.lostConnection() : messages.hostAway())),
+      onClosed: only(() => this.#retry(this.reception ? messages.lostConnection() : messages.hostAway())),
     });
     this.#signalling = signalling;
-    this.#expect(ANSWER_PATIENCE, () => this.#retry(messages.hostAway()));
+    this.#patience.expect(JOIN_PATIENCE, () => this.#retry(messages.hostAway()));
+  }
+
+  /** Does what a message says, and then lets others know of it. */
+  #heard(name, data) {
+    const isHosts = data.socketId === undefined || data.socketId === this.#signalling.host;
+    if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
+    if (name === "_peers") {
+      this.tracks.told(data.tracks);
+      this.#tell("tracks", this.tracks.all);
+      this.#negotiate();
+    } else if (name === "_tracks") this.#listed(data.tracks);
+    else if (isHosts && this.tracks.isShown(data.track)) {
+      if (name === "_state") {
+        this.source.told(data);
+        if (this.source.state === "live" && this.reception?.isConnected) this.#awaitPicture();
+        this.#changed();
+      } else if (name === "_session_ended") {
+        if (this.reception?.isAnswered) this.#sessionEnded();
+      }
+      else this.reception?.heard(name, data);
+    }
+    this.#tell(name, data);
+    if (name === "_peers") this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
+  }
+
+  #listed(list) {
+    if (!Array.isArray(list)) return;
+    const isOther = this.tracks.told(list);
+    this.#tell("tracks", this.tracks.all);
+    // Also where the first one has come, or the last one is gone.
+    if (isOther || this.tracks.isEmpty === (this.reception !== null)) this.#turn();
+  }
+
+  /** Goes over to the track that is shown from now on. */
+  #turn() {
+    this.#stage.hold();
+    this.source = new Source();
+    if (this.tracks.isEmpty) this.source.told({ source: "waiting" });
+    this.#tell("shown", {});
+    for (const [name, data] of this.#memory.of(this.tracks.shown)) {
+      if (name === "_state") this.source.told(data);
+      else this.#tell(name, data);
+    }
+    this.#negotiate();
+    this.#changed();
+  }
+
+  #sessionEnded() {
+    const reception = this.reception;
+    setTimeout(() => {
+      if (reception && this.reception === reception) this.#retry(messages.lostConnection());
+    }, TRACKS_PATIENCE);
   }
 
   #negotiate() {
-    this.#peer?.close();
+    this.#endReception();
+    this.#patience.stop();
     if (this.phase === "connecting") this.#enter("negotiating");
+    // Without a track there is nothing to ask for until one comes.
+    if (this.tracks.isEmpty) return;
     const only = (action) => (...values) => {
-      if (this.#peer === peer) action(...values);
+      if (this.reception === reception) action(...values);
     };
-    const peer = new Peer({
-      onOffer: only((description) => this.#signalling.offer(description)),
-      onCandidate: only((candidate) => this.#signalling.candidate(candidate)),
-      onStream: only((stream) => {
-        pointer.watch(stream);
-        stage.show(stream);
-      }),
+    const reception = new Reception(this.#signalling, this.tracks.asked, this, {
+      onStream: only((stream) => this.#tell("stream", stream)),
       onConnected: only(() => this.#awaitPicture()),
-      onNoPath: only(() => this.#retry(this.#noPath(peer))),
-      onLost: only(() => this.#retry(messages.lostConnection())),
-      onUnusableAnswer: only((reason) => this.#retry(messages.unusableAnswer(reason))),
+      onFailure: only((reason) => this.#retry(reason)),
     });
-    this.#peer = peer;
-    this.#expect(ANSWER_PATIENCE, () => this.#retry(messages.noAnswer()));
-    peer.open().catch((problem) => {
-      if (this.#peer === peer) this.#retry(messages.unusableAnswer(problem.message));
-    });
-  }
-
-  #answered(description) {
-    const peer = this.#peer;
-    if (!peer) return;
-    this.#expect(PATH_PATIENCE, () => this.#retry(this.#noPath(peer)));
-    peer.accept(description);
-  }
-
-  #noPath(peer) {
-    return messages.noPath({
-      isFirefox: browser.isFirefox,
-      isLoopback: this.link.isLoopback,
-      port: peer.hostPort,
-    });
+    this.reception = reception;
+    reception.open();
   }
 
   /** A source that lives has a picture for who joins; one that does not may have none. */
   #awaitPicture() {
-    if (this.phase === "playing") return;
-    this.#expect(PICTURE_PATIENCE, () => {
-      if (this.#source.source === "live" && !this.#playBlocked) this.#retry(messages.noPicture());
-    });
+    this.reception.expectPicture(() => this.source.state === "live" && !this.isPlayBlocked);
   }
 
-  #sourceChanged(data) {
-    const since = Number.isFinite(data.since) ? Math.max(0, data.since) : null;
-    this.#source = { source: data.source ?? "live", since, message: data.message ?? "" };
-    this.#staleFrom = since === null ? null : performance.now() - since * 1000;
-    if (this.#source.source === "live" && this.#peer?.isConnected) this.#awaitPicture();
-    this.#draw();
-  }
-
-  /** Tries again: at once, for some seconds often, and then after a while that grows with each attempt that showed nothing. */
+  /** Tries again by itself. */
   #retry(reason) {
-    const long = Math.max(0, this.#attempts - SHORT_WAITS);
-    const wait = this.#attempts === 0 ? 0 : Math.min(LONGEST_WAIT, SHORT_WAIT * 2 ** long);
-    const spread = wait * (0.85 + 0.3 * Math.random());
-    this.#attempts += 1;
-    this.reconnects += 1;
     this.#disconnect();
-    this.#reason = reason;
-    this.#retryAt = performance.now() + spread;
-    this.#retryTimer = setTimeout(() => this.#connect(), Math.max(spread, 100));
+    this.reconnects += 1;
+    this.reason = reason;
+    this.#attempts.again(() => this.#connect());
     this.#enter("reconnecting");
   }
 
   /** Gives up until somebody does something about it. */
-  #stop(message, action = "") {
+  #stop(message, canTryAgain = false, phase = "failed") {
     this.#disconnect();
-    this.#reason = { ...message, action };
-    this.#enter("failed");
+    this.reason = { ...message, canTryAgain };
+    this.#enter(phase);
   }
 
   #disconnect() {
-    clearTimeout(this.#retryTimer);
-    clearTimeout(this.#patience);
-    this.#retryTimer = this.#retryAt = null;
-    this.#decodedBefore = this.framesDecoded;
-    this.#counted = this.#undecoded = null;
-    this.#figures = "";
-    stage.hold();
-    this.#peer?.close();
+    this.#attempts.stop();
+    this.#patience.stop();
+    this.#stage.hold();
+    this.#endReception();
+    const wasJoined = this.#signalling !== null;
     this.#signalling?.close();
-    pointer.reset();
-    this.#peer = this.#signalling = null;
-    this.#source = { source: "live", since: null, message: "" };
-    this.#staleFrom = null;
+    this.#signalling = null;
+    this.source = new Source();
+    this.#memory.forget();
+    if (wasJoined) this.#tell("left", {});
   }
 
-  /** What to do where the next step has not come by then; one step is waited for at a time. */
-  #expect(delay, otherwise) {
-    clearTimeout(this.#patience);
-    this.#patience = setTimeout(otherwise, delay);
+  #endReception() {
+    this.#decodedBefore = this.framesDecoded;
+    this.reception?.close();
+    this.reception = null;
   }
 
+  /** Goes over to another phase, and says so. */
   #enter(phase) {
     this.phase = phase;
-    this.error = phase === "playing" ? null : this.#reason?.title ?? null;
-    this.#draw();
+    this.#changed();
   }
 
-  /** Reads the browser's counters: for the bar, and to notice a decoder that is stuck. */
-  async look() {
-    const peer = this.#peer;
-    if (peer && !pointer.isExact) pointer.presented(peer.playedTimestamp);
-    const now = await peer?.statistics();
-    if (peer && peer === this.#peer && now) {
-      const before = this.#counted;
-      this.#counted = now;
-      const seconds = before ? (now.time - before.time) / 1000 : 0;
-      if (seconds > 0) {
-        this.#figures = figures(
-          stage.pictureSize, (now.framesDecoded - before.framesDecoded) / seconds,
-          ((now.bytes - before.bytes) * 8) / seconds);
-      }
-      // In a hidden tab no picture is ever drawn, but they are decoded.
-      if (this.phase !== "playing" && now.framesDecoded > 0 && stage.pictureSize.width > 0) this.firstPicture();
-      const last = this.#undecoded;
-      if (!last || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
-      else if (now.time - last.time > PICTURE_PATIENCE && now.packets - last.packets > 50) {
-        this.#retry(messages.undecodable());
-      }
-    }
-    this.#draw();
+  #changed() {
+    this.#tell("change", {});
   }
 
-  #draw() {
-    pointer.live(this.#source.source === "live");
-    if (this.phase === "failed") {
-      stage.slate(null);
-      stage.card(this.#reason, this.#reason.action);
-      stage.notice("");
-      stage.status("failed", "Stopped", "");
-      return;
-    }
-    if (this.#playBlocked) {
-      stage.slate(null);
-      stage.card(messages.playBlocked(), "Play");
-      stage.notice("");
-      stage.status("playing", "Click to play", "");
-      return;
-    }
-    const paused = this.#source.source === "paused" && this.#signalling ? messages.sourcePaused(this.#source.message) : null;
-    stage.slate(paused);
-    if (paused) {
-      stage.card(null);
-      stage.notice("");
-      stage.status(this.phase, "Paused", "");
-      return;
-    }
-    const trouble = this.#trouble();
-    if (this.phase === "playing") {
-      stage.card(null);
-      stage.notice(trouble);
-      stage.status("playing", trouble ? "Not up to date" : "Live", this.#figures);
-      return;
-    }
-    // While the page is getting the picture back, the last one stays in sight.
-    const words = this.#words();
-    const old = stage.hasPicture && this.#reason;
-    stage.card(old ? null : trouble ? { title: trouble, detail: "", tone: "wait" } : words);
-    stage.notice(old ? messages.oldPicture(words) : "");
-    stage.status(this.phase, this.phase === "reconnecting" ? "Connecting again" : "Connecting", "");
-  }
-
-  /** What keeps the picture from being new, as the host says. */
-  #trouble() {
-    const { source, message } = this.#source;
-    if (source === "waiting") return messages.sourceWaiting();
-    if (source !== "gone") return "";
-    const seconds = this.#staleFrom === null ? null : Math.floor((performance.now() - this.#staleFrom) / 1000);
-    return messages.sourceGone(message, seconds);
-  }
-
-  #words() {
-    if (this.#reason) {
-      const left = this.#retryAt === null ? 0 : Math.max(0, Math.ceil((this.#retryAt - performance.now()) / 1000));
-      return messages.retrying(this.#reason, left);
-    }
-    return this.phase === "negotiating" ? messages.negotiating() : messages.connecting();
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 }
-
-/** "1920 × 1080 · 30 fps · 1.2 Mbit/s" */
-function figures({ width, height }, framesPerSecond, bitsPerSecond) {
-  const parts = [];
-  if (width > 0) parts.push(`${width} × ${height}`);
-  parts.push(`${Math.max(0, Math.round(framesPerSecond))} fps`);
-  const rate = Math.max(0, bitsPerSecond);
-  parts.push(rate < 1e6 ? `${Math.round(rate / 1000)} kbit/s` : `${(rate / 1e6).toFixed(1)} Mbit/s`);
-  return parts.join(" · ");
-}
-
-const viewer = new Viewer();
-stage.onAction = () => viewer.act();
-stage.onFirstPicture = () => viewer.firstPicture();
-stage.onPlayBlocked = () => viewer.playBlocked();
-window.addEventListener("hashchange", () => viewer.start());
-window.addEventListener("online", () => viewer.hurry());
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) viewer.hurry();
-});
-
-// What the page is doing, for those who look in from outside: to be read, not to be changed.
-window.screenRelay = Object.freeze({
-  get phase() {
-    return viewer.phase;
-  },
-  get error() {
-    return viewer.error;
-  },
-  get framesDecoded() {
-    return viewer.framesDecoded;
-  },
-  get videoWidth() {
-    return stage.pictureSize.width;
-  },
-  get videoHeight() {
-    return stage.pictureSize.height;
-  },
-  get reconnects() {
-    return viewer.reconnects;
-  },
-  get source() {
-    return viewer.source;
-  },
-  get pointer() {
-    return pointer.state;
-  },
-});
-
-viewer.start();
-(async () => {
-  for (;;) {
-    await viewer.look().catch(() => {});
-    await new Promise((resume) => setTimeout(resume, LOOK_EVERY));
-  }
-})();

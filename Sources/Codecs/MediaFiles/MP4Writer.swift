@@ -1,0 +1,107 @@
+import CLibAV
+import MediaTypes
+
+/// Writes one H.264 track as MP4 (ISO/IEC 14496-14), by libavformat.
+final class MP4Writer: MediaFormatWriter {
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private var isOpen = false
+    private var lastDecodingTime: Int64?
+
+    init(path: String, track: MediaTrack, configuration: DecoderConfiguration) throws(MediaFileError) {
+        av_log_set_level(AV_LOG_FATAL)
+        var made: UnsafeMutablePointer<AVFormatContext>?
+        let code = avformat_alloc_output_context2(&made, nil, "mp4", nil)
+        guard code >= 0, let made else { throw MediaFileError(code) }
+        guard let packet = av_packet_alloc() else {
+            avformat_free_context(made)
+            throw .outOfMemory
+        }
+        context = made
+        self.packet = packet
+        try Self.addTrack(track, configuration.bytes, to: made)
+        // Without the prefix a colon in the name would make it another protocol's.
+        try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
+        isOpen = true
+        // Times before the first picture's are for the decoder alone: they must not move all others.
+        made.pointee.avoid_negative_ts = 0
+        try check(avformat_write_header(made, nil))
+    }
+
+    deinit {
+        if isOpen { avio_closep(&context.pointee.pb) }
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        av_packet_free(&packet)
+        avformat_free_context(context)
+    }
+
+    func write(_ bytes: consuming [UInt8], _ times: MediaTimes, isKey: Bool) throws(MediaFileError) {
+        guard let stream = context.pointee.streams[0] else { throw .outOfMemory }
+        defer { av_packet_unref(packet) }
+        let base = stream.pointee.time_base
+        var decodingTime = Self.ticks(times.decoding, in: base)
+        // They have to grow from one packet to the next.
+        if let lastDecodingTime { decodingTime = max(decodingTime, lastDecodingTime + 1) }
+        lastDecodingTime = decodingTime
+        packet.pointee.stream_index = 0
+        packet.pointee.dts = decodingTime
+        packet.pointee.pts = max(decodingTime, Self.ticks(times.presentation, in: base))
+        packet.pointee.duration = Self.ticks(times.duration, in: base)
+        packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
+        let count = Int32(clamping: bytes.count)
+        // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.
+        let code = bytes.withUnsafeMutableBufferPointer { bytes in
+            packet.pointee.data = bytes.baseAddress
+            packet.pointee.size = count
+            return av_write_frame(context, packet)
+        }
+        packet.pointee.data = nil
+        packet.pointee.size = 0
+        try check(code)
+        try check(context.pointee.pb.pointee.error)
+    }
+
+    func finish() throws(MediaFileError) {
+        guard isOpen else { return }
+        let trailer = av_write_trailer(context)
+        let late = context.pointee.pb.pointee.error
+        isOpen = false
+        let closing = avio_closep(&context.pointee.pb)
+        for code in [trailer, late, closing] { try check(code) }
+    }
+
+    private static func addTrack(
+        _ track: MediaTrack, _ record: [UInt8], to context: UnsafeMutablePointer<AVFormatContext>
+    ) throws(MediaFileError) {
+        guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar else {
+            throw .outOfMemory
+        }
+        // The clock of RTP and MPEG.
+        stream.pointee.time_base = AVRational(num: 1, den: 90_000)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+        parameters.pointee.codec_id = AV_CODEC_ID_H264
+        parameters.pointee.width = Int32(clamping: track.size.width)
+        parameters.pointee.height = Int32(clamping: track.size.height)
+        if track.changesParameterSets { parameters.pointee.codec_tag = tag("avc3") }
+        let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
+        guard let memory = av_mallocz(record.count + padding) else { throw .outOfMemory }
+        record.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { memory.copyMemory(from: base, byteCount: bytes.count) }
+        }
+        parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        parameters.pointee.extradata_size = Int32(clamping: record.count)
+    }
+
+    /// MKTAG: the first letter in the lowest byte.
+    private static func tag(_ name: StaticString) -> UInt32 {
+        name.withUTF8Buffer { bytes in bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
+    }
+
+    private static func ticks(_ interval: Interval, in base: AVRational) -> Int64 {
+        av_rescale_q(interval.nanoseconds, AVRational(num: 1, den: 1_000_000_000), base)
+    }
+
+    private func check(_ code: Int32) throws(MediaFileError) {
+        if code < 0 { throw MediaFileError(code) }
+    }
+}

@@ -1,0 +1,47 @@
+import MediaTypes
+public import Signalling
+import Synchronization
+import Threading
+
+extension ScreenRelayHost {
+    /// The rooms and who is in them, as they are now. Waits for the signalling thread, at most 1 s; nil where that has ended.
+    public func rooms() -> RoomsDocument? {
+        let answer = Answer<RoomsDocument>()
+        signalling.describe { answer?.give(RoomsDocument($0)) }
+        return answer?.take()
+    }
+
+    /// Has somebody leave, whom ``rooms()`` or the news named; false where nobody has that identifier. Who has the link can come
+    /// back. Waits like ``rooms()``.
+    public func removeVisitor(_ id: String) -> Bool {
+        let answer = Answer<Bool>()
+        signalling.kick(id) { answer?.give($0) }
+        return answer?.take() ?? false
+    }
+}
+
+/// What one thread waits for and another one gives.
+private final class Answer<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let wake: WakeUp
+
+    /// nil where no descriptor is left.
+    init?() {
+        guard let wake = WakeUp() else { return nil }
+        self.wake = wake
+    }
+
+    func give(_ value: Value) {
+        self.value.withLock { $0 = value }
+        wake.signal()
+    }
+
+    func take() -> Value? {
+        let deadline = monotonicNow() + .seconds(1)
+        while monotonicNow() < deadline {
+            if let value = value.withLock({ $0 }) { return value }
+            wake.wait(until: deadline)
+        }
+        return value.withLock { $0 }
+    }
+}

@@ -1,0 +1,44 @@
+/// The unit by which systemd starts a share with a user's graphical session (systemd.service(5)).
+public enum ServiceUnit {
+    /// The unit's text; `program` is the path of the program that it starts.
+    public static func text(program: String) -> String {
+        """
+        [Unit]
+        Description=ScreenRelay: shares this screen to a room
+        Documentation=man:screenrelay-share(1)
+        PartOf=graphical-session.target
+        After=graphical-session.target
+
+        [Service]
+        # Options stand in ~/.config/screenrelay/config. The link is in the journal: journalctl --user -u screenrelay
+        ExecStart=\(quoted(program)) share --no-qr
+        # Viewers are told that sharing has ended.
+        ExecStop=\(quoted(program)) stop --pid $MAINPID
+        Restart=on-failure
+        RestartSec=5
+        # A wrong option, a window that is closed, a permission that is missing: the same would happen again.
+        RestartPreventExitStatus=64 65 66 77
+        NoNewPrivileges=yes
+        LockPersonality=yes
+        RestrictSUIDSGID=yes
+        UMask=0077
+
+        [Install]
+        WantedBy=graphical-session.target
+
+        """
+    }
+
+    /// As one word of a command line there (systemd.service(5), "Command lines"; `%` begins a specifier).
+    private static func quoted(_ path: String) -> String {
+        var word = ""
+        for character in path {
+            switch character {
+            case "\\", "\"": word += "\\\(character)"
+            case "%", "$": word += "\(character)\(character)"
+            default: word.append(character)
+            }
+        }
+        return "\"\(printable(word))\""
+    }
+}

@@ -1,0 +1,30 @@
+extension CommandSet {
+    /// A settings file with every option in it, commented out, for `screenrelay config`; of one command alone where `name`
+    /// is not nil.
+    public func settingsTemplate(for name: String? = nil) -> String {
+        var lines = [
+            "# Settings of \(program): ~/.config/\(program)/config, or a file that --config names.",
+            "# What the command line says wins. Of [\(Self.groupForAll)], a command takes what it has an option for.",
+            "", "[\(Self.groupForAll)]",
+        ]
+        for command in commandsWithSettings where name == nil || command.name == name {
+            lines += ["", "[\(command.name)]"]
+            for option in command.settable {
+                lines += wrapped(option.help, indent: 2).map { "#" + $0.dropFirst() }
+                lines.append("#\(option.long)=\(option.settingExample)")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Option {
+    fileprivate var settingExample: String {
+        let text: String
+        switch value {
+        case .none: return "true"
+        case .required(let name), .optional(let name): text = `default` ?? name
+        }
+        return repeats ? "\(text);\(text)" : text
+    }
+}

@@ -1,0 +1,141 @@
+import CGLib
+public import CommandLine
+import Glibc
+
+/// Reads settings files: key files, by GLib.
+public enum SettingsFile {
+    /// A larger one is no settings file.
+    public static let limit = 64 * 1024
+
+    /// The file that is read where none is named: `$XDG_CONFIG_HOME/screenrelay/config`, else `~/.config/screenrelay/config`; nil
+    /// where there is no home (XDG Base Directory Specification: only absolute paths count).
+    public static func standardPath(environment: (String) -> String? = variable) -> String? {
+        if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder + "/screenrelay/config" }
+        guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.config/screenrelay/config"
+    }
+
+    /// The variable of the process's environment.
+    public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// The file's groups and keys; nil where there is no such file.
+    public static func read(_ path: String) throws(SettingsFileError) -> SettingsDocument? {
+        guard let bytes = try contents(of: path) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw .malformed(path: path, reason: "it is no text in UTF-8")
+        }
+        guard let file = g_key_file_new() else { throw .notReadable(path: path, errno: ENOMEM) }
+        defer { g_key_file_unref(file) }
+        var error: UnsafeMutablePointer<GError>?
+        guard g_key_file_load_from_data(file, text, gsize(bytes.count), G_KEY_FILE_NONE, &error) != 0 else {
+            let reason = error.flatMap { $0.pointee.message }.map { String(cString: $0) } ?? ""
+            g_clear_error(&error)
+            throw .malformed(path: path, reason: reason)
+        }
+        let places = SettingsPlaces(text)
+        var document = SettingsDocument(path: path, groups: [], entries: [])
+        for group in strings(g_key_file_get_groups(file, nil)) {
+            document.groups.append((group, places.line(ofGroup: group)))
+            for key in strings(g_key_file_get_keys(file, group, nil, nil)) {
+                document.entries.append(
+                    SettingsDocument.Entry(
+                        group: group, key: key, text: value(of: key, in: group, file),
+                        list: list(of: key, in: group, file),
+                        line: places.line(of: key, in: group)))
+            }
+        }
+        return document
+    }
+
+    /// nil where something in the value has no meaning, as "\q": GLib gives what it could read, and an error.
+    private static func value(of key: String, in group: String, _ file: OpaquePointer) -> String? {
+        var error: UnsafeMutablePointer<GError>?
+        let text = g_key_file_get_string(file, group, key, &error)
+        defer {
+            g_free(text)
+            g_clear_error(&error)
+        }
+        return error == nil ? text.map { String(cString: $0) } : nil
+    }
+
+    private static func list(of key: String, in group: String, _ file: OpaquePointer) -> [String]? {
+        var error: UnsafeMutablePointer<GError>?
+        let list = strings(g_key_file_get_string_list(file, group, key, nil, &error))
+        defer { g_clear_error(&error) }
+        return error == nil ? list : nil
+    }
+
+    /// The strings of a vector that ends with NULL, which is freed.
+    private static func strings(_ vector: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
+        guard let vector else { return [] }
+        defer { g_strfreev(vector) }
+        var result: [String] = []
+        var next = vector
+        while let text = next.pointee {
+            result.append(String(cString: text))
+            next += 1
+        }
+        return result
+    }
+
+    private static func contents(of path: String) throws(SettingsFileError) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0 {
+            if errno == ENOENT { return nil }
+            throw .notReadable(path: path, errno: errno)
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .notReadable(path: path, errno: errno)
+            }
+            bytes += buffer[..<count]
+            if bytes.count > limit { throw .malformed(path: path, reason: "it is larger than \(limit) bytes") }
+        }
+    }
+}
+
+/// In which lines of a key file its groups and keys stand: GLib doesn't tell.
+private struct SettingsPlaces {
+    private var groups: [String: Int] = [:]
+    private var keys: [String: Int] = [:]
+
+    init(_ text: String) {
+        var group = ""
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.drop { $0 == " " || $0 == "\t" }
+            if line.hasPrefix("["), let end = line.lastIndex(of: "]") {
+                group = String(line[line.index(after: line.startIndex)..<end])
+                groups[group] = groups[group] ?? index + 1
+            } else if !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") {
+                var key = line[..<equals]
+                while key.last == " " || key.last == "\t" { key.removeLast() }
+                // Of a key that stands there twice the last counts.
+                keys["\(group)]\(key)"] = index + 1
+            }
+        }
+    }
+
+    func line(ofGroup group: String) -> Int { groups[group] ?? 1 }
+    func line(of key: String, in group: String) -> Int { keys["\(group)]\(key)"] ?? line(ofGroup: group) }
+}
+
+/// Why a settings file is of no use.
+public enum SettingsFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// It can't be opened or read.
+    case notReadable(path: String, errno: Int32)
+    /// What is in it is no key file.
+    case malformed(path: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
+        case .malformed(let path, let reason): "\(path) is no settings file: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import CommandLine
+import ScreenRelayKit
+import Signalling
+
+extension HostOptions {
+    /// All that `share` and `host` have in common.
+    static let all = options + administrationOptions + SharingNews.options
+
+    static let administrationOptions = [
+        Option(
+            long: "admin-token-file", value: .required("FILE"),
+            help:
+                "keep the token of the HTTP interface for administration, /api, in this file; without it, beside the rooms' "
+                + "tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as .api@ADDRESS.token; where there is "
+                + "no such file there is no /api"),
+        Option(long: "api-lan", help: "let other machines use /api, with its token; without it, this one alone"),
+    ]
+
+    /// Who may use `/api`: who can read the file of its token, which is made where there is none; nil where none can be.
+    static func administration(
+        _ options: ParsedOptions, listen: [Signalling.ListenAddress]
+    ) throws(UsageError) -> Administration? {
+        let named = try options.value("admin-token-file", as: .text)
+        let allowsNetwork = options.has("api-lan")
+        if allowsNetwork, !options.has("lan") {
+            throw UsageError("--api-lan: without --lan no other machine gets here; add that, or leave this out")
+        }
+        do throws(TokenFileError) {
+            if let named {
+                return Administration(token: try TokenFile(path: named).token(), allowsNetwork: allowsNetwork)
+            }
+            if let file = TokenFile(administrationOf: listen.map { "\($0)" }) {
+                return Administration(token: try file.token(makesFolders: true), allowsNetwork: allowsNetwork)
+            }
+        } catch {
+            // Nobody asked for the usual file: what is wrong with it is told with the room's own.
+            let option = named.map { "--admin-token-file \($0)" } ?? (allowsNetwork ? "--api-lan" : nil)
+            if let option { throw UsageError("\(option): \(error)", exitCode: error.exitCode) }
+            return nil
+        }
+        if allowsNetwork { throw UsageError("--api-lan: name a file for its token with --admin-token-file") }
+        return nil
+    }
+}

@@ -1,0 +1,104 @@
+import CommandLine
+import Glibc
+
+/// `screenrelay config`, `man`, `completion` and `systemd-unit`: what makes a program at home on a system, printed from the
+/// option tables.
+enum Housekeeping {
+    static let commands = [
+        Command(
+            name: "config",
+            summary: "Prints a settings file with every option in it, commented out.",
+            operands: Operands(name: "COMMAND", count: 0...1, help: "for this command alone"),
+            examples: [
+                Example(
+                    "screenrelay config > ~/.config/screenrelay/config",
+                    "Begins a settings file; lines without # in front count.")
+            ]),
+        Command(
+            name: "man",
+            summary: "Prints a manual page, or writes all of them.",
+            options: [
+                Option(
+                    long: "output", short: "o", value: .required("FOLDER"),
+                    help: "write all pages into this folder, as in ~/.local/share/man/man1")
+            ],
+            operands: Operands(
+                name: "COMMAND", count: 0...1, help: "the page of this command; without it, that of the program"),
+            examples: [
+                Example("screenrelay man share | man -l -", "Reads a page that isn't installed."),
+                Example("screenrelay man -o /usr/local/share/man/man1", "Installs all of them."),
+            ]),
+        Command(
+            name: "completion",
+            summary: "Prints a script by which a shell completes command lines.",
+            operands: Operands(
+                name: "SHELL", count: 1...1, help: "bash, zsh or fish",
+                choices: CompletionShell.allCases.map(\.rawValue)),
+            examples: [
+                Example(
+                    "screenrelay completion bash > ~/.bash_completion",
+                    "For the shells that are started from now on; where nothing else is in that file.")
+            ]),
+        Command(
+            name: "systemd-unit",
+            summary: "Prints a unit by which systemd shares the screen while a user is logged in.",
+            examples: [
+                Example(
+                    "screenrelay systemd-unit > ~/.config/systemd/user/screenrelay.service",
+                    "Installs it; 'systemctl --user enable --now screenrelay' starts it.")
+            ]),
+    ]
+
+    /// Runs one of them; nil where `name` is another command.
+    static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32? {
+        switch name {
+        case "config":
+            let command = try namedCommand(options)
+            if let command, !Program.commands.takesSettings(command.name) {
+                throw UsageError("'\(command.name)' reads no settings file")
+            }
+            return print(Program.commands.settingsTemplate(for: command?.name))
+        case "man":
+            let command = try namedCommand(options)
+            if let folder = try options.value("output", as: .text) {
+                if let command { throw UsageError("--output writes all pages; leave '\(command.name)' out") }
+                return writePages(to: folder)
+            }
+            return print(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
+        case "completion":
+            let shell = try ValueFormat<CompletionShell>.choice.read(options.operands.first ?? "", option: "completion")
+            return print(Program.commands.completion(for: shell))
+        case "systemd-unit":
+            guard let path = Program.path else {
+                return Program.fail("the program's own path can't be found out: /proc is not there", .system)
+            }
+            return print(ServiceUnit.text(program: path))
+        default: return nil
+        }
+    }
+
+    private static func namedCommand(_ options: ParsedOptions) throws(UsageError) -> Command? {
+        guard let name = options.operands.first else { return nil }
+        return try Program.commands.command(named: name)
+    }
+
+    private static func writePages(to folder: String) -> Int32 {
+        let set = Program.commands
+        var pages = [(set.program, set.manualPage)]
+        pages += set.commands.map { (set.manualName(of: $0), set.manualPage(of: $0)) }
+        for (name, page) in pages {
+            let path = "\(folder)/\(name).1"
+            let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+            var isWritten = file >= 0 && writeAll(Array(page.utf8), to: file)
+            if file >= 0, close(file) != 0 { isWritten = false }
+            if !isWritten {
+                return Program.fail("--output \(folder): \(path): \(String(cString: strerror(errno)))", .cannotWrite)
+            }
+        }
+        return ExitCode.success.rawValue
+    }
+
+    private static func print(_ text: String) -> Int32 {
+        StandardStreams.print(text) ? ExitCode.success.rawValue : ExitCode.inputOutput.rawValue
+    }
+}

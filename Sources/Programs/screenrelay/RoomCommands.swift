@@ -1,0 +1,93 @@
+import CommandLine
+import ScreenRelayKit
+import Signalling
+
+/// `screenrelay rooms` and `kick`: who is in the rooms of a host that runs, and who no longer.
+enum RoomCommands {
+    /// Shows what a host has told of its rooms, for people.
+    static func show(_ json: String, of process: Int32, isLabelled: Bool) throws(ControlError) {
+        let document = try read(json, of: process)
+        var text = isLabelled ? "\(process):\n" : ""
+        for room in document.rooms { text += lines(of: room) }
+        StandardStreams.print(text)
+    }
+
+    /// Has whom people call `who` leave; gives the exit code.
+    static func kick(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
+        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
+        guard let (room, member) = found.first else {
+            return Program.fail(
+                "'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
+        }
+        guard found.count == 1 else {
+            let names = found.prefix(5).map(\.member.id).joined(separator: ", ")
+            return Program.fail("'\(who)' could be \(found.count) of them; give one's identifier: \(names)", .usage)
+        }
+        _ = try client.ask(.kick(member.id), of: process)
+        StandardStreams.print("\(member.words) is removed from the room \(room)\n")
+        return ExitCode.success.rawValue
+    }
+
+    private static func read(_ json: String, of process: Int32) throws(ControlError) -> RoomsDocument {
+        do throws(RoomsDocumentError) {
+            return try RoomsDocument(json: json)
+        } catch {
+            throw .refused(process: process, reason: error.description)
+        }
+    }
+
+    private static func lines(of room: RoomsDocument.Room) -> String {
+        let tracks = room.tracks.map { "\($0.name) \($0.state)" }
+        let shown = tracks.isEmpty ? "nothing is shown" : tracks.joined(separator: ", ")
+        guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" }
+        var table = TextTable()
+        table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS"])
+        for member in room.members {
+            let tracks =
+                (member.tracks.isEmpty ? "-" : member.tracks.joined(separator: ","))
+                + (member.meeting ? " (meeting)" : "")
+            table.add([
+                member.id, member.kind, member.name ?? "-", member.address, age(member.seconds), tracks,
+            ])
+        }
+        return "\(room.name): \(shown); \(room.members.count) there\n" + table.text
+    }
+
+    /// `0:07`, `12:07`, `1:02:07`
+    private static func age(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds >= 0, seconds < 1e9 else { return "?" }
+        let whole = Int(seconds)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
+        return hours > 0 ? "\(hours):\(two(minutes)):\(two(whole % 60))" : "\(minutes):\(two(whole % 60))"
+    }
+}
+
+extension RoomsDocument.Member {
+    /// As "viewer Ann (192.168.1.7)"; control characters made visible.
+    var words: String { visitorWords(kind: kind, name: name, address: address) }
+}
+
+/// Somebody in a room, in words for people.
+func visitorWords(kind: String, name: String?, address: String) -> String {
+    "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
+}
+
+/// A name that somebody has chosen, as it can be shown in a terminal.
+private func shownName(_ name: String) -> String {
+    String(
+        String.UnicodeScalarView(
+            name.unicodeScalars.map { scalar in
+                scalar.properties.generalCategory.isControl ? "\u{FFFD}" : scalar
+            }))
+}
+
+extension Unicode.GeneralCategory {
+    /// What moves the cursor, turns the writing around or can't be seen.
+    fileprivate var isControl: Bool {
+        switch self {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

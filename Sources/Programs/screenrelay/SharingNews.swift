@@ -1,0 +1,161 @@
+import CommandLine
+import Ingest
+import ScreenRelayKit
+import Signalling
+import Synchronization
+
+/// What `share` and `host` tell on standard output: the links, their QR code, who comes and who leaves; with `--json` the same for
+/// programs, an object a line.
+final class SharingNews: Sendable {
+    static let options = [
+        Option(
+            long: "json",
+            help:
+                "for programs: on standard output a JSON object a line, with an event of started, came, left, state or "
+                + "ended (Protocol/control.md)"),
+        Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
+        Option(
+            long: "no-qr",
+            help:
+                "print no QR code; without either, one is printed to a terminal where other machines can reach the link"
+        ),
+    ]
+    static let alternatives = [["qr", "no-qr"]]
+
+    private struct State {
+        /// Who watches, by room.
+        var watching: [String: Set<String>] = [:]
+        /// Whether the links are out: news before that waits.
+        var hasStarted = false
+        /// Whether people have seen enough: that all leave at the end is no news.
+        var isQuiet = false
+        var early: [String] = []
+    }
+
+    private let isJSON: Bool
+    private let code: CodeChoice
+    private let output: LineOutput
+    private let state = Mutex(State())
+
+    /// What somebody asks to be told, and how.
+    struct Style {
+        fileprivate let isJSON: Bool
+        fileprivate let code: CodeChoice
+
+        /// As the options say.
+        init(_ options: ParsedOptions) throws(UsageError) {
+            let isWanted = options.has("qr")
+            if isWanted, let other = ["no-qr", "json"].first(where: { options.has($0) }) {
+                throw UsageError("--qr and --\(other) can't go together; leave one out")
+            }
+            isJSON = options.has("json")
+            code = isWanted ? .always : options.has("no-qr") || isJSON ? .never : .whereUseful
+        }
+    }
+
+    /// News as they are asked for; nil where no thread or descriptor is left.
+    init?(_ style: Style) {
+        let isJSON = style.isJSON
+        self.isJSON = isJSON
+        code = style.code
+        let output = LineOutput { count in
+            isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
+        }
+        guard let output else { return nil }
+        self.output = output
+    }
+
+    /// The links are good: says so. For people `introduction` stands in front, and `more` behind them.
+    func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
+        let links = [host.link] + host.advertisedLinks
+        let further = host.furtherRooms.compactMap { room in host.link(to: room).map { (room: room, link: $0) } }
+        let lines: [String]
+        if isJSON {
+            let rooms = ([(host.room, links)] + further.map { ($0.room, [$0.link]) }).map { name, links in
+                object([("name", quoted(name)), ("links", array(links))])
+            }
+            lines = [
+                Self.event(
+                    "started",
+                    [
+                        ("links", array(links)), ("room", quoted(host.room)),
+                        ("rooms", "[\(rooms.joined(separator: ","))]"),
+                    ])
+            ]
+        } else {
+            // The one for this network on a line of its own, first, for who reads it by a program.
+            lines =
+                [introduction, links[0]] + links.dropFirst().map { "From outside: \($0)" }
+                + further.map { "The room \($0.room): \($0.link)" } + more + code.lines(for: links[0])
+        }
+        // In one piece with what has come before: nothing may come between.
+        state.withLock { state in
+            state.hasStarted = true
+            for line in lines + state.early { output.write(line) }
+            state.early = []
+        }
+    }
+
+    /// Somebody has come or left. Any thread; doesn't block.
+    func tell(_ news: RoomNews) {
+        state.withLock { state in
+            var watching = state.watching[news.room] ?? []
+            let isWatching = news.who.kind != .publisher
+            switch news.change {
+            case .came: if isWatching { watching.insert(news.who.id) }
+            case .left: watching.remove(news.who.id)
+            }
+            state.watching[news.room] = watching.isEmpty ? nil : watching
+            write(isJSON ? json(news, watching.count) : words(news, watching.count), &state)
+        }
+    }
+
+    /// The source of a track does something else. Any thread; doesn't block.
+    func tell(_ source: Ingest.SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
+        guard isJSON else { return }
+        state.withLock { state in
+            write(
+                Self.event(
+                    "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))]),
+                &state)
+        }
+    }
+
+    /// The end has begun: everybody will leave.
+    func ending() { state.withLock { $0.isQuiet = !isJSON } }
+
+    /// All is over, with that exit code; waits until it is written, but not for long.
+    func ended(_ code: Int32) {
+        if isJSON {
+            state.withLock { state in
+                if state.hasStarted { output.write(Self.event("ended", [("exitCode", "\(code)")])) }
+            }
+        }
+        output.flush()
+    }
+
+    private func write(_ line: String, _ state: inout State) {
+        if state.isQuiet { return }
+        if state.hasStarted { output.write(line) } else if state.early.count < 1000 { state.early.append(line) }
+    }
+
+    private func words(_ news: RoomNews, _ count: Int) -> String {
+        let who = visitorWords(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
+        return "\(WallClock.now.timeOfDay) \(who) \(news.change.rawValue); \(count) \(count == 1 ? "watches" : "watch")"
+    }
+
+    private func json(_ news: RoomNews, _ count: Int) -> String {
+        var fields = [
+            ("room", quoted(news.room)), ("id", quoted(news.who.id)), ("kind", quoted(news.who.kind.rawValue)),
+            ("address", quoted(news.who.address)),
+        ]
+        if let name = news.who.name { fields.append(("name", quoted(name))) }
+        return Self.event(news.change.rawValue, fields + [("watching", "\(count)")])
+    }
+
+    private static func event(_ name: String, _ fields: [(String, String)]) -> String {
+        object([("event", quoted(name)), ("time", quoted(WallClock.now.timestamp))] + fields)
+    }
+
+    private func array(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
+}

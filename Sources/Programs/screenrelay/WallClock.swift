@@ -1,0 +1,34 @@
+import Glibc
+
+/// The time of day.
+struct WallClock {
+    private let time: timespec
+
+    static var now: WallClock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallClock(time: time)
+    }
+
+    /// `12:03:04`, here.
+    var timeOfDay: String {
+        var (seconds, parts) = (time.tv_sec, tm())
+        localtime_r(&seconds, &parts)
+        return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.digits(Int($0), 2) }.joined(separator: ":")
+    }
+
+    /// `2026-11-20T12:03:04.567Z` (RFC 3339)
+    var timestamp: String {
+        var (seconds, parts) = (time.tv_sec, tm())
+        gmtime_r(&seconds, &parts)
+        let date = [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.digits(Int($0), 2) }
+        return date.map { Self.digits($0.0, $0.1) }.joined(separator: "-") + "T" + clock.joined(separator: ":")
+            + "." + Self.digits(Int(time.tv_nsec / 1_000_000), 3) + "Z"
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+}

@@ -1,0 +1,90 @@
+import CGLib
+import Rooms
+
+/// Who may use `/api`.
+public struct Administration: Sendable {
+    /// The Bearer token that it takes; it lets into no room.
+    public let token: String
+    /// Whether other machines may use it, and not this one alone.
+    public let allowsNetwork: Bool
+
+    public init(token: String, allowsNetwork: Bool) {
+        self.token = token
+        self.allowsNetwork = allowsNetwork
+    }
+}
+
+/// `/api`: the rooms and who is in them, for who has the administration's token (`Protocol/openapi.yaml`).
+///
+/// No page of another origin gets in, whatever it knows, and no answer has a CORS header.
+extension Site {
+    func administration(_ exchange: HTTPExchange, _ path: ArraySlice<String>) {
+        if let refusal = refusal(for: exchange) { return exchange.answer(refusal) }
+        let names = Array(path)
+        switch names.count {
+        case 1 where names[0] == "rooms":
+            answer(exchange, "GET") { Self.document(RoomsDocument(report())) }
+        case 2 where names[0] == "rooms":
+            answer(exchange, "GET") {
+                let room = RoomsDocument(report()).rooms.first { $0.name == names[1] }
+                return room.map { Self.document($0) } ?? Self.problem(404, "no such room")
+            }
+        case 4 where names[0] == "rooms" && names[2] == "members":
+            answer(exchange, "DELETE") {
+                guard let visitor = visitors[names[3]], visitor.room == names[1] else {
+                    return Self.problem(404, "no such member")
+                }
+                _ = kick(visitor.who.id)
+                return HTTPResponse(204, headers: Self.commonHeaders + [("Cache-Control", "no-store")])
+            }
+        default: exchange.answer(Self.problem(404, "not found"))
+        }
+    }
+
+    private func refusal(for exchange: HTTPExchange) -> HTTPResponse? {
+        guard let adminAccess else { return Self.problem(404, "not found") }
+        guard adminAccess.allowsNetwork || FailedAttempts.isLoopback(exchange.clientAddress) else {
+            return Self.problem(403, "not from this address")
+        }
+        guard case .ours = origin(of: exchange) else { return Self.problem(403, "not from this origin") }
+        let now = g_get_monotonic_time() / 1_000_000
+        guard attempts.mayTry(exchange.clientAddress, now: now) else {
+            return Self.problem(429, "too many attempts", [("Retry-After", "30")])
+        }
+        if adminAccess.token.matches(Self.bearer(exchange.header("Authorization")) ?? "") { return nil }
+        attempts.note(exchange.clientAddress, now: now)
+        return Self.problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
+        guard exchange.method == method else {
+            return exchange.answer(Self.problem(405, "not possible", [("Allow", method)]))
+        }
+        exchange.answer(work())
+    }
+
+    private static func document(_ value: some Encodable) -> HTTPResponse { json(200, RoomsDocument.json(value)) }
+
+    private static func problem(
+        _ status: UInt32, _ words: String, _ headers: [(String, String)] = []
+    ) -> HTTPResponse {
+        json(status, RoomsDocument.json(["error": words]), headers)
+    }
+
+    private static func json(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
+        HTTPResponse(
+            status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers,
+            contentType: "application/json", body: Array(text.utf8))
+    }
+}
+
+/// The administration as the site keeps it.
+struct AdministrationAccess {
+    let token: AccessToken
+    let allowsNetwork: Bool
+
+    init(_ administration: Administration) {
+        token = AccessToken(administration.token)
+        allowsNetwork = administration.allowsNetwork
+    }
+}

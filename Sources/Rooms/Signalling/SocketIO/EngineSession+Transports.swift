@@ -1,0 +1,111 @@
+import CGLib
+import OneToOne
+
+/// Long polling: a GET waits for what is said to the client, a POST brings what the client says.
+extension EngineSession {
+    /// Takes a GET: answered at once where there is something to say, else when there is.
+    func poll(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
+        guard waiting == nil else {
+            exchange.answer(.engineError(.badRequest, headers))
+            return end()
+        }
+        exchange.pause()
+        waiting = Poll(exchange: exchange, headers: headers)
+        flush()
+        if case .closing = state, unsent.isEmpty { return end() }
+        // Who is about to go over to its WebSocket must not wait for an answer here.
+        if upgrade?.isProbed == true { answerPoll([EnginePacket(.noop)]) }
+    }
+
+    /// Whether a POST may begin on `connection`: not beside another.
+    func mayPost(on connection: ClientConnection?) -> Bool {
+        guard posting == nil || posting === connection else {
+            end()
+            return false
+        }
+        posting = connection
+        return true
+    }
+
+    /// Takes a POST, whole.
+    func post(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
+        posting = nil
+        var payloadLimits = EnginePayload.Limits()
+        payloadLimits.bytes = min(payloadLimits.bytes, limits.body)
+        guard let packets = try? EnginePayload.decode(exchange.body, version, limits: payloadLimits),
+            pay(for: packets.count)
+        else {
+            exchange.answer(.engineError(.badRequest, headers))
+            return end()
+        }
+        exchange.answer(
+            HTTPResponse(200, headers: headers, contentType: "text/plain; charset=UTF-8", body: [0x6F, 0x6B]))
+        for packet in packets { receive(packet) }
+    }
+
+    private func pay(for packets: Int) -> Bool {
+        let now = g_get_monotonic_time()
+        packetsPaid = max(packetsPaid, now - Self.burstTime) + packets * (1_000_000 / max(1, limits.messagesPerSecond))
+        return packetsPaid <= now
+    }
+
+    func flush() {
+        guard waiting != nil, !unsent.isEmpty else { return }
+        // python-engineio 3 takes no more at once.
+        let packets = Array(unsent.prefix(16))
+        unsent.removeFirst(packets.count)
+        unsentCount = unsent.reduce(0) { $0 + Self.cost(of: $1) }
+        answerPoll(packets)
+    }
+
+    func answerPoll(_ packets: [EnginePacket]) {
+        guard let poll = waiting else { return }
+        waiting = nil
+        let body = Array(EnginePayload.encode(packets, version).utf8)
+        poll.exchange.answer(
+            HTTPResponse(200, headers: poll.headers, contentType: "text/plain; charset=UTF-8", body: body))
+        poll.exchange.resume()
+    }
+}
+
+/// Going over from polling to a WebSocket.
+extension EngineSession {
+    /// Whether a WebSocket may try to take over.
+    var mayUpgrade: Bool {
+        if case .open = state { isPolling && upgrade == nil } else { false }
+    }
+
+    /// Takes a WebSocket, which isn't started yet. It takes over when the client has probed it and says so, in 10 s or never.
+    func probe(_ socket: WebSocketConnection) {
+        upgrade = Upgrade(socket: socket, deadline: g_get_monotonic_time() + limits.engineUpgradeTime.microseconds)
+        socket.onMessage = { [unowned self] text in probing(text) }
+        socket.onEnd = { [unowned self] in upgrade = nil }
+    }
+
+    private func probing(_ text: String) {
+        guard let socket = upgrade?.socket else { return }
+        switch EnginePacket(parsing: text) {
+        case EnginePacket(.ping, "probe"):
+            upgrade?.isProbed = true
+            socket.send(EnginePacket(.pong, "probe").encoded)
+            flush()
+            answerPoll([EnginePacket(.noop)])
+        case EnginePacket(.upgrade) where upgrade?.isProbed == true:
+            upgrade = nil
+            transport = .webSocket(socket)
+            lastHeard = g_get_monotonic_time()
+            listen(to: socket)
+            answerPoll([EnginePacket(.noop)])
+            for packet in unsent { socket.send(packet.encoded) }
+            unsent = []
+        default: socket.close(.policy)
+        }
+    }
+
+    func dropUpgrade() {
+        guard let socket = upgrade?.socket else { return }
+        upgrade = nil
+        socket.onEnd = {}
+        socket.abort()
+    }
+}

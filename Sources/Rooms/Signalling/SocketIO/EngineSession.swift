@@ -1,0 +1,206 @@
+import CGLib
+import OneToOne
+
+/// A client's Engine.IO session: packets both ways, over long polling, over a WebSocket, or first the one and then the other.
+///
+/// Belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
+final class EngineSession {
+    /// A GET that waits for something to be said.
+    struct Poll {
+        let exchange: HTTPExchange
+        let headers: [(String, String)]
+    }
+
+    enum Transport {
+        case polling
+        case webSocket(WebSocketConnection)
+    }
+
+    enum State {
+        case open
+        /// All is said that will be said; a polling client has until the deadline to fetch it.
+        case closing(deadline: Int)
+        case ended
+    }
+
+    /// A WebSocket that a polling client would go over to.
+    struct Upgrade {
+        let socket: WebSocketConnection
+        let deadline: Int
+        var isProbed = false
+    }
+
+    /// Unguessable: who knows it can speak for the client.
+    let name: String
+    let version: EngineVersion
+    /// Takes each message's text.
+    var onMessage: (String) -> Void = { _ in }
+    /// The session is over.
+    var onEnd: () -> Void = {}
+
+    let limits: SignallingLimits
+    var transport: Transport
+    var state = State.open
+    var upgrade: Upgrade?
+    var waiting: Poll?
+    /// The POST whose body is still coming; nil, or gone, where there is none.
+    weak var posting: ClientConnection?
+    var unsent: [EnginePacket] = []
+    var unsentCount = 0
+    var lastHeard: Int
+    private var lastPing: Int
+    private var awaitsPong = false
+    /// When a polling client's packets so far are paid for, at `messagesPerSecond` (microseconds).
+    var packetsPaid: Int
+
+    /// What a polling client saves up by keeping quiet, in microseconds' worth of packets.
+    static let burstTime = 2_000_000
+    private static let farewellTime = 5_000_000
+
+    /// A session over `socket`, which isn't started yet, or by polling.
+    init(name: String, version: EngineVersion, socket: WebSocketConnection?, limits: SignallingLimits) {
+        self.name = name
+        self.version = version
+        self.limits = limits
+        transport = socket.map { .webSocket($0) } ?? .polling
+        let now = g_get_monotonic_time()
+        lastHeard = now
+        lastPing = now
+        packetsPaid = now - Self.burstTime
+        if let socket { listen(to: socket) }
+    }
+
+    /// Whether there is nothing left of it.
+    var hasEnded: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    /// Whether it goes by requests; not once a WebSocket has taken over.
+    var isPolling: Bool {
+        if case .polling = transport { true } else { false }
+    }
+
+    /// Sends the greeting that opens the session.
+    func greet() {
+        let greeting = EngineGreeting(
+            session: name, version: version, mayUpgrade: isPolling,
+            pingInterval: limits.enginePingInterval.microseconds / 1000,
+            pingTimeout: limits.enginePingTimeout.microseconds / 1000, payloadLimit: limits.body)
+        send(greeting.packet)
+    }
+
+    /// Sends a message. A client that leaves too much unread is dropped.
+    func send(_ packet: SocketPacket) {
+        send(EnginePacket(.message, packet.encoded))
+    }
+
+    /// Ends the session when what was sent has been read, or in 5 s.
+    func close() {
+        guard case .open = state else { return }
+        dropUpgrade()
+        switch transport {
+        case .webSocket(let socket):
+            state = .closing(deadline: .max)
+            socket.close(.normal)
+        case .polling:
+            send(EnginePacket(.close))
+            guard case .open = state else { return }
+            if unsent.isEmpty { return end() }
+            state = .closing(deadline: g_get_monotonic_time() + Self.farewellTime)
+        }
+    }
+
+    /// Ends at once; a second time does nothing.
+    func end() {
+        if case .ended = state { return }
+        state = .ended
+        dropUpgrade()
+        unsent = []
+        answerPoll([EnginePacket(.close)])
+        if case .webSocket(let socket) = transport {
+            socket.onEnd = {}
+            socket.abort()
+        }
+        onEnd()
+    }
+
+    /// Ends a session whose client is perhaps not even there: by polling nothing is kept for it.
+    func endIdle() {
+        if isPolling { end() } else { close() }
+    }
+
+    /// Tells the client that the host goes, over a WebSocket by its close code.
+    func endWithHost() {
+        guard case .webSocket(let socket) = transport else { return end() }
+        state = .closing(deadline: .max)
+        socket.close(.goingAway)
+    }
+
+    /// Keeps the heart beating, and ends what has stopped. To be called several times in a ping's time-out.
+    func tick() {
+        let now = g_get_monotonic_time()
+        if case .webSocket(let socket) = transport { socket.tick() }
+        upgrade?.socket.tick()
+        if let deadline = upgrade?.deadline, now > deadline { upgrade?.socket.close(.policy) }
+        switch state {
+        case .ended: return
+        case .closing(let deadline):
+            if now > deadline { end() }
+            return
+        case .open: break
+        }
+        // A request that waits says by itself when its client is gone.
+        if let waiting, waiting.exchange.clientIsGone { return end() }
+        let interval = limits.enginePingInterval.microseconds
+        let patience = limits.enginePingTimeout.microseconds
+        switch version {
+        case .three: if now - lastHeard > interval + patience { end() }
+        case .four where awaitsPong: if now - lastPing > patience { end() }
+        case .four:
+            guard now - lastPing >= interval else { return }
+            lastPing = now
+            awaitsPong = true
+            send(EnginePacket(.ping))
+        }
+    }
+
+    // MARK: - Packets
+
+    private func send(_ packet: EnginePacket) {
+        guard case .open = state else { return }
+        switch transport {
+        case .webSocket(let socket): socket.send(packet.encoded)
+        case .polling:
+            unsent.append(packet)
+            unsentCount += Self.cost(of: packet)
+            guard unsentCount <= limits.unread else { return end() }
+            flush()
+        }
+    }
+
+    /// What a packet that waits takes of `limits.unread`.
+    static func cost(of packet: EnginePacket) -> Int { packet.text.utf8.count + 16 }
+
+    func receive(_ packet: EnginePacket) {
+        guard case .open = state else { return }
+        lastHeard = g_get_monotonic_time()
+        switch packet.kind {
+        case .ping: send(EnginePacket(.pong, packet.text))
+        case .pong: awaitsPong = false
+        case .message: onMessage(packet.text)
+        case .close: end()
+        case .open, .upgrade, .noop: break
+        }
+    }
+
+    func received(_ text: String) {
+        // A packet that is none ends the original server's session as well.
+        guard let packet = EnginePacket(parsing: text) else { return close() }
+        receive(packet)
+    }
+
+    func listen(to socket: WebSocketConnection) {
+        socket.onMessage = { [unowned self] text in received(text) }
+        socket.onEnd = { [unowned self] in end() }
+    }
+}

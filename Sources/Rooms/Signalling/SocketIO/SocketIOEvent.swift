@@ -1,0 +1,72 @@
+import Foundation
+import OneToOne
+import Rooms
+
+/// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`.
+///
+/// Clients differ in small things: a room that isn't text counts as not named, a `label` may be a number or its digits, and a
+/// candidate's line is in `candidate` or in `sdp`.
+struct SocketIOEvent: Decodable {
+    let name: String
+    /// Empty where none is named.
+    let room: String
+    private let data: Payload?
+
+    /// Reads an event's JSON, which the transport's limits have bounded; nil if it isn't a list that begins with a name.
+    init?(json: String) {
+        guard let event = try? JSONDecoder().decode(SocketIOEvent.self, from: Data(json.utf8)) else { return nil }
+        self = event
+    }
+
+    /// What the event means to its room, coming from `member`; nil for one that a room doesn't have.
+    func pairEvent(from member: MemberID) -> PairEvent? {
+        switch (name, data?.type) {
+        case ("leave", _): .leave(member)
+        case ("message", "offer"?): data?.sdp.map { .offer(member, sdp: $0) }
+        case ("message", "answer"?): data?.sdp.map { .answer(member, sdp: $0) }
+        case ("message", "candidate"?): data?.iceCandidate.map { .candidate(member, $0) }
+        default: nil
+        }
+    }
+
+    init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        name = try list.decode(String.self)
+        room = list.isAtEnd ? "" : try list.decode(Loose.self).text ?? ""
+        data = list.isAtEnd ? nil : try? list.decode(Payload.self)
+    }
+
+    /// Text, or anything else.
+    private struct Loose: Decodable {
+        let text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    private struct Payload: Decodable {
+        let type: String?
+        let sdp: String?
+        let iceCandidate: ICECandidate?
+
+        enum CodingKeys: CodingKey {
+            case type, sdp, candidate, label, id, sdpMLineIndex, sdpMid
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            func text(_ key: CodingKeys) -> String? { try? container.decodeIfPresent(String.self, forKey: key) }
+            func number(_ key: CodingKeys) -> Int? {
+                (try? container.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
+            }
+            type = text(.type)
+            sdp = text(.sdp)
+            iceCandidate = (text(.candidate) ?? text(.sdp)).map { line in
+                ICECandidate(
+                    candidate: line, mediaIndex: number(.label) ?? number(.sdpMLineIndex),
+                    mediaTag: text(.id) ?? text(.sdpMid))
+            }
+        }
+    }
+}

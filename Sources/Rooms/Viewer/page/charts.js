@@ -1,0 +1,165 @@
+// Small live charts of what is measured. While they are closed nothing of them is there.
+
+import { element, onOtherOpened, opened, setText } from "./element.js";
+import { bitRateText, delayText, frameRateText, lossText, sizeText } from "./figures.js";
+import { label, words } from "./messages.js";
+import { roundTop } from "./series.js";
+
+const WIDTH = 300;
+const HEIGHT = 44;
+const SVG = "http://www.w3.org/2000/svg";
+
+const byId = (id) => document.getElementById(id);
+
+export class Charts {
+  #measurements;
+  #stage;
+  #panel = byId("charts");
+  #charts = [];
+  #size = null;
+  #knewDelay = false;
+
+  /** Called when they are opened or closed. */
+  onToggle = () => {};
+
+  constructor(measurements, stage) {
+    this.#measurements = measurements;
+    this.#stage = stage;
+    byId("figures").addEventListener("click", () => this.toggle());
+    byId("charts-close").addEventListener("click", () => this.close());
+    onOtherOpened(this.#panel, () => this.close());
+  }
+
+  get isOpen() {
+    return !this.#panel.hidden;
+  }
+
+  toggle() {
+    if (!this.close()) this.#open();
+  }
+
+  /** Closes them; false where they weren't open. */
+  close() {
+    if (!this.isOpen) return false;
+    const hadFocus = this.#panel.contains(document.activeElement);
+    this.#panel.hidden = true;
+    byId("charts-list").replaceChildren();
+    this.#charts = [];
+    this.onToggle();
+    if (hadFocus) byId("figures").focus();
+    return true;
+  }
+
+  /** Draws what is new. */
+  update() {
+    if (!this.isOpen) return;
+    if (this.#knewDelay !== this.#measurements.knowsDelay) this.#make();
+    for (const chart of this.#charts) chart.update();
+    const size = this.#stage.pictureSize;
+    setText(this.#size, size.width > 0 ? sizeText(size) : words.notMeasured);
+  }
+
+  #open() {
+    this.#make();
+    this.#panel.hidden = false;
+    this.update();
+    this.onToggle();
+    opened(this.#panel);
+    this.#panel.focus();
+  }
+
+  #make() {
+    const { knowsDelay, delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
+    this.#charts = [
+      knowsDelay
+        ? new Chart(words.delay, words.delayNote, delay, delayText, 50)
+        : new Chart(words.roundTrip, words.roundTripNote, roundTrip, delayText, 50),
+      new Chart(words.frameRate, "", frameRate, frameRateText, 10),
+      new Chart(words.bitRate, "", bitRate, bitRateText, 100_000),
+      new Chart(words.loss, "", loss, lossText, 1),
+    ];
+    const size = element("p", "chart-size");
+    this.#size = element("span");
+    size.append(element("span", "", {}, words.resolution), this.#size);
+    byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
+    this.#knewDelay = knowsDelay;
+  }
+}
+
+/** One chart. For the keyboard, and for who listens, it is a slider along the last minute. */
+class Chart {
+  root = element("div", "chart");
+
+  #title;
+  #series;
+  #text;
+  #least;
+  #value = element("span", "chart-value");
+  #range = element("span", "chart-range");
+  #line = document.createElementNS(SVG, "path");
+  #mark = document.createElementNS(SVG, "line");
+  #field = document.createElementNS(SVG, "svg");
+  /** How many seconds ago it is read; null while it isn't. */
+  #reading = null;
+
+  /** `text` writes a value; `least` is what the chart shows at least from bottom to top. */
+  constructor(title, note, series, text, least) {
+    this.#title = title;
+    this.#series = series;
+    this.#text = (value) => text(value) || words.notMeasured;
+    this.#least = least;
+    this.#field.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+    this.#field.setAttribute("preserveAspectRatio", "none");
+    this.#field.setAttribute("aria-hidden", "true");
+    this.#mark.setAttribute("y2", String(HEIGHT));
+    this.#field.append(this.#line, this.#mark);
+    const head = element("p");
+    head.append(element("span", "", {}, title), this.#value);
+    this.root.append(head, this.#field, this.#range);
+    if (note) this.root.append(element("span", "chart-note", {}, note));
+    this.root.tabIndex = 0;
+    for (const [name, value] of [["role", "slider"], ["aria-valuemin", 1 - series.capacity], ["aria-valuemax", 0]]) {
+      this.root.setAttribute(name, value);
+    }
+    label(this.root, note ? `${title}, ${note}. ${words.chartHint}` : `${title}. ${words.chartHint}`);
+    this.root.addEventListener("keydown", (event) => this.#key(event));
+    this.root.addEventListener("blur", () => this.#read(null));
+    this.#field.addEventListener("pointermove", (event) => this.#point(event));
+    this.#field.addEventListener("pointerleave", () => this.#read(null));
+  }
+
+  update() {
+    const range = this.#series.range;
+    this.#line.setAttribute("d", this.#series.path(WIDTH, HEIGHT, roundTop(range?.[1] ?? 0, this.#least)));
+    const [least, most] = (range ?? [null, null]).map(this.#text);
+    setText(this.#range, least === most ? "" : words.range(least, most));
+    this.#read(this.#reading);
+  }
+
+  #read(seconds) {
+    this.#reading = seconds;
+    const value = this.#text(this.#series.ago(seconds ?? 0));
+    const said = words.secondsAgo(seconds ?? 0, value);
+    setText(this.#value, seconds ? said : value);
+    this.root.setAttribute("aria-valuenow", String(-(seconds ?? 0)));
+    this.root.setAttribute("aria-valuetext", said);
+    const x = WIDTH - ((seconds ?? 0) * WIDTH) / (this.#series.capacity - 1);
+    for (const end of ["x1", "x2"]) this.#mark.setAttribute(end, x.toFixed(1));
+    this.#mark.toggleAttribute("hidden", seconds === null);
+  }
+
+  #key(event) {
+    const last = this.#series.capacity - 1;
+    const now = this.#reading ?? 0;
+    const next = { ArrowLeft: now + 1, ArrowRight: now - 1, PageUp: now - 10, PageDown: now + 10, Home: last, End: 0 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.#read(Math.max(0, Math.min(last, next)));
+  }
+
+  #point(event) {
+    const { left, width } = this.#field.getBoundingClientRect();
+    const part = Math.max(0, Math.min(1, (event.clientX - left) / width));
+    this.#read(Math.round((1 - part) * (this.#series.capacity - 1)));
+  }
+}

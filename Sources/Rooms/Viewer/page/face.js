@@ -1,0 +1,65 @@
+// What the page shows of what the viewer is doing.
+
+import { messages, words } from "./messages.js";
+
+/** Puts the viewer's state on the stage and into the bar; called at each change, and while seconds go by. */
+export class Face {
+  #viewer;
+  #stage;
+  #bar;
+
+  constructor(viewer, stage, bar) {
+    this.#viewer = viewer;
+    this.#stage = stage;
+    this.#bar = bar;
+  }
+
+  draw() {
+    const { slate = null, card = null, action = "", notice = "", status, phase } = this.#look();
+    this.#stage.slate(slate);
+    this.#stage.card(card, action);
+    this.#stage.notice(notice);
+    this.#bar.status(phase ?? this.#viewer.phase, status, this.#stage.hasPicture);
+  }
+
+  #look() {
+    const { phase, reason, source, isPlayBlocked } = this.#viewer;
+    // Who can open it asks for the password in the card's place.
+    if (phase === "locked") return { status: words.locked, phase: "failed", card: this.#hasPrompt ? null : reason };
+    if (phase === "failed") {
+      return { card: reason, action: reason.canTryAgain ? words.tryAgain : "", status: words.stopped };
+    }
+    if (isPlayBlocked) {
+      return { card: messages.playBlocked(), action: words.play, status: words.clickToPlay, phase: "playing" };
+    }
+    if (source.state === "paused") return { slate: messages.sourcePaused(source.message), status: words.paused };
+    const trouble = this.#trouble();
+    if (phase === "playing") {
+      return trouble ? { notice: line(trouble), status: words.stale } : { status: words.live };
+    }
+    // While the page is getting the picture back, the last one stays in sight.
+    const present = this.#words();
+    const status = phase === "reconnecting" ? words.connectingAgain : trouble ? words.waiting : words.connecting;
+    if (this.#stage.hasPicture && reason) return { notice: messages.oldPicture(present), status };
+    return { card: trouble ?? present, status };
+  }
+
+  /** What keeps the picture from being new, as the host says; null where nothing does. */
+  #trouble() {
+    const { state, message, age } = this.#viewer.source;
+    if (state === "waiting") return messages.sourceWaiting();
+    return state === "gone" ? messages.sourceGone(message, age) : null;
+  }
+
+  #words() {
+    const { reason, retryIn, phase } = this.#viewer;
+    if (reason) return messages.retrying(reason, retryIn ?? 0);
+    return phase === "negotiating" ? messages.negotiating() : messages.connecting();
+  }
+
+  get #hasPrompt() {
+    return !document.getElementById("prompt").hidden;
+  }
+}
+
+const line = ({ title, detail }) => [title, detail].filter(Boolean).join(" ");

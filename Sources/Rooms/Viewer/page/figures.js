@@ -1,0 +1,18 @@
+// Numbers with their units, as people read them.
+
+export const sizeText = ({ width, height }) => `${width} × ${height}`;
+
+/** Milliseconds; coarser where it is many. */
+export function delayText(milliseconds) {
+  if (milliseconds === null) return "";
+  return `${milliseconds < 100 ? Math.round(milliseconds) : Math.round(milliseconds / 10) * 10} ms`;
+}
+
+export const frameRateText = (rate) => (rate === null ? "" : `${Math.round(rate)} fps`);
+
+export function bitRateText(rate) {
+  if (rate === null) return "";
+  return rate < 999_500 ? `${Math.round(rate / 1000)} kbit/s` : `${(rate / 1e6).toFixed(1)} Mbit/s`;
+}
+
+export const lossText = (percent) => (percent === null ? "" : `${percent.toFixed(percent < 10 ? 1 : 0)} %`);

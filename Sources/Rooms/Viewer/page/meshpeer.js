@@ -1,0 +1,249 @@
+// A connection to another member of the meeting: sound and pictures both ways.
+
+const ANSWER_PATIENCE = 10_000;
+const DISCONNECTED_PATIENCE = 3_000;
+const RETRY_EVERY = 6_000;
+// A small picture needs no more, and each of the others gets one.
+const MOST_BITS = 600_000;
+const MOST_EARLY = 64;
+const KINDS = ["audio", "video"];
+
+/**
+ * The way to one other member, over as many connections as it takes.
+ *
+ * Who came to the meeting later offers, and keeps at it when the connection fails. Both may offer when a device is turned on or
+ * off; where two offers cross, that of the later one holds and the other takes its own back.
+ *
+ * Handlers: send(eventName, data), onChanged() when `state` or what comes from the other has changed.
+ */
+export class MeshPeer {
+  /** "connecting", "connected" or "lost". */
+  state = "connecting";
+  /** What the other one sends. */
+  stream = new MediaStream();
+
+  #handlers;
+  #isLater;
+  #iceServers;
+  #own;
+  #connection = null;
+  #session = null;
+  #early = [];
+  #isOffering = false;
+  #wasConnected = false;
+  #hasRestarted = false;
+  #timer = null;
+  #closed = false;
+
+  /** `own`: {audio, video}, each a track or null; `isLater`: we came after the other one. */
+  constructor({ own, isLater, iceServers }, handlers) {
+    this.#own = { ...own };
+    this.#isLater = isLater;
+    this.#iceServers = iceServers;
+    this.#handlers = handlers;
+    if (isLater) this.#begin();
+  }
+
+  /** Whether sound ("audio") or pictures ("video") come from the other one now. */
+  gives(kind) {
+    return this.stream.getTracks().some((track) => track.kind === kind && track.readyState === "live" && !track.muted);
+  }
+
+  /** Sends `track` as our sound or pictures from now on; null sends none. */
+  give(kind, track) {
+    this.#own[kind] = track;
+    const connection = this.#connection;
+    if (!connection) return;
+    const transceiver = this.#transceiver(kind);
+    if (transceiver) this.#attach(transceiver, kind);
+    else if (track && connection.remoteDescription) connection.addTransceiver(track, { direction: "sendrecv" });
+  }
+
+  /** The other one offers. */
+  async offered(description) {
+    if (this.#closed) return;
+    const session = sessionOf(description);
+    // Another session is another connection: the one that was is over there.
+    if (this.#session !== null && this.#session !== session) this.#drop();
+    const connection = this.#connection ?? this.#make();
+    const crosses = this.#isOffering || connection.signalingState !== "stable";
+    if (crosses && this.#isLater) return;
+    this.#session = session;
+    try {
+      await connection.setRemoteDescription(description);
+      for (const kind of KINDS) {
+        const transceiver = this.#transceiver(kind);
+        if (transceiver) this.#attach(transceiver, kind);
+      }
+      await connection.setLocalDescription();
+    } catch {
+      if (connection === this.#connection) this.#fail();
+      return;
+    }
+    if (connection !== this.#connection) return;
+    this.#send("__answer", { sdp: connection.localDescription });
+    this.#addEarly();
+  }
+
+  /** The other one answers our offer. */
+  async answered(description) {
+    const connection = this.#connection;
+    if (connection?.signalingState !== "have-local-offer") return;
+    try {
+      await connection.setRemoteDescription(description);
+    } catch {
+      if (connection === this.#connection) this.#fail();
+      return;
+    }
+    if (connection !== this.#connection) return;
+    this.#session = sessionOf(description);
+    this.#addEarly();
+  }
+
+  /** A candidate of the other one's; it may come before what it belongs to. */
+  candidate(candidate) {
+    if (this.#closed) return;
+    if (this.#connection?.remoteDescription) {
+      // One that can't be used, or belongs to an offer that was passed over, is one less to try.
+      this.#connection.addIceCandidate(candidate).catch(() => {});
+    } else if (this.#early.length < MOST_EARLY) {
+      this.#early.push(candidate);
+    }
+  }
+
+  close() {
+    this.#closed = true;
+    this.#drop();
+  }
+
+  /** Makes a connection and offers it. */
+  #begin() {
+    this.#drop();
+    const connection = this.#make();
+    for (const kind of KINDS) {
+      const track = this.#own[kind];
+      connection.addTransceiver(track ?? kind, { direction: track ? "sendrecv" : "recvonly" });
+    }
+    this.#watch(ANSWER_PATIENCE);
+  }
+
+  #make() {
+    const connection = new RTCPeerConnection({ iceServers: this.#iceServers });
+    const only = (action) => (event) => {
+      if (connection === this.#connection) action(event);
+    };
+    connection.onnegotiationneeded = only(() => this.#offer(connection));
+    connection.onconnectionstatechange = only(() => this.#connectionChanged(connection.connectionState));
+    connection.onicecandidate = only(({ candidate }) => {
+      if (!candidate?.candidate) return;
+      const { sdpMLineIndex, sdpMid } = candidate;
+      this.#send("__ice_candidate", { candidate: candidate.candidate, label: sdpMLineIndex, id: sdpMid });
+    });
+    connection.ontrack = only(({ track }) => {
+      if (this.stream.getTracks().includes(track)) return;
+      this.stream.addTrack(track);
+      track.onmute = track.onunmute = track.onended = () => this.#changed();
+      this.#changed();
+    });
+    this.#connection = connection;
+    return connection;
+  }
+
+  #drop() {
+    clearTimeout(this.#timer);
+    this.#connection?.close();
+    this.#connection = this.#session = null;
+    this.#isOffering = this.#wasConnected = this.#hasRestarted = false;
+    this.#early = [];
+    for (const track of this.stream.getTracks()) this.stream.removeTrack(track);
+  }
+
+  async #offer(connection) {
+    // Who was there first waits for the first offer.
+    if (!this.#isLater && this.#session === null) return;
+    this.#isOffering = true;
+    try {
+      await connection.setLocalDescription();
+      if (connection === this.#connection && connection.signalingState === "have-local-offer") {
+        this.#send("__offer", { sdp: connection.localDescription });
+      }
+    } catch {
+      // An offer of the other one's came between; it has what this one was for.
+    } finally {
+      if (connection === this.#connection) this.#isOffering = false;
+    }
+  }
+
+  #transceiver(kind) {
+    return this.#connection.getTransceivers().find(
+      ({ receiver, currentDirection }) => receiver.track.kind === kind && currentDirection !== "stopped");
+  }
+
+  #attach(transceiver, kind) {
+    const track = this.#own[kind];
+    transceiver.sender.replaceTrack(track).catch(() => {});
+    // The other one learns by the direction that there is nothing to see or hear.
+    const direction = track ? "sendrecv" : "recvonly";
+    if (transceiver.direction !== direction) transceiver.direction = direction;
+  }
+
+  #addEarly() {
+    for (const candidate of this.#early.splice(0)) this.candidate(candidate);
+  }
+
+  #connectionChanged(state) {
+    if (state === "connected") {
+      clearTimeout(this.#timer);
+      this.#wasConnected = true;
+      this.#hasRestarted = false;
+      this.#limit();
+      this.#enter("connected");
+    } else if (state === "failed") {
+      this.#fail();
+    } else if (state === "disconnected") {
+      this.#watch(DISCONNECTED_PATIENCE);
+    }
+  }
+
+  /** Tries again: another path for the same connection first, then another connection. */
+  #fail() {
+    this.#enter("lost");
+    if (!this.#isLater || this.#closed) return;
+    if (this.#wasConnected && !this.#hasRestarted) {
+      this.#hasRestarted = true;
+      this.#connection.restartIce();
+      this.#watch(RETRY_EVERY);
+    } else {
+      this.#begin();
+    }
+  }
+
+  #limit() {
+    const sender = this.#transceiver("video")?.sender;
+    const parameters = sender?.getParameters();
+    if (!parameters?.encodings?.length) return;
+    parameters.encodings[0].maxBitrate = MOST_BITS;
+    sender.setParameters(parameters).catch(() => {});
+  }
+
+  #watch(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail(), delay);
+  }
+
+  #enter(state) {
+    this.state = state;
+    this.#changed();
+  }
+
+  #changed() {
+    if (!this.#closed) this.#handlers.onChanged();
+  }
+
+  #send(eventName, data) {
+    this.#handlers.send(eventName, data);
+  }
+}
+
+/** What tells one connection's descriptions from another's (RFC 8866 section 5.2: the session's id). */
+const sessionOf = ({ sdp }) => /^o=\S+ (\S+)/m.exec(sdp ?? "")?.[1] ?? "";

@@ -1,0 +1,155 @@
+// The page, put together.
+
+import { Bar } from "./bar.js";
+import { Charts } from "./charts.js";
+import { Controls } from "./controls.js";
+import { Delay } from "./delay.js";
+import { setText } from "./element.js";
+import { Face } from "./face.js";
+import { Gestures } from "./gestures.js";
+import { addViewKeys, Keys } from "./keys.js";
+import { Meeting } from "./meeting.js";
+import { Measurements } from "./measurements.js";
+import { words as meetingWords } from "./meetingwords.js";
+import { language, writeWords } from "./messages.js";
+import { People } from "./people.js";
+import { Pointer } from "./pointer.js";
+import { Prompt } from "./prompt.js";
+import { setText, Stage } from "./stage.js";
+import { Tracks } from "./tracks.js";
+import { View } from "./view.js";
+import { Viewer } from "./viewer.js";
+
+const LOOK_EVERY = 500;
+
+document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+writeWords(document);
+
+const video = document.getElementById("video");
+const stage = new Stage();
+const pointer = new Pointer(video, document.getElementById("pointer"));
+const viewer = new Viewer(stage);
+new Prompt(viewer);
+const tracks = new Tracks(viewer);
+const people = new People(viewer);
+const meeting = new Meeting(viewer);
+const delay = new Delay(viewer, video);
+const measurements = new Measurements(viewer, stage, delay);
+const charts = new Charts(measurements, stage);
+const view = new View();
+const controls = new Controls(view);
+const bar = new Bar();
+const face = new Face(viewer, stage, bar);
+const gestures = new Gestures(view);
+const keys = new Keys();
+
+stage.onAction = () => viewer.act();
+stage.onFirstPicture = () => viewer.firstPicture();
+stage.onPlayBlocked = () => viewer.playBlocked();
+view.onChange = () => controls.modeChanged();
+charts.onToggle = () => bar.figures(measurements.line, charts.isOpen);
+bar.mustStay = () => stage.isCovered || charts.isOpen;
+gestures.onTap = () => (bar.isIdle ? bar.wake() : bar.sleep());
+gestures.onDoubleClick = () => controls.toggleFullScreen();
+addViewKeys(keys, { view, controls, charts, bar });
+keys.add("t", meetingWords.nextTrack, () => tracks.next());
+keys.add("n", meetingWords.people, () => people.toggle());
+keys.add("m", meetingWords.meet, () => meeting.toggle());
+
+viewer.addEventListener("stream", ({ detail: stream }) => {
+  pointer.watch(stream);
+  stage.show(stream);
+});
+for (const type of ["left", "shown"]) viewer.addEventListener(type, () => pointer.reset());
+for (const [type, take] of [
+  ["_pointer_shape", (data) => pointer.shape(data)],
+  ["_pointer", (data) => pointer.place(data)],
+  ["_pointer_mode", (data) => pointer.mode(data)],
+]) {
+  viewer.addEventListener(type, ({ detail }) => {
+    if (viewer.tracks.isShown(detail.track)) take(detail);
+  });
+}
+viewer.addEventListener("change", () => draw());
+
+function draw() {
+  pointer.live(viewer.source.state === "live");
+  face.draw();
+  bar.figures(measurements.line, charts.isOpen);
+}
+
+function begin() {
+  viewer.start();
+  const { name } = viewer.link;
+  document.title = name ? `${name} – ScreenRelay` : "ScreenRelay";
+  setText(document.getElementById("title"), document.title);
+}
+
+window.addEventListener("hashchange", begin);
+window.addEventListener("online", () => viewer.hurry(true));
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) viewer.hurry();
+});
+
+// What the page is doing, for those who look in from outside: to be read, not to be changed.
+window.screenRelay = Object.freeze({
+  get phase() {
+    return viewer.phase;
+  },
+  get error() {
+    return viewer.error;
+  },
+  get framesDecoded() {
+    return viewer.framesDecoded;
+  },
+  get videoWidth() {
+    return stage.pictureSize.width;
+  },
+  get videoHeight() {
+    return stage.pictureSize.height;
+  },
+  get reconnects() {
+    return viewer.reconnects;
+  },
+  get source() {
+    return viewer.source.state;
+  },
+  get pointer() {
+    return pointer.state;
+  },
+  get delay() {
+    return delay.state;
+  },
+  get figures() {
+    return measurements.line.join(" · ");
+  },
+  get mode() {
+    return view.mode;
+  },
+  get scale() {
+    return view.scale;
+  },
+  get language() {
+    return language;
+  },
+  get tracks() {
+    return tracks.facts;
+  },
+  get people() {
+    return people.facts;
+  },
+  get meeting() {
+    return meeting.facts;
+  },
+});
+
+begin();
+(async () => {
+  for (;;) {
+    if (viewer.reception && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
+    await viewer.look().catch(() => {});
+    if (measurements.sample()) charts.update();
+    draw();
+    await new Promise((resume) => setTimeout(resume, LOOK_EVERY));
+  }
+})();

@@ -1,0 +1,133 @@
+// One track on its way from the host to this page.
+
+import { messages } from "./messages.js";
+import { Peer } from "./peer.js";
+import { Patience } from "./retry.js";
+
+const ANSWER_PATIENCE = 10_000;
+const PATH_PATIENCE = 15_000;
+const PICTURE_PATIENCE = 10_000;
+// So many packets are more than a still screen's.
+const PACKETS_OF_PICTURES = 50;
+
+/**
+ * Offers to receive a track, and follows what becomes of it. It fails once at most, and never comes back from that.
+ *
+ * Handlers: onStream(stream), before anything is known of it; onConnected(); onFailure(reason), a message.
+ */
+export class Reception {
+  /** What the browser counted last; null before there is anything. */
+  counted = null;
+
+  #track;
+  #handlers;
+  #peer;
+  #patience = new Patience();
+  #noPath;
+  #undecoded = null;
+  #isAnswered = false;
+  #hasArrived = false;
+  #isOver = false;
+
+  /** `track` is null for the first track of the room. `browser`, `link`: of this page. */
+  constructor(signalling, track, { browser, link }, handlers) {
+    this.#track = track;
+    this.#handlers = handlers;
+    this.#noPath = () =>
+      this.#fail(messages.noPath({
+        isFirefox: browser.isFirefox,
+        isLoopback: link.isLoopback,
+        port: this.#peer.hostPort,
+      }));
+    this.#peer = new Peer({
+      onOffer: (description) => signalling.offer(description, track),
+      onCandidate: (candidate) => signalling.candidate(candidate, track),
+      onStream: (stream) => handlers.onStream(stream),
+      onConnected: () => handlers.onConnected(),
+      onNoPath: this.#noPath,
+      onLost: () => this.#fail(messages.lostConnection()),
+      onUnusableAnswer: (reason) => this.#fail(messages.unusableAnswer(reason)),
+    });
+  }
+
+  /** Whether the host has answered. What it said before that is of an earlier way of the same track. */
+  get isAnswered() {
+    return this.#isAnswered;
+  }
+
+  /** Begins. */
+  open() {
+    this.#patience.expect(ANSWER_PATIENCE, () => this.#fail(messages.noAnswer()));
+    this.#peer.open().catch((problem) => this.#fail(messages.unusableAnswer(problem.message)));
+  }
+
+  /** Whether media can flow now. */
+  get isConnected() {
+    return this.#peer.isConnected;
+  }
+
+  get track() {
+    return this.#track;
+  }
+
+  /** The connection itself. */
+  get peer() {
+    return this.#peer;
+  }
+
+  /** Takes what the host says of this track: `_answer` and `_ice_candidate`. */
+  heard(name, data) {
+    if (name === "_answer" && data.sdp) {
+      this.#isAnswered = true;
+      this.#patience.expect(PATH_PATIENCE, this.#noPath);
+      this.#peer.accept(data.sdp);
+    } else if (name === "_ice_candidate" && data.candidate) {
+      this.#peer.addCandidate({
+        candidate: data.candidate,
+        sdpMLineIndex: data.label ?? 0,
+        sdpMid: data.id ?? null,
+      });
+    }
+  }
+
+  /** Waits for the first picture from now on, as long as `isDue()`. */
+  expectPicture(isDue) {
+    if (this.#hasArrived) return;
+    this.#patience.expect(PICTURE_PATIENCE, () => {
+      if (isDue()) this.#fail(messages.noPicture());
+    });
+  }
+
+  /** The first picture is there. */
+  arrived() {
+    this.#hasArrived = true;
+    this.#patience.stop();
+  }
+
+  /** Reads the browser's counters, and notices a decoder that is stuck; whether there is anything yet. */
+  async look() {
+    const now = await this.#peer.statistics();
+    if (!now || this.#isOver) return false;
+    this.counted = now;
+    const last = this.#undecoded;
+    if (!last || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
+    else if (now.time - last.time > PICTURE_PATIENCE && now.packets - last.packets > PACKETS_OF_PICTURES) {
+      this.#fail(messages.undecodable());
+      return false;
+    }
+    return true;
+  }
+
+  /** Ends without another word to the handlers. */
+  close() {
+    this.#isOver = true;
+    this.#patience.stop();
+    this.#peer.close();
+  }
+
+  #fail(reason) {
+    if (this.#isOver) return;
+    this.close();
+    this.#handlers.onFailure(reason);
+  }
+}

@@ -1,0 +1,69 @@
+// When to try again, and for how long to wait for the next step.
+
+// A host that is started again is back within seconds, and finds its viewers waiting: so many short waits come first.
+const SHORT_WAIT = 500;
+const SHORT_WAITS = 12;
+const LONGEST_WAIT = 10_000;
+
+/**
+ * Milliseconds to wait after `attempts` that showed nothing: none at first, for some seconds short ones, and then ones that grow.
+ *
+ * `random` is from 0 to 1, and spreads the viewers of a host that comes back.
+ */
+export function waitBefore(attempts, random) {
+  if (attempts <= 0) return 0;
+  const wait = Math.min(LONGEST_WAIT, SHORT_WAIT * 2 ** Math.max(0, attempts - SHORT_WAITS));
+  return wait * (0.85 + 0.3 * random);
+}
+
+/** The next step, and what to do where it doesn't come: one step is waited for at a time. */
+export class Patience {
+  #timer = null;
+
+  /** Calls `otherwise` after `delay` milliseconds, unless another step is expected or none any more by then. */
+  expect(delay, otherwise) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(otherwise, delay);
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** The attempts to get something, one after another. */
+export class Attempts {
+  #count = 0;
+  #timer = null;
+  #due = null;
+
+  /** Whether an attempt will be made by itself. */
+  get isDue() {
+    return this.#timer !== null;
+  }
+
+  /** Seconds until the next attempt; null where none is due. */
+  get dueIn() {
+    return this.#due === null ? null : Math.max(0, Math.ceil((this.#due - performance.now()) / 1000));
+  }
+
+  /** Has `attempt` called after a while that grows with each that showed nothing. */
+  again(attempt) {
+    this.stop();
+    const wait = waitBefore(this.#count, Math.random());
+    this.#count += 1;
+    this.#due = performance.now() + wait;
+    this.#timer = setTimeout(attempt, Math.max(wait, 100));
+  }
+
+  /** What was wanted is there: the next attempts begin anew. */
+  succeeded() {
+    this.#count = 0;
+  }
+
+  /** Makes no attempt by itself any more. */
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = this.#due = null;
+  }
+}

@@ -1,0 +1,67 @@
+// Values of the last minute, and lines through them; nothing here touches the page.
+
+/** The last so many values; null stands for one that wasn't measured. */
+export class Series {
+  #values = [];
+  #capacity;
+
+  constructor(capacity = 60) {
+    this.#capacity = capacity;
+  }
+
+  push(value) {
+    this.#values.push(Number.isFinite(value) ? value : null);
+    if (this.#values.length > this.#capacity) this.#values.shift();
+  }
+
+  get capacity() {
+    return this.#capacity;
+  }
+
+  /** The value `steps` before the last one; null where there is none. */
+  ago(steps) {
+    return this.#values.at(-1 - steps) ?? null;
+  }
+
+  /** The last `count` values, the oldest first, without those that weren't measured. */
+  last(count = this.#capacity) {
+    return this.#values.slice(-count).filter((value) => value !== null);
+  }
+
+  /** `[least, most]`, or null where nothing was measured. */
+  get range() {
+    const values = this.last();
+    return values.length > 0 ? [Math.min(...values), Math.max(...values)] : null;
+  }
+
+  /**
+   * An SVG path through the values in a field of `width` by `height`, the last value at its right edge, `top` at its upper one;
+   * broken where nothing was measured. What stands alone is a line of no length, which has round ends.
+   */
+  path(width, height, top) {
+    const step = width / (this.#capacity - 1);
+    const begin = width - (this.#values.length - 1) * step;
+    let isOpen = false;
+    return this.#values.map((value, index) => {
+      const wasOpen = isOpen;
+      isOpen = value !== null;
+      if (!isOpen) return "";
+      const y = height - (Math.min(value, top) / top) * height;
+      const point = `${(begin + index * step).toFixed(1)} ${y.toFixed(1)}`;
+      return wasOpen ? `L${point}` : `M${point}h0`;
+    }).join("");
+  }
+}
+
+/** The middle one of some values; null of none. */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length > 0 ? sorted[sorted.length >> 1] : null;
+}
+
+/** A round number at or above `value` and `least`: 1, 2 or 5 times a power of ten. */
+export function roundTop(value, least) {
+  const wanted = Math.max(value, least);
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  return [1, 2, 5, 10].map((times) => times * power).find((top) => top >= wanted * 0.999) ?? wanted;
+}

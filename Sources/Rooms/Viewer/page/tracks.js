@@ -1,0 +1,212 @@
+// The other tracks of a room that has several: small pictures that live, one of which is made the large one by a click.
+
+import { element, iconButton, relabel, setText } from "./element.js";
+import { Reception } from "./reception.js";
+import { words } from "./meetingwords.js";
+
+const HIDE = "M6 14.5l6-6 6 6";
+const RETRY_AFTER = 3000;
+// A host has few screens; what says otherwise is not drawn.
+const MOST_TRACKS = 16;
+
+/** The strip of small pictures. Nothing of it is seen, and nothing received, where a room has one track. */
+export class Tracks {
+  #viewer;
+  #root = document.getElementById("tracks");
+  #list = element("ul", "track-list");
+  #toggle;
+  #spoken = element("p", "spoken", { role: "status" });
+  #small = new Map();
+  #host = null;
+  #isOpen = true;
+
+  constructor(viewer) {
+    this.#viewer = viewer;
+    this.#toggle = iconButton(HIDE, words.hideTracks, () => this.#fold());
+    this.#toggle.classList.add("fold");
+    relabel(this.#root, words.tracks);
+    this.#root.append(this.#list, this.#toggle, this.#spoken);
+    viewer.addEventListener("joined", ({ detail }) => {
+      this.#host = detail.host;
+      this.#draw();
+    });
+    viewer.addEventListener("left", () => {
+      this.#host = null;
+      for (const track of this.#small.values()) track.rest();
+    });
+    viewer.addEventListener("tracks", () => this.#draw());
+    viewer.addEventListener("stream", ({ detail }) => this.#small.get(viewer.tracks.shown)?.mirror(detail));
+    for (const name of ["_state", "_answer", "_ice_candidate", "_session_ended", "_refused"]) {
+      viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
+    }
+  }
+
+  /** Shows the track after the one that is shown; false where there is no other. */
+  next() {
+    const names = this.#names;
+    if (names.length < 2) return false;
+    this.#choose(names[(names.indexOf(this.#viewer.tracks.shown) + 1) % names.length]);
+    return true;
+  }
+
+  /** What tests and curious people may read. */
+  get facts() {
+    const { shown } = this.#viewer.tracks;
+    return Object.freeze(this.#names.map((name) => {
+      const track = this.#small.get(name);
+      return Object.freeze({ name, shown: name === shown, source: track?.source ?? "live" });
+    }));
+  }
+
+  get #names() {
+    return this.#viewer.tracks.all.slice(0, MOST_TRACKS).map(({ name }) => name);
+  }
+
+  #choose(name) {
+    if (name === this.#viewer.tracks.shown) return;
+    // The large picture's offer ends what the small one had, and the small one begins after that.
+    this.#small.get(name)?.rest();
+    this.#viewer.watch(name);
+    setText(this.#spoken, words.trackChosen(name));
+    this.#draw();
+  }
+
+  #fold() {
+    this.#isOpen = !this.#isOpen;
+    this.#draw();
+  }
+
+  #heard(name, data) {
+    if (data.socketId !== undefined && data.socketId !== this.#host) return;
+    // Where a room has one track it isn't named, and there is no small picture of it.
+    this.#small.get(data.track)?.heard(name, data);
+  }
+
+  #draw() {
+    const names = this.#names;
+    const several = names.length > 1;
+    const sources = new Map(this.#viewer.tracks.all.map(({ name, source }) => [name, source]));
+    for (const [name, track] of this.#small) {
+      if (several && sources.has(name)) continue;
+      track.end();
+      this.#small.delete(name);
+    }
+    this.#root.hidden = !several;
+    if (!several) return;
+    const { shown } = this.#viewer.tracks;
+    for (const name of names) {
+      let track = this.#small.get(name);
+      if (!track) {
+        track = new SmallTrack(name, sources.get(name), this.#viewer, () => this.#choose(name));
+        this.#small.set(name, track);
+      }
+      this.#list.append(track.root);
+      track.show(name === shown);
+      if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
+      else track.rest(name !== shown && this.#host !== null);
+    }
+    this.#list.hidden = !this.#isOpen;
+    relabel(this.#toggle, this.#isOpen ? words.hideTracks : words.showTracks);
+    this.#toggle.setAttribute("aria-expanded", String(this.#isOpen));
+  }
+}
+
+/** One track's small picture. */
+class SmallTrack {
+  root;
+  source;
+
+  #name;
+  #viewer;
+  #button;
+  #video = element("video", "", { playsinline: "", "aria-hidden": "true" });
+  #state = element("span", "state");
+  #reception = null;
+  #retry = null;
+
+  constructor(name, source, viewer, onChoose) {
+    this.#name = name;
+    this.#viewer = viewer;
+    this.source = source ?? "live";
+    this.#video.muted = true;
+    this.#button = element("button", "track", { type: "button" },
+      this.#video, element("span", "name", {}, name), this.#state);
+    this.#button.addEventListener("click", onChoose);
+    this.root = element("li", "", {}, this.#button);
+    this.#draw();
+  }
+
+  /** Whether it is the large one now. */
+  show(isShown) {
+    this.#button.setAttribute("aria-pressed", String(isShown));
+    relabel(this.#button, isShown ? words.shownTrack(this.#name) : words.showTrack(this.#name));
+  }
+
+  /** Shows `stream`: its own, or the large picture's. */
+  mirror(stream) {
+    this.#video.srcObject = stream;
+    this.#video.play()?.catch(() => {});
+  }
+
+  /** Receives the track from `host`, if it isn't doing so. */
+  watch(host) {
+    if (this.#reception || this.#retry !== null) return;
+    const { browser, link } = this.#viewer;
+    const say = (eventName, data) => this.#viewer.send(eventName, { ...data, socketId: host, track: this.#name });
+    const way = {
+      offer: ({ type, sdp }) => say("__offer", { sdp: { type, sdp } }),
+      candidate: ({ candidate, sdpMLineIndex, sdpMid }) =>
+        say("__ice_candidate", { candidate, label: sdpMLineIndex, id: sdpMid }),
+    };
+    const only = (action) => (...values) => {
+      if (this.#reception === reception) action(...values);
+    };
+    const reception = new Reception(way, this.#name, { browser, link }, {
+      onStream: only((stream) => this.mirror(stream)),
+      onConnected: () => {},
+      onFailure: only(() => this.#again(host)),
+    });
+    this.#reception = reception;
+    reception.open();
+  }
+
+  /** Receives it no more; `tells`: the host doesn't know yet. */
+  rest(tells = false) {
+    clearTimeout(this.#retry);
+    this.#retry = null;
+    if (!this.#reception) return;
+    this.#reception.close();
+    this.#reception = null;
+    this.#video.srcObject = null;
+    if (tells) this.#viewer.send("__unwatch", { track: this.#name });
+  }
+
+  heard(name, data) {
+    if (name === "_state") {
+      this.source = String(data.source ?? "live");
+      this.#draw();
+    } else if (name === "_refused" || (name === "_session_ended" && this.#reception?.isAnswered)) {
+      if (this.#reception) this.#again(data.socketId);
+    } else {
+      this.#reception?.heard(name, data);
+    }
+  }
+
+  end() {
+    this.rest();
+    this.root.remove();
+  }
+
+  #again(host) {
+    this.rest();
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.watch(host);
+    }, RETRY_AFTER);
+  }
+
+  #draw() {
+    setText(this.#state, words.trackState[this.source] ?? "");
+    this.#button.dataset.source = this.source;
+  }
+}

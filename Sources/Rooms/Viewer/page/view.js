@@ -1,0 +1,123 @@
+// How the picture lies in the window: fitted, filling it, at its own size, or zoomed by hand.
+
+import { centred, centreOf, fillScale, fitScale, limitScale, panned, zoomedAt } from "./zoom.js";
+
+const MIDDLE = Object.freeze({ x: 0.5, y: 0.5 });
+// One press of a key, and one notch of a wheel.
+const STEP = 1.25;
+
+/** Places the picture; `mode` is "fit", "fill", "actual" or "zoom". */
+export class View {
+  #stage = document.getElementById("stage");
+  #scroller = document.getElementById("scroller");
+  #picture = document.getElementById("picture");
+  #video = document.getElementById("video");
+  #mode = "fit";
+  #placement = null;
+  #centre = MIDDLE;
+
+  /** Called when the mode, or the zoom, is another one. */
+  onChange = () => {};
+
+  constructor() {
+    this.#video.addEventListener("resize", () => this.#layOut());
+    new ResizeObserver(() => this.#layOut()).observe(this.#scroller);
+  }
+
+  get mode() {
+    return this.#mode;
+  }
+
+  /** How many pixels of the screen one pixel of the picture has each way; null without a picture. */
+  get scale() {
+    if (!this.#isPossible) return null;
+    return (this.#placement?.scale ?? fitScale(this.#size, this.#source)) * pixelRatio();
+  }
+
+  /** Whether a part of the picture is out of sight. */
+  get isPannable() {
+    if (!this.#placement) return false;
+    const { scale } = this.#placement;
+    const { width, height } = this.#size;
+    return this.#source.width * scale > width + 0.5 || this.#source.height * scale > height + 0.5;
+  }
+
+  /** "fit", "fill" or "actual"; by hand zoomed no more. */
+  setMode(mode) {
+    this.#mode = mode;
+    this.#centre = MIDDLE;
+    this.#layOut();
+    this.onChange();
+  }
+
+  /** Zooms by so many steps in (or out, below zero) at a point of the window, or at its middle. */
+  zoom(steps, point = null) {
+    this.zoomBy(STEP ** steps, point);
+  }
+
+  /** Makes the picture so many times as large, and keeps what is at `point` of the window (of the page's) there. */
+  zoomBy(times, point = null) {
+    if (!this.#isPossible) return;
+    const present = this.#placement ?? centred(fitScale(this.#size, this.#source), MIDDLE, this.#size, this.#source);
+    const scale = limitScale(present.scale * times, this.#size, this.#source, pixelRatio());
+    const fit = fitScale(this.#size, this.#source);
+    // Back at the fitted size it's fitted again, and follows the window.
+    if (times < 1 && Math.abs(scale / fit - 1) < 0.01) return this.setMode("fit");
+    this.#mode = "zoom";
+    const { left, top } = this.#scroller.getBoundingClientRect();
+    const at = point ? { x: point.x - left, y: point.y - top } : { x: this.#size.width / 2, y: this.#size.height / 2 };
+    this.#place(zoomedAt(present, scale, at, this.#size, this.#source));
+    this.onChange();
+  }
+
+  /** Moves the picture by so many CSS pixels; whether there is anything to move. */
+  pan(right, down) {
+    if (!this.isPannable) return false;
+    this.#place(panned(this.#placement, right, down, this.#size, this.#source));
+    return true;
+  }
+
+  get #size() {
+    return { width: this.#scroller.clientWidth, height: this.#scroller.clientHeight };
+  }
+
+  get #source() {
+    return { width: this.#video.videoWidth, height: this.#video.videoHeight };
+  }
+
+  get #isPossible() {
+    return this.#source.width > 0 && this.#size.width > 0 && this.#size.height > 0;
+  }
+
+  /** For a window, or a picture, of another size: what was in the middle stays there. */
+  #layOut() {
+    if (this.#mode === "fit" || !this.#isPossible) return this.#place(null);
+    const view = this.#size;
+    const source = this.#source;
+    // At actual size one pixel of the picture is one of the screen, whatever the browser's own zoom.
+    const scale = {
+      fill: () => fillScale(view, source),
+      actual: () => 1 / pixelRatio(),
+      zoom: () => limitScale(this.#placement?.scale ?? fitScale(view, source), view, source, pixelRatio()),
+    }[this.#mode]();
+    this.#place(centred(scale, this.#centre, view, source), false);
+  }
+
+  #place(placement, isMoved = true) {
+    this.#placement = placement;
+    if (placement && isMoved) this.#centre = centreOf(placement, this.#size, this.#source);
+    const style = this.#picture.style;
+    // Where pixels are whole, a picture that lies between two of them would be blurred.
+    const whole = (value) => `${Math.round(value * pixelRatio()) / pixelRatio()}px`;
+    style.left = placement ? whole(placement.x) : "";
+    style.top = placement ? whole(placement.y) : "";
+    style.width = placement ? `${this.#source.width * placement.scale}px` : "";
+    style.height = placement ? `${this.#source.height * placement.scale}px` : "";
+    this.#stage.dataset.mode = this.#mode;
+    this.#stage.toggleAttribute("data-pannable", this.isPannable);
+    const pixels = this.scale ?? 0;
+    this.#stage.toggleAttribute("data-pixels", pixels > 1 && Math.abs(pixels - Math.round(pixels)) < 0.001);
+  }
+}
+
+const pixelRatio = () => window.devicePixelRatio || 1;

@@ -1,0 +1,153 @@
+import CommandLine
+import MediaTypes
+import Settings
+import TestSupport
+import Testing
+
+@Suite("Settings files")
+struct CommandSettingsTests {
+    private static let share = Command(
+        name: "share", summary: "Shares.",
+        options: [
+            Option(long: "fps", short: "f", value: .required("NUMBER"), help: "pictures a second", default: "30"),
+            Option(long: "hide", value: .required("WINDOW"), help: "leave out", repeats: true),
+            Option(long: "lan", help: "let others in"),
+            Option(long: "monitor", value: .required("NAME"), help: "this one"),
+            Option(long: "window", value: .required("WINDOW"), help: "this one"),
+        ], alternatives: [["monitor", "window"]]
+    ).withSettings
+    private static let set = CommandSet(
+        program: "prog", summary: "Does it.", version: "1",
+        commands: [
+            share, Command(name: "host", summary: "Hosts.", options: [Option(long: "lan", help: "x")]).withSettings,
+            Command(name: "stop", summary: "Stops."),
+        ])
+
+    /// The options of `share` with these words and this file.
+    private func options(_ words: [String], _ text: String) throws -> ParsedOptions {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("config", Array(text.utf8))
+        let read = try SettingsFile.read(path)
+        let document = try #require(read)
+        return try Self.share.parse(words, program: "prog share").completed(
+            by: try Self.set.settings(in: document, for: "share"))
+    }
+
+    private func problem(_ text: String) throws -> String {
+        do {
+            _ = try options([], text)
+        } catch let error as UsageError {
+            return error.description.split(separator: "/").last.map(String.init) ?? ""
+        }
+        return ""
+    }
+
+    @Test("options stand under their long names, in the command's group or in the one for all, which counts less")
+    func values() throws {
+        let parsed = try options(
+            [],
+            "# of Ann\n[all]\nfps = 10\nlan=true\n\n[share]\nfps=15\nhide=Mail;Chat\\; private;\n[host]\nlan=false\n")
+        #expect(try parsed.value("fps", as: .frameRate) == 15)
+        #expect(parsed.values("hide") == ["Mail", "Chat; private"])
+        #expect(parsed.has("lan"))
+    }
+
+    @Test("what the command line says wins: a value, a list as a whole, and one of several alternatives")
+    func precedence() throws {
+        let text = "[share]\nfps=10\nhide=a;b\nmonitor=DP-1\nlan=true\n"
+        let parsed = try options(["--hide", "c", "--window=Mail", "-f", "20"], text)
+        #expect(parsed.value("fps") == "20")
+        #expect(parsed.values("hide") == ["c"])
+        #expect(parsed.value("window") == "Mail" && !parsed.has("monitor"))
+        #expect(parsed.has("lan"))
+        #expect(parsed.arguments() == ["--fps=20", "--hide=c", "--lan", "--window=Mail"])
+    }
+
+    @Test("a switch of the group for all is off again in a command's own")
+    func off() throws {
+        #expect(!(try options([], "[all]\nlan=true\n[share]\nlan=false\n").has("lan")))
+    }
+
+    @Test("a value that can't be one is told with file, line and key")
+    func place() throws {
+        let parsed = try options([], "[share]\n\nfps=0\n")
+        do {
+            _ = try parsed.value("fps", as: .frameRate)
+            Issue.record("0 pictures a second")
+        } catch {
+            #expect(error.description.contains("/config:3: fps 0: not a frame rate"))
+            #expect(error.exitCode == .usage)
+        }
+    }
+
+    @Test(
+        "what is unknown or can't be meant is an error that names its line, whichever command it is for",
+        arguments: [
+            ("[share]\nfsp=3\n", "config:2: unknown setting 'fsp' in [share]; did you mean fps?"),
+            ("[all]\nframes=3\n", "config:2: unknown setting 'frames' in [all]; 'prog config' shows them all"),
+            ("\n[shar]\nfps=3\n", "config:2: unknown group [shar]; did you mean [share]?"),
+            ("[stop]\n", "config:1: unknown group [stop]; the groups are all, share, host"),
+            ("[host]\nlan=yes\n", "config:2: lan is a switch; write true or false"),
+            ("[share]\nhide=\n", "config:2: hide needs values"), ("[share]\nfps=\n", "config:2: fps needs a value"),
+            ("[share]\nmonitor=a\\q\n", "config:2: monitor needs a value"),
+            ("[share]\nconfig=x\n", "config:2: unknown setting 'config'"),
+            ("[share]\nhelp=true\n", "config:2: unknown setting 'help'"),
+        ])
+    func mistakes(_ text: String, _ words: String) throws {
+        let found = try problem(text)
+        #expect(found.hasPrefix(words), "\(found)")
+    }
+
+    @Test("what is no key file is an error that says so; one that isn't there is none")
+    func files() throws {
+        let folder = try TemporaryFolder()
+        for text in [Array("fps=3\n".utf8), Array("[share]\nfps\n".utf8), [0xFF, 0xFE, 10], [0x5B, 0, 0x5D]] {
+            let path = try folder.write("config", text)
+            #expect(throws: SettingsFileError.self) { try SettingsFile.read(path) }
+        }
+        let large = try folder.write("large", [UInt8](repeating: UInt8(ascii: "\n"), count: SettingsFile.limit + 1))
+        #expect(throws: SettingsFileError.self) { try SettingsFile.read(large) }
+        #expect(throws: SettingsFileError.self) { try SettingsFile.read(folder.path) }
+        #expect(try SettingsFile.read(folder.file("none")) == nil)
+    }
+
+    @Test("mutated files are read or refused, never more")
+    func mutations() throws {
+        let folder = try TemporaryFolder()
+        let text = Array("[all]\nlan=true\n[share]\nfps=15\nhide=a;b\\;c;\n# end\n".utf8)
+        var random = SeededRandom(seed: 5)
+        for _ in 0..<500 {
+            var bytes = text
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let path = try folder.write("config", bytes)
+            if let document = try? SettingsFile.read(path) { _ = try? Self.set.settings(in: document, for: "share") }
+        }
+    }
+
+    @Test("the usual file is that of XDG_CONFIG_HOME, else of the home; a path that isn't absolute is none")
+    func standardPath() {
+        #expect(SettingsFile.standardPath { ["XDG_CONFIG_HOME": "/c", "HOME": "/h"][$0] } == "/c/screenrelay/config")
+        #expect(SettingsFile.standardPath { ["HOME": "/h"][$0] } == "/h/.config/screenrelay/config")
+        #expect(
+            SettingsFile.standardPath { ["XDG_CONFIG_HOME": "c", "HOME": "/h"][$0] } == "/h/.config/screenrelay/config")
+        #expect(SettingsFile.standardPath { _ in nil } == nil)
+    }
+
+    @Test(
+        "the template has every option, is a settings file that changes nothing, and one that is read where # is taken off"
+    )
+    func template() throws {
+        let text = Self.set.settingsTemplate()
+        #expect(try options([], text).arguments().isEmpty)
+        #expect(!text.contains("[stop]"))
+        var live = text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && line.contains("=") ? String(line.dropFirst()) : String(line)
+        }
+        live.removeAll { $0.hasPrefix("monitor") }
+        let parsed = try options([], live.joined(separator: "\n"))
+        #expect(parsed.value("fps") == "30" && parsed.values("hide") == ["WINDOW", "WINDOW"] && parsed.has("lan"))
+        #expect(!Self.set.settingsTemplate(for: "share").contains("[host]"))
+    }
+}

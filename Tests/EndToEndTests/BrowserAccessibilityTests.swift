@@ -1,0 +1,82 @@
+import BrowserDriver
+import Foundation
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What axe-core, the rules that most accessibility checkers go by, says of the page.
+    @Suite("The page for everyone", .enabled(if: EndToEnd.hasBrowser && AccessibilityRules.areThere))
+    struct BrowserAccessibilityTests {
+        @Test(
+            "no rule is broken while it waits, plays, shows charts or keys and is refused, light and dark",
+            .timeLimit(.minutes(2)))
+        func rules() throws {
+            let folder = try TemporaryFolder()
+            let address = "unix:" + folder.file("s.sock")
+            let waiting = try RunningProgram(
+                "screenrelay", ["host", "--link", address, "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let page = try browser.newPage()
+            let axe = try AccessibilityRules.script()
+
+            let waitingLink = try waiting.printedLink()
+            try look(at: waitingLink, when: "screenRelay.source === 'waiting'", on: page, axe, "waiting")
+            let refused = waitingLink.split(separator: ",")[0] + ",WRONG"
+            try look(at: String(refused), when: "screenRelay.phase === 'failed'", on: page, axe, "refused")
+            try look(at: desktop.link, when: "screenRelay.figures.includes('fps')", on: page, axe, "playing")
+            try page.evaluate("document.getElementById('figures').click()")
+            try expectNothingBroken(on: page, "charts")
+            for panel in ["people-button", "meet"] {
+                try page.evaluate("document.getElementById('\(panel)').click()")
+                #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
+                try expectNothingBroken(on: page, panel)
+            }
+            try page.evaluate("document.getElementById('help').click()")
+            try expectNothingBroken(on: page, "keys")
+        }
+
+        private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws
+        {
+            // Only a new document forgets the one before.
+            try page.navigate("about:blank")
+            try page.navigate(link)
+            try page.waitUntil("Boolean(window.screenRelay && (\(condition)))")
+            try page.evaluate(axe + "; 0")
+            try expectNothingBroken(on: page, what)
+        }
+
+        private func expectNothingBroken(on page: Page, _ what: String) throws {
+            for scheme in ["light", "dark"] {
+                try page.send(
+                    "Emulation.setEmulatedMedia",
+                    ["features": [["name": "prefers-color-scheme", "value": .string(scheme)]]])
+                try page.evaluate("document.dispatchEvent(new PointerEvent('pointermove'))")
+                // Colours are looked at when nothing fades any more.
+                try page.settle(for: .milliseconds(500))
+                let broken = try page.evaluate(
+                    """
+                    axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+                      [id, ...nodes.map((node) => `${node.target} ${node.failureSummary}`)])))
+                    """, within: .seconds(20))
+                #expect(broken.string == "[]", "\(what), \(scheme)")
+            }
+        }
+    }
+}
+
+/// axe-core, which `Tools/python` fetches.
+enum AccessibilityRules {
+    private static let folder = "\(packageRoot)/.build/python/axe/lib"
+
+    /// The script's file; nil where it wasn't fetched.
+    private static var file: String? {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return versions.map { "\(folder)/\($0)/site-packages/axe_core_python/axe.min.js" }
+            .first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    static var areThere: Bool { file != nil }
+
+    static func script() throws -> String { try String(contentsOfFile: #require(file), encoding: .utf8) }
+}

@@ -1,0 +1,97 @@
+import BrowserDriver
+import MediaTypes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A room with several tracks, in the page.
+    @Suite("The choice of a track", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserTrackChoiceTests {
+        @Test(
+            "both are shown, one large and one small, a click or a key changes them over, and each has its own state",
+            .timeLimit(.minutes(2)))
+        func two() throws {
+            let folder = try TemporaryFolder()
+            let address = "unix:" + folder.file("second.sock")
+            let desktop = try SharedDesktop(
+                apart: .hostFirst, scene: ["--fps", "10"], hostOptions: ["--track", "second=\(address)"])
+            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            try viewer.waitUntilPlaying()
+            #expect(try viewer.reconnects() == 0)
+            #expect(try viewer.tracks() == ["screen live shown", "second waiting"])
+
+            let screen = try VirtualScreen(PictureSize(width: 800, height: 600))
+            let scene = try RunningProgram(
+                "screenrelay-scene", ["--display", screen.name, "--scene", "patches", "--fps", "10"])
+            let capture = try RunningProgram(
+                "screenrelay", ["capture", "--link", address, "--display", screen.name])
+            try viewer.waitForSmallPicture(width: 800)
+            #expect(try viewer.tracks() == ["screen live shown", "second live"])
+            #expect(
+                try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains("second")
+                    == true)
+            try viewer.expectMotion()
+            #expect(try viewer.reconnects() == 0)
+
+            try viewer.page.evaluate("document.querySelectorAll('#tracks .track')[1].click()")
+            _ = try viewer.page.waitUntil("screenRelay.videoWidth === 800")
+            try viewer.expectMotion()
+            try viewer.waitForSmallPicture(width: 640)
+            #expect(try viewer.tracks() == ["screen live", "second live shown"])
+            #expect(try viewer.reconnects() == 0)
+
+            // Its capture ends: that is said of this track alone, and still known when it is shown again.
+            capture.stop()
+            _ = try viewer.page.waitUntil("screenRelay.source === 'gone'")
+            try viewer.press("t")
+            _ = try viewer.page.waitUntil("screenRelay.videoWidth === 640 && screenRelay.source === 'live'")
+            try viewer.expectMotion()
+            #expect(try viewer.tracks() == ["screen live shown", "second gone"])
+            try viewer.press("t")
+            _ = try viewer.page.waitUntil("screenRelay.source === 'gone'")
+            #expect(try viewer.tracks() == ["screen live", "second gone shown"])
+            #expect(try viewer.reconnects() == 0)
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+            scene.stop()
+            screen.close()
+        }
+
+        @Test("with one nothing is seen of them", .timeLimit(.minutes(1)))
+        func one() throws {
+            let desktop = try SharedDesktop()
+            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            try viewer.waitUntilPlaying()
+            #expect(try viewer.page.evaluate("document.getElementById('tracks').hidden").bool == true)
+            #expect(try viewer.page.evaluate("connections.length").int == 1)
+            try viewer.press("t")
+            #expect(try viewer.page.evaluate("screenRelay.phase").string == "playing")
+        }
+    }
+}
+
+extension ViewerPage {
+    /// The tracks as the page has them: name, state and which is the large one.
+    fileprivate func tracks() throws -> [String] {
+        try page.evaluate(
+            "screenRelay.tracks.map(({ name, source, shown }) => `${name} ${source}${shown ? ' shown' : ''}`)"
+        ).array?.compactMap(\.string) ?? []
+    }
+
+    /// Waits for a small picture of that width that goes on.
+    fileprivate func waitForSmallPicture(width: Int) throws {
+        let frames = """
+            ([...document.querySelectorAll('#tracks video')].find((video) => video.videoWidth === \(width))
+              ?.getVideoPlaybackQuality().totalVideoFrames ?? 0)
+            """
+        _ = try page.waitUntil("\(frames) > 0")
+        let before = try page.evaluate(frames).int ?? 0
+        _ = try page.waitUntil("\(frames) > \(before + 5)")
+    }
+
+    /// Presses a letter.
+    fileprivate func press(_ key: String) throws {
+        for type in ["keyDown", "keyUp"] {
+            try page.send("Input.dispatchKeyEvent", ["type": .string(type), "key": .string(key), "text": .string(key)])
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import BrowserDriver
+import MediaTypes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The page as something to look at: how the picture lies, what is measured, which language it speaks.
+    @Suite("The page as a view", .enabled(if: EndToEnd.hasBrowser))
+    struct BrowserViewTests {
+        /// Where the picture lies, as "left top width height", in whole CSS pixels.
+        private static let place = """
+            (() => {
+              const { left, top, width, height } = document.getElementById('picture').getBoundingClientRect();
+              return [left, top, width, height].map(Math.round).join(' ');
+            })()
+            """
+
+        private func press(_ key: String, on page: Page) throws {
+            for type in ["keyDown", "keyUp"] {
+                var event: JSONValue = ["type": .string(type), "key": .string(key)]
+                if key.count == 1, type == "keyDown" {
+                    event = ["type": .string(type), "key": .string(key), "text": .string(key)]
+                }
+                try page.send("Input.dispatchKeyEvent", event)
+            }
+        }
+
+        private func mouse(_ type: String, _ x: Int, _ y: Int, on page: Page, wheel: Int = 0, isControl: Bool = false)
+            throws
+        {
+            try page.send(
+                "Input.dispatchMouseEvent",
+                [
+                    "type": .string(type), "x": .number(Double(x)), "y": .number(Double(y)),
+                    "button": type == "mouseWheel" ? "none" : "left", "clickCount": 1,
+                    "buttons": type == "mouseMoved" ? 1 : 0,
+                    "deltaX": 0, "deltaY": .number(Double(wheel)), "modifiers": isControl ? 2 : 0,
+                ])
+        }
+
+        @Test(
+            "the picture is fitted, fills, has its own size, and is zoomed and moved by keys, wheel and drag",
+            .timeLimit(.minutes(1)))
+        func view() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            let page = viewer.page
+            try page.setViewport(width: 800, height: 400)
+            try viewer.waitUntilPlaying()
+            // 640x480 in 800x400.
+            #expect(try page.evaluate("screenRelay.mode").string == "fit")
+            try press("c", on: page)
+            try page.waitUntil("\(Self.place) === '0 -100 800 600'")
+            try press("1", on: page)
+            #expect(try page.evaluate(Self.place).string == "80 -40 640 480")
+            #expect(try page.evaluate("screenRelay.scale").number == 1)
+            try press("ArrowDown", on: page)
+            #expect(try page.evaluate(Self.place).string == "80 -80 640 480")
+            try press("0", on: page)
+            #expect(try page.evaluate("screenRelay.mode").string == "fit")
+
+            // The point of the picture under the pointer stays there.
+            try mouse("mouseWheel", 300, 100, on: page, wheel: -300, isControl: true)
+            try page.waitUntil("screenRelay.mode === 'zoom'")
+            let scale = try #require(try page.evaluate("screenRelay.scale").number)
+            #expect(abs(scale - 400 / 480 * 1.25 * 1.25 * 1.25) < 0.001)
+            let under = try page.evaluate(
+                """
+                (() => {
+                  const { left, top } = document.getElementById('picture').getBoundingClientRect();
+                  return [Math.round((300 - left) / screenRelay.scale), Math.round((100 - top) / screenRelay.scale)].join();
+                })()
+                """)
+            #expect(under.string == "200,120")
+            let before = try page.evaluate(Self.place).string
+            try mouse("mousePressed", 400, 200, on: page)
+            try mouse("mouseMoved", 360, 170, on: page)
+            try mouse("mouseReleased", 360, 170, on: page)
+            let after = try page.evaluate(Self.place).string
+            let moved = zip(try numbers(after), try numbers(before)).map(-)
+            #expect(moved == [-40, -30, 0, 0])
+            try press("w", on: page)
+            #expect(try page.evaluate("screenRelay.mode").string == "fit")
+
+            // The bar hides, and comes back with a key; the list of keys names all of them.
+            try page.waitUntil("document.getElementById('stage').classList.contains('idle')", within: .seconds(6))
+            try press("?", on: page)
+            #expect(try page.evaluate("document.getElementById('keys').open").bool == true)
+            #expect(try page.evaluate("document.querySelectorAll('#keys-list dt').length").int ?? 0 >= 11)
+            #expect(try page.evaluate("document.getElementById('stage').classList.contains('idle')").bool == false)
+            try press("?", on: page)
+            #expect(try page.evaluate("document.getElementById('keys').open").bool == false)
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        private func numbers(_ text: String?) throws -> [Int] {
+            try #require(text).split(separator: " ").compactMap { Int($0) }
+        }
+
+        @Test(
+            "the delay is measured; charts tell it to eyes, ears and keys; a still screen is said to be still",
+            .timeLimit(.minutes(1)))
+        func figures() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            let page = viewer.page
+            try viewer.waitUntilPlaying()
+            let line = try page.waitUntil("/^\\d+ ms · \\d+ fps · .*bit.s · 640 × 480$/.exec(screenRelay.figures)?.[0]")
+            #expect(line.string != nil)
+            let delay = try page.evaluate("screenRelay.delay")
+            let own = try #require(delay["own"].number)
+            let sinceArrival = try #require(delay["sinceArrival"].number)
+            let clockError = try #require(delay["clockError"].number)
+            print("delay \(own) ms, of it \(sinceArrival) ms since arrival; the clock is known within \(clockError) ms")
+            #expect(clockError < 50)
+            // Everything before its arrival took some time too, and not much on one machine.
+            #expect(own > sinceArrival - clockError && own < sinceArrival + 500)
+            if let browsers = delay["browsers"].number { #expect(abs(own - browsers) < 100) }
+
+            let list = "document.getElementById('charts-list').childElementCount"
+            #expect(try page.evaluate(list).int == 0)
+            try press("s", on: page)
+            #expect(try page.evaluate(list).int == 5)
+            try page.waitUntil("document.querySelector('.chart path').getAttribute('d').includes('L')")
+            try page.evaluate("document.querySelector('.chart').focus()")
+            for _ in 0..<2 { try press("ArrowLeft", on: page) }
+            let read = "document.querySelector('.chart').getAttribute('aria-valuetext')"
+            #expect(try page.evaluate(read).string?.hasPrefix("2 s ago: ") == true)
+            try press("Escape", on: page)
+            #expect(try page.evaluate(list).int == 0)
+            #expect(try page.evaluate("document.activeElement.id").string == "figures")
+
+            desktop.scene.freeze()
+            try page.waitUntil("screenRelay.figures === 'nothing moves · 640 × 480'")
+            // The picture that a still screen sends now and then is no motion.
+            try page.settle(for: .milliseconds(2600))
+            #expect(try page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
+            desktop.scene.thaw()
+            try page.waitUntil("screenRelay.figures.includes('fps')")
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        @Test(
+            "it speaks Chinese to who asks for it, and on a phone a tap shows and hides the bar",
+            .timeLimit(.minutes(1)))
+        func chinesePhone() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let page = try browser.newPage("about:blank")
+            try page.send(
+                "Emulation.setDeviceMetricsOverride",
+                ["width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true])
+            try page.send("Emulation.setTouchEmulationEnabled", ["enabled": true])
+            try page.navigate(desktop.link.replacing("#", with: "?lang=zh#"))
+            try ViewerPage(page).waitUntilPlaying()
+            #expect(try page.evaluate("document.documentElement.lang").string == "zh-Hans")
+            #expect(try page.evaluate("document.getElementById('status').textContent").string == "直播中")
+            #expect(try page.evaluate("document.getElementById('fullscreen').title").string == "全屏 (F)")
+            let latin = try page.evaluate(
+                """
+                [...document.querySelectorAll('[aria-label]')].map((one) => one.getAttribute('aria-label'))
+                  .filter((text) => !/[\\u4e00-\\u9fff]/.test(text)).join()
+                """)
+            #expect(latin.string == "")
+
+            let idle = "document.getElementById('stage').classList.contains('idle')"
+            try page.waitUntil(idle, within: .seconds(6))
+            for isShown in [true, false] {
+                for (type, points) in [("touchStart", [["x": 200, "y": 300]]), ("touchEnd", [])]
+                    as [(String, JSONValue)]
+                {
+                    try page.send("Input.dispatchTouchEvent", ["type": .string(type), "touchPoints": points])
+                }
+                try page.waitUntil("\(idle) === \(!isShown)", within: .seconds(2))
+                // A second tap soon after the first is another thing.
+                try page.settle(for: .milliseconds(500))
+            }
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import BrowserDriver
+import Foundation
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Many who come and go.
+    @Suite("Coming and going", .enabled(if: EndToEnd.hasBrowser))
+    struct JoinRoundsTests {
+        /// `Tools/soak/joins` asks for more.
+        private static let count =
+            getenv("SCREENRELAY_JOINS").flatMap { Int(String(cString: $0)) }.map { max(20, min($0, 100_000)) } ?? 80
+        /// So many begin in a second.
+        private static let rate = 10
+
+        /// A page's way in and out, by turns over the WebSocket and as a player: connected, a picture decoded, gone.
+        private static let script = """
+            window.rounds = { done: 0, failed: [], under: 0 };
+            const connectedBy = async (connection, ms) => {
+              const end = performance.now() + ms;
+              while (performance.now() < end) {
+                if (connection.connectionState === 'connected') return;
+                await new Promise((next) => setTimeout(next, 10));
+              }
+              throw new Error('not connected: ' + connection.connectionState);
+            };
+            const pictureBy = async (connection, ms) => {
+              const end = performance.now() + ms;
+              while (performance.now() < end) {
+                for (const entry of (await connection.getStats()).values())
+                  if (entry.type === 'inbound-rtp' && entry.framesDecoded > 0) return;
+                await new Promise((next) => setTimeout(next, 20));
+              }
+              throw new Error('no picture');
+            };
+            const asMember = async (connection, origin, key) => {
+              const socket = new WebSocket(origin.replace('http', 'ws') + '/ws');
+              try {
+                const answer = new Promise((done, fail) => {
+                  socket.onclose = (event) => fail(new Error('closed with ' + event.code));
+                  socket.onmessage = async (event) => {
+                    const { eventName, data } = JSON.parse(event.data);
+                    if (eventName === '_peers') {
+                      await connection.setLocalDescription();
+                      const { type, sdp } = connection.localDescription;
+                      socket.send(JSON.stringify(
+                        { eventName: '__offer', data: { sdp: { type, sdp }, socketId: data.host } }));
+                    } else if (eventName === '_answer') done(data.sdp);
+                  };
+                });
+                socket.onopen = () =>
+                  socket.send(JSON.stringify({ eventName: '__join', data: { room: key, role: 'viewer' } }));
+                await connection.setRemoteDescription(await answer);
+                await connectedBy(connection, 10000);
+                await pictureBy(connection, 10000);
+              } finally {
+                socket.onclose = null;
+                socket.close();
+              }
+            };
+            const asPlayer = async (connection, origin, key) => {
+              const [room, token] = key.split(',');
+              const headers = { Authorization: `Bearer ${token}` };
+              await connection.setLocalDescription();
+              const answer = await fetch(`${origin}/whep/${room}`, {
+                method: 'POST', body: connection.localDescription.sdp,
+                headers: { ...headers, 'Content-Type': 'application/sdp' } });
+              if (answer.status !== 201) throw new Error('status ' + answer.status);
+              const session = new URL(answer.headers.get('Location'), origin);
+              try {
+                await connection.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
+                await connectedBy(connection, 10000);
+                await pictureBy(connection, 10000);
+              } finally {
+                await fetch(session, { method: 'DELETE', headers });
+              }
+            };
+            window.round = async (origin, key, index) => {
+              rounds.under += 1;
+              const connection = new RTCPeerConnection({ bundlePolicy: 'max-bundle' });
+              connection.addTransceiver('video', { direction: 'recvonly' });
+              try {
+                await (index % 2 ? asPlayer : asMember)(connection, origin, key);
+                rounds.done += 1;
+              } catch (problem) {
+                if (rounds.failed.length < 20) rounds.failed.push(`${index}: ${problem.message}`);
+              } finally {
+                connection.close();
+                rounds.under -= 1;
+              }
+            };
+            window.run = async (origin, key, from, count, every) => {
+              for (let index = from; index < from + count; index += 1) {
+                round(origin, key, index);
+                await new Promise((next) => setTimeout(next, every));
+              }
+              while (rounds.under > 0) await new Promise((next) => setTimeout(next, 50));
+              return JSON.stringify(rounds);
+            };
+            """
+
+        @Test(
+            "by turns as members and as players leave nothing behind: no memory, no descriptor, no session",
+            .timeLimit(.minutes(20)))
+        func rounds() throws {
+            let desktop = try SharedDesktop(scene: ["--fps", "10"])
+            defer { desktop.stop() }
+            let browser = try Browser.launch()
+            let parts = desktop.link.split(separator: "#", maxSplits: 1).map(String.init)
+            try #require(parts.count == 2)
+            let page = try browser.newPage("about:blank")
+            // Of the host's own origin, as the page is.
+            try page.navigate(parts[0] + "favicon.svg")
+            try page.evaluate(Self.script)
+            let process = desktop.host.child.processID
+            // The first tenth fills what is kept for good: pools, caches, the memory that the allocator holds.
+            let warmUp = Self.count / 10
+            try run(page, parts, from: 0, count: warmUp)
+            let before = try nobody(in: desktop)
+            try run(page, parts, from: warmUp, count: Self.count - warmUp)
+            let after = try nobody(in: desktop)
+            let result = try page.evaluate("JSON.stringify(rounds)").string ?? ""
+            #expect(try page.evaluate("rounds.done").int == Self.count, "\(result)")
+            #expect(after.resident - before.resident < 8 * 1024, "\(before), then \(after)")
+            #expect(after.descriptors <= before.descriptors, "\(before), then \(after)")
+            #expect(try page.evaluate("window.isSecureContext").bool == true)
+            print("joins: \(Self.count); after \(warmUp): \(before); at the end: \(after); process \(process)")
+        }
+
+        private func run(_ page: Page, _ link: [String], from: Int, count: Int) throws {
+            try page.evaluate(
+                "run('\(link[0].dropLast())', '\(link[1])', \(from), \(count), \(1000 / Self.rate))",
+                within: .seconds(Double(count) / Double(Self.rate) * 3 + 60))
+        }
+
+        /// Waits until the host says that nobody is left, and gives what it uses then.
+        private func nobody(in desktop: SharedDesktop) throws -> ProcessFigures {
+            let process = desktop.host.child.processID
+            try eventually("that nobody watches", within: .seconds(20)) { () throws -> Void? in
+                let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", "\(process)"])
+                let json = try JSONDecoder().decode(JSONValue.self, from: Data(status.output.utf8))
+                return json["viewers"].int == 0 ? () : nil
+            }
+            var figures = try ProcessFigures(process)
+            // Connections that the browser keeps for a next request are closed after a while.
+            try eventually("that its connections rest", within: .seconds(20)) { () throws -> Void? in
+                let now = try ProcessFigures(process)
+                defer { figures = now }
+                return now.descriptors == figures.descriptors && now.descriptors <= Self.mostAtRest ? () : nil
+            }
+            return figures
+        }
+
+        /// Descriptors of a host that nobody uses, and a browser's idle connections beside them.
+        private static let mostAtRest = 64
+    }
+}

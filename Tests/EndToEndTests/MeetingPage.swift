@@ -1,0 +1,89 @@
+import BrowserDriver
+import Foundation
+import MediaTypes
+import TestSupport
+import Testing
+
+/// A page in a browser of its own, with a camera and a microphone that are made up, and its part in the room's meeting.
+struct MeetingPage {
+    let browser: Browser
+    let viewer: ViewerPage
+    var page: Page { viewer.page }
+
+    /// What the browser says when the page asks for the devices.
+    enum Permission {
+        case granted, denied
+    }
+
+    init(_ link: String, permission: Permission = .granted) throws {
+        let answer =
+            switch permission {
+            case .granted: "--use-fake-ui-for-media-stream"
+            case .denied: "--deny-permission-prompts"
+            }
+        browser = try Browser.launch(extraFlags: ["--use-fake-device-for-media-stream=fps=15", answer])
+        viewer = try ViewerPage(link, in: browser)
+    }
+
+    /// Says who it is, in the panel of people.
+    func introduce(as name: String) throws {
+        _ = try page.waitUntil("!document.getElementById('people-button').hidden")
+        try page.evaluate("document.getElementById('people-button').click()")
+        let literal = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
+        try page.evaluate("document.getElementById('own-name').value = \(literal)")
+        try page.evaluate("document.querySelector('#people form').requestSubmit()")
+        try page.evaluate("document.getElementById('people-button').click()")
+        try viewer.waitUntilPlaying()
+    }
+
+    /// Asks for camera and microphone, as by hand.
+    func join() throws {
+        try page.evaluate("document.getElementById('meet').click()")
+        try page.evaluate("document.querySelector('#invitation .primary').click()")
+    }
+
+    /// Waits until it sees and hears `count` others.
+    func waitForOthers(_ count: Int, within limit: Duration = .seconds(20)) throws {
+        let condition = """
+            screenRelay.meeting.peers.length === \(count)
+              && screenRelay.meeting.peers.every((peer) => peer.state === 'connected' && peer.audio && peer.video)
+            """
+        do {
+            _ = try page.waitUntil(condition, within: limit)
+        } catch {
+            let facts = try page.evaluate("JSON.stringify(screenRelay.meeting)").string ?? ""
+            throw MeetingDiffers(
+                expected: "\(count) others", facts: facts, console: page.consoleMessages.map(\.description))
+        }
+    }
+
+    /// How many pictures the others' tiles have shown, and whether each has something in it.
+    func tiles() throws -> [(frames: Int, isBlack: Bool)] {
+        let script = """
+            [...document.querySelectorAll('#meeting .tile:not(.own) video')].map((video) => {
+              const canvas = document.createElement('canvas');
+              canvas.width = canvas.height = 8;
+              const context = canvas.getContext('2d');
+              context.drawImage(video, 0, 0, 8, 8);
+              const bytes = context.getImageData(0, 0, 8, 8).data;
+              const brightest = Math.max(...bytes.filter((_, index) => index % 4 !== 3));
+              return { frames: video.getVideoPlaybackQuality().totalVideoFrames, isBlack: brightest < 32 };
+            })
+            """
+        return try page.evaluate(script).array?.map { ($0["frames"].int ?? 0, $0["isBlack"] == true) } ?? []
+    }
+
+    /// The names under the others' pictures.
+    func names() throws -> [String] {
+        try page.evaluate("[...document.querySelectorAll('#meeting .tile:not(.own) .name')].map((e) => e.textContent)")
+            .array?.compactMap(\.string) ?? []
+    }
+}
+
+/// The page's part in the meeting isn't what it should be; this is what the page says of it.
+struct MeetingDiffers: Error, CustomStringConvertible {
+    let expected: String
+    let facts: String
+    let console: [String]
+    var description: String { "expected \(expected): \(facts), console: \(console)" }
+}

@@ -1,0 +1,203 @@
+import BrowserDriver
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// The parts of the page that only reckon, each imported by itself in a real browser.
+    @Suite("The page's reckoning", .enabled(if: EndToEnd.hasBrowser))
+    struct PageLogicTests {
+        /// Runs each body in a page of a host without a capture, with its module imported as `it`; it must come out true.
+        private func inPage(_ cases: [(what: String, module: String, body: String)]) throws {
+            let folder = try TemporaryFolder()
+            let address = "unix:" + folder.file("s.sock")
+            let host = try RunningProgram(
+                "screenrelay", ["host", "--link", address, "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let browser = try Browser.launch()
+            let page = try browser.newPage(try host.printedLink())
+            for one in cases {
+                let result = try page.evaluate(
+                    "import('/\(one.module).js').then((it) => { \(one.body) }).then(JSON.stringify)")
+                #expect(result.string == "true", "\(one.module): \(one.what)")
+            }
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        @Test("holds for clocks, zoom, series, links, languages, tracks and words", .timeLimit(.minutes(1)))
+        func modules() throws {
+            try inPage(Self.clock + Self.zoom + Self.series + Self.rest)
+        }
+
+        private static let clock = [
+            (
+                "the answer that was under way for the shortest time says how far the clocks are apart", "clock",
+                """
+                const clock = new it.HostClock();
+                const none = clock.offset === null && clock.error === null;
+                // The host is 5000 ms ahead; the ways there and back take 30 and 10, then 2 and 2, then 1 and 90.
+                clock.add({ asked: 0, received: 5030, sent: 5031, arrived: 41 });
+                clock.add({ asked: 100, received: 5102, sent: 5103, arrived: 105 });
+                clock.add({ asked: 200, received: 5201, sent: 5202, arrived: 292 });
+                return none && clock.offset === 5000 && clock.error === 2;
+                """
+            ),
+            (
+                "answers that can't be are left out, and old ones are worth less", "clock",
+                """
+                const clock = new it.HostClock();
+                clock.add({ asked: 0, received: NaN, sent: 1, arrived: 2 });
+                clock.add({ asked: 0, received: 50, sent: 90, arrived: 10 });
+                clock.add({ asked: 9, received: 50, sent: 51, arrived: 8 });
+                const none = clock.offset === null;
+                clock.add({ asked: 0, received: 101, sent: 101, arrived: 2 });
+                clock.add({ asked: 3_600_000, received: 3_600_207, sent: 3_600_207, arrived: 3_600_010 });
+                return none && Math.abs(clock.offset - 202) < 0.001;
+                """
+            ),
+        ]
+
+        private static let zoom = [
+            (
+                "a picture is fitted, and fills, by its nearer and farther sides", "zoom",
+                """
+                const [view, picture] = [{ width: 1000, height: 500 }, { width: 400, height: 400 }];
+                return it.fitScale(view, picture) === 1.25 && it.fillScale(view, picture) === 2.5;
+                """
+            ),
+            (
+                "what lies under the pointer stays there through a zoom", "zoom",
+                """
+                const [view, picture] = [{ width: 1000, height: 500 }, { width: 2000, height: 1000 }];
+                const from = it.settle({ scale: 0.5, x: 0, y: 0 }, view, picture);
+                const to = it.zoomedAt(from, 1, { x: 250, y: 400 }, view, picture);
+                const under = ({ scale, x, y }) => [(250 - x) / scale, (400 - y) / scale].join();
+                return under(from) === '500,800' && under(to) === '500,800';
+                """
+            ),
+            (
+                "there is no empty space at a side while the picture goes on at the other", "zoom",
+                """
+                const [view, picture] = [{ width: 100, height: 100 }, { width: 200, height: 50 }];
+                const far = it.panned({ scale: 1, x: 0, y: 0 }, -1000, 1000, view, picture);
+                const near = it.panned(far, 5000, 0, view, picture);
+                return far.x === -100 && far.y === 25 && near.x === 0;
+                """
+            ),
+            (
+                "the middle stays the middle when the window changes", "zoom",
+                """
+                const picture = { width: 1000, height: 1000 };
+                const from = { scale: 2, x: -900, y: -700 };
+                const centre = it.centreOf(from, { width: 400, height: 400 }, picture);
+                const to = it.centred(2, centre, { width: 800, height: 200 }, picture);
+                const now = it.centreOf(to, { width: 800, height: 200 }, picture);
+                return Math.abs(centre.x - now.x) < 1e-9 && Math.abs(centre.y - now.y) < 1e-9;
+                """
+            ),
+            (
+                "a scale is neither smaller than the window's nor so large that nothing is to be seen", "zoom",
+                """
+                const [view, picture] = [{ width: 500, height: 500 }, { width: 1000, height: 1000 }];
+                return it.limitScale(0.01, view, picture, 1) === 0.5 && it.limitScale(99, view, picture, 1) === 8
+                  && it.limitScale(99, view, picture, 2) === 4
+                  && it.limitScale(0.01, { width: 2000, height: 2000 }, picture, 1) === 1;
+                """
+            ),
+        ]
+
+        private static let series = [
+            (
+                "the last minute is kept, gaps and all", "series",
+                """
+                const series = new it.Series(3);
+                const empty = series.range === null && series.ago(0) === null && series.path(100, 10, 10) === '';
+                for (const value of [9, 1, null, 5]) series.push(value);
+                return empty && series.range.join() === '1,5' && series.ago(0) === 5 && series.ago(1) === null
+                  && series.ago(2) === 1 && series.ago(3) === null && series.last(2).join() === '5';
+                """
+            ),
+            (
+                "a line ends at the right edge, and is broken where nothing was measured", "series",
+                """
+                const series = new it.Series(5);
+                for (const value of [0, 10, NaN, 20]) series.push(value);
+                return series.path(100, 10, 10) === 'M25.0 10.0h0L50.0 0.0M100.0 0.0h0';
+                """
+            ),
+            (
+                "tops are round, and the middle is the middle", "series",
+                """
+                return [0, 3, 11, 47, 51, 100].map((value) => it.roundTop(value, 5)).join() === '5,5,20,50,100,100'
+                  && it.median([]) === null && it.median([5, 100, 1]) === 5;
+                """
+            ),
+        ]
+
+        private static let rest = [
+            (
+                "all modules are named in index.html, to be fetched at once and not one after another", "link",
+                """
+                const named = [...document.querySelectorAll('link[rel=modulepreload], script')].map((one) => one.href || one.src);
+                const loaded = performance.getEntriesByType('resource').map((one) => one.name);
+                return loaded.filter((name) => name.endsWith('.js')).every((name) => named.includes(name));
+                """
+            ),
+            (
+                "a link's room is read as it was meant", "link",
+                """
+                const read = (hash, hostname = 'desk.example') =>
+                  it.readLink({ hash, hostname, host: hostname + ':8080', protocol: 'https:' });
+                const chinese = read('#%E6%88%BF%E9%97%B4,secret');
+                return chinese.name === '房间' && chinese.room === '房间,secret' && read('').name === ''
+                  && read('#100%,x').name === '100%' && chinese.socket === 'wss://desk.example:8080/ws'
+                  && !chinese.isLoopback && read('#a', '[::1]').isLoopback && read('#a', '127.0.0.9').isLoopback
+                  && !read('#a', '127.example').isLoopback;
+                """
+            ),
+            (
+                "the address chooses the language, then the reader's list does", "language",
+                """
+                return it.chooseLanguage('?lang=zh', ['en']) === 'zh' && it.chooseLanguage('', ['zh-TW']) === 'zh'
+                  && it.chooseLanguage('?lang=xx', ['de', 'zh_CN', 'en']) === 'zh' && it.chooseLanguage('', []) === 'en'
+                  && it.chooseLanguage('', [undefined, 'ZH-Hans']) === 'zh';
+                """
+            ),
+            (
+                "the first waits are short, and none is too long", "retry",
+                """
+                const waits = [0, 1, 12, 13, 14, 99].map((attempts) => Math.round(it.waitBefore(attempts, 0.5)));
+                return waits.join() === '0,500,500,1000,2000,10000' && it.waitBefore(99, 1) <= 11_500;
+                """
+            ),
+            (
+                "the chosen track is shown while it is there", "tracklist",
+                """
+                const tracks = new it.TrackList();
+                const before = tracks.shown === null && tracks.isShown(undefined) && tracks.isShown('x');
+                const first = !tracks.told([{ name: 'a' }, { name: 'b' }, {}]) && tracks.asked === 'a';
+                const chosen = tracks.choose('b') && tracks.asked === 'b' && !tracks.isShown('a') && tracks.isShown();
+                const alone = tracks.told([{ name: 'a' }]) && tracks.shown === 'a' && tracks.asked === null;
+                return before && first && chosen && alone;
+                """
+            ),
+            (
+                "figures are as coarse as they are sure", "figures",
+                """
+                return it.delayText(41.6) === '42 ms' && it.delayText(1234) === '1230 ms' && it.delayText(null) === ''
+                  && it.bitRateText(999_400) === '999 kbit/s' && it.bitRateText(1_250_000) === '1.3 Mbit/s'
+                  && it.frameRateText(29.6) === '30 fps' && it.lossText(0.52) === '0.5 %';
+                """
+            ),
+            (
+                "both languages have the same words", "chinese",
+                """
+                const kinds = (table) => JSON.stringify(Object.keys(table).sort().map((key) => {
+                  const value = table[key];
+                  const inside = typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).sort() : [];
+                  return [key, typeof value, value.length && typeof value === 'function' ? value.length : 0, inside];
+                }));
+                return import('/english.js').then(({ english }) => kinds(english) === kinds(it.chinese));
+                """
+            ),
+        ]
+    }
+}

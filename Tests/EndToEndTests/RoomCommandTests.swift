@@ -1,0 +1,164 @@
+import BrowserDriver
+import Foundation
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Who is in the rooms", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
+    struct RoomCommands {
+        private let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+        }
+
+        private func host(_ options: [String] = []) throws -> RunningProgram {
+            try RunningProgram(
+                "screenrelay",
+                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"]
+                    + options)
+        }
+
+        /// The lines of a host with `--json`, each of which has to be an object.
+        private func events(_ host: RunningProgram) throws -> [JSONValue] {
+            try host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+                try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
+            }
+        }
+
+        private func event(
+            _ name: String, of host: RunningProgram, where isWanted: (JSONValue) -> Bool = { _ in true }
+        ) throws -> JSONValue {
+            try eventually("'\(name)' in \(host.output) \(host.log)") {
+                try events(host).first { $0["event"].string == name && isWanted($0) }
+            }
+        }
+
+        private func guest(_ link: String, _ name: String) throws -> (client: PythonClient, id: String) {
+            let client = try PythonClient("guest", in: .rtc, [link, name])
+            return (client, try #require(try client.event("joined")["you"] as? String))
+        }
+
+        private func ask(_ words: [String], of host: RunningProgram) throws -> CommandLineRun {
+            try CommandLineRun(["screenrelay"] + words + ["--pid", "\(host.child.processID)"])
+        }
+
+        @Test("programs are told who comes and leaves, and have somebody leave by name, identifier or its beginning")
+        func programs() throws {
+            let host = try host(["--json", "--room", "desk"])
+            let started = try event("started", of: host)
+            let link = try #require(started["links"][0].string)
+            #expect(started["room"].string == "desk" && link.contains("/#desk,"))
+            #expect(started["rooms"][0]["name"].string == "desk" && started["rooms"][0]["links"][0].string == link)
+
+            let ann = try guest(link, "Ann")
+            let came = try event("came", of: host)
+            #expect(came["id"].string == ann.id && came["name"].string == "Ann" && came["kind"].string == "viewer")
+            #expect(came["room"].string == "desk" && came["address"].string == "127.0.0.1" && came["watching"].int == 1)
+            let bo = [try guest(link, "Bo \u{1B}[31m\"<b>"), try guest(link, "Bo \u{1B}[31m\"<b>")]
+            _ = try event("came", of: host) { $0["watching"].int == 3 }
+
+            var run = try ask(["rooms"], of: host)
+            #expect(run.status == .exited(0) && run.output.hasPrefix("desk: screen waiting; 3 there\n"))
+            #expect(run.output.contains(ann.id) && run.output.contains("Ann") && !run.output.contains("\u{1B}"))
+            run = try ask(["rooms", "--json"], of: host)
+            let listed = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
+            #expect(listed["rooms"][0]["members"][0]["id"].string == ann.id)
+            #expect(listed["rooms"][0]["members"][2]["id"].string == bo[1].id)
+
+            run = try ask(["kick", "Ann"], of: host)
+            #expect(run.status == .exited(0) && run.output == "viewer Ann (127.0.0.1) is removed from the room desk\n")
+            #expect(try ann.client.event("closed")["code"] as? Int == 4410)
+            let left = try event("left", of: host)
+            #expect(left["id"].string == ann.id && left["watching"].int == 2)
+
+            run = try ask(["kick", "Ann"], of: host)
+            #expect(run.status == .exited(69) && run.errorLine?.contains("'Ann': nobody in the rooms") == true)
+            let name = try #require(listed["rooms"][0]["members"][1]["name"].string)
+            run = try ask(["kick", name], of: host)
+            #expect(run.status == .exited(64) && run.errorLine?.contains("could be 2 of them") == true)
+            // Of two identifiers, the shortest beginning that is one's alone.
+            let other = bo[1].id
+            let same = zip(bo[0].id, other).prefix { $0 == $1 }.count
+            run = try ask(["kick", String(bo[0].id.prefix(same + 1))], of: host)
+            #expect(run.status == .exited(0), "\(run.errorOutput)")
+            #expect(try bo[0].client.event("closed")["code"] as? Int == 4410)
+
+            #expect(host.stop() == .exited(0))
+            #expect(try event("ended", of: host)["exitCode"].int == 0)
+            let all = try events(host)
+            #expect(all.allSatisfy { ($0["time"].string ?? "").hasSuffix("Z") })
+            #expect(all.count { $0["event"].string == "left" } == 3)
+        }
+
+        @Test("people read a line for each who comes and leaves, and names can't write to their terminal")
+        func people() throws {
+            let host = try host()
+            let link = try host.printedLink()
+            let evil = try guest(link, "A\u{202E}nn\u{7}\n")
+            let ann = try guest(link, "Ann")
+            _ = try eventually("both in \(host.output)") { host.output.contains("2 watch\n") ? () : nil }
+            #expect(try ask(["kick", ann.id], of: host).status == .exited(0))
+            let lines = try eventually("the end in \(host.output)") { () -> [Substring]? in
+                let lines = host.output.split(separator: "\n").dropFirst(2)
+                return lines.count == 3 ? Array(lines) : nil
+            }
+            #expect(lines[1].dropFirst(8) == " viewer Ann (127.0.0.1) came; 2 watch")
+            #expect(lines[2].dropFirst(8) == " viewer Ann (127.0.0.1) left; 1 watches")
+            #expect(lines.allSatisfy { line in line.prefix(8).split(separator: ":").count == 3 })
+            #expect(!host.output.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{7}" })
+            // That all leave at the end is no news.
+            #expect(host.stop() == .exited(0))
+            #expect(host.output.split(separator: "\n").count == 5)
+            _ = evil
+        }
+
+        @Test("a QR code is printed where it is asked for, and by itself to a terminal alone")
+        func codes() throws {
+            let asked = try host(["--qr"])
+            let link = try asked.printedLink()
+            try eventually("a code in \(asked.output)") { asked.output.contains("▀▀") ? () : nil }
+            #expect(asked.output.split(separator: "\n").dropFirst(2).dropLast().allSatisfy { $0.first == "█" })
+            #expect(!asked.output.contains("\u{1B}") && !link.isEmpty)
+            asked.stop()
+
+            let piped = try host(["--lan", "--listen", "0"])
+            let reachable = try piped.printedLink()
+            piped.stop()
+            #expect(!piped.output.contains("█"))
+            guard !reachable.hasPrefix("http://127.") else { return }
+            for (options, isThere) in [
+                (["--lan", "--listen", "0"], true), (["--lan", "--listen", "0", "--no-qr"], false), ([], false),
+            ] {
+                let words =
+                    ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
+                    + (options.isEmpty ? ["--listen", "127.0.0.1:0"] : options)
+                let program = try #require(builtProgram("screenrelay"))
+                // A terminal of its own, 120 columns wide.
+                let line = "stty cols 120; exec \(program) " + words.joined(separator: " ")
+                var launch = Launch("/usr/bin/script", ["-q", "-c", line, "/dev/null"])
+                launch.environment = RunningProgram.environment.merging(["TERM": "xterm-256color"]) { $1 }
+                launch.standardInput = .pipe
+                launch.standardOutput = .text(limit: 1 << 20)
+                launch.leadsProcessGroup = true
+                let terminal = try ChildProcess(launch)
+                try eventually("the link in \(terminal.output?.text ?? "")") {
+                    (terminal.output?.text ?? "").contains("http://") ? () : nil
+                }
+                if isThere {
+                    try eventually("a code in \(terminal.output?.text ?? "")") {
+                        (terminal.output?.text ?? "").contains("\u{1B}[38;5;231;48;5;16m████") ? () : nil
+                    }
+                }
+                // Ctrl-C, as from the keyboard: what is printed is all there then.
+                try terminal.write([3])
+                #expect(terminal.wait(within: .seconds(5)) != nil)
+                #expect((terminal.output?.text ?? "").contains("█") == isThere)
+                terminal.stop(within: .seconds(1))
+            }
+        }
+    }
+}

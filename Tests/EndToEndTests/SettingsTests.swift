@@ -1,0 +1,87 @@
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Settings files", .enabled(if: EndToEnd.isPossible))
+    struct SettingsFiles {
+        private let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+        }
+
+        private func config(_ text: String) throws -> String { try folder.write("config", Array(text.utf8)) }
+
+        @Test("a host is set up by one, and what the command line says wins")
+        func host() throws {
+            let path = try config(
+                "[all]\nudp-port=0\n[host]\nlisten=127.0.0.1:0\nroom=attic\nlink=unix:\(folder.file("s.sock"))\n")
+            for (options, room) in [([], "attic"), (["--room", "desk"], "desk")] {
+                let host = try RunningProgram("screenrelay", ["host", "--config", path] + options)
+                #expect(try host.printedLink().contains("/#\(room),"))
+                host.stop()
+            }
+        }
+
+        @Test("one in the user's own place is read unless another is named, or none is wanted")
+        func standard() throws {
+            let home = folder.file("home")
+            #expect(mkdir(home, 0o700) == 0 && mkdir(home + "/screenrelay", 0o700) == 0)
+            try folder.write("home/screenrelay/config", Array("[share]\nfps=0\n".utf8))
+            let other = try config("[share]\nbitrate=1\n")
+            for (words, says) in [
+                ([], "/home/screenrelay/config:2: fps 0: not a frame rate"),
+                (["--config", other], "/config:2: bitrate 1: bit rate out of range"),
+                (["--no-config", "--fps", "121"], "--fps 121: not a frame rate"),
+                (["--fps", "30"], "--display: no display named and DISPLAY is not set"),
+            ] {
+                let run = try CommandLineRun(
+                    ["screenrelay", "share", "--listen", "127.0.0.1:0", "--udp-port", "0"] + words,
+                    environment: ["XDG_CONFIG_HOME": home])
+                #expect(run.status == .exited(64))
+                #expect(
+                    run.errorOutput.contains(says.split(separator: ":").last.map(String.init) ?? says),
+                    "\(run.errorOutput)")
+                if says.hasPrefix("/") { #expect(run.errorLine?.contains(says) == true, "\(run.errorOutput)") }
+            }
+            // What a sharer needs in a hurry reads none.
+            let stop = try CommandLineRun(
+                ["screenrelay", "stop", "--pid", "1"], environment: ["XDG_CONFIG_HOME": home])
+            #expect(stop.status == .exited(69) && stop.errorLine?.contains("--pid 1") == true)
+        }
+
+        @Test("capture gets what one says, though it reads none itself")
+        func capture() throws {
+            let link = "unix:" + folder.file("s.sock")
+            let path = try config("[capture]\ndisplay=:9999\nlink=\(link)\n")
+            var run = try CommandLineRun(["screenrelay", "capture", "--config", path])
+            #expect(run.status == .exited(69) && run.errorLine?.contains("--display :9999: display") == true)
+            #expect(run.errorLine?.hasPrefix("screenrelay-capture:") == true)
+            run = try CommandLineRun(["screenrelay", "capture", "--config", path, "--display", "screen"])
+            #expect(run.errorLine?.contains("--display screen") == true)
+            run = try CommandLineRun(["screenrelay", "capture", "--config", try config("[capture]\nfps=0\n")])
+            #expect(run.status == .exited(64) && run.errorLine?.contains("/config:2: fps 0") == true)
+        }
+
+        @Test(
+            "a mistake in one names its file, line and key",
+            arguments: [
+                ("[share]\nfsp=3\n", "/config:2: unknown setting 'fsp' in [share]; did you mean fps?", Int32(64)),
+                ("[sharing]\n", "/config:1: unknown group [sharing]", 64),
+                ("[share]\nlan=yes\n", "/config:2: lan is a switch; write true or false", 64),
+                ("fps=3\n", "/config is no settings file:", 65),
+            ])
+        func mistakes(_ text: String, _ says: String, _ exitCode: Int32) throws {
+            let path = try config(text)
+            for command in ["share", "host", "capture", "replay"] {
+                let run = try CommandLineRun(
+                    ["screenrelay", command, "--config", path] + (command == "replay" ? ["none"] : []))
+                #expect(run.status == .exited(exitCode))
+                #expect(run.errorLine?.contains(says) == true, "\(run.errorOutput)")
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Clients that speak SkyRTC by the protocol's text alone.
+    @Suite("SkyRTC clients", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
+    struct SkyRTCClientTests {
+        @Test(
+            "one gets pictures, sees a second come and go, and meets it in the mesh; in text and in binary frames",
+            .timeLimit(.minutes(2)))
+        func two() throws {
+            let desktop = try SharedDesktop()
+            let first = try desktop.skyRTCClient()
+            let joined = try first.event("joined")
+            let host = try #require(joined["host"] as? String)
+            #expect(joined["connections"] as? [String] == [host])
+            try first.event("video") { $0["peer"] as? String == host && ($0["frames"] as? Int ?? 0) >= 5 }
+            let video = try first.event("video")
+            #expect(video["width"] as? Int == 640)
+            #expect(video["height"] as? Int == 480)
+
+            let second = try desktop.skyRTCClient(["--binary"])
+            let secondJoined = try second.event("joined")
+            let firstName = try #require(joined["you"] as? String)
+            let secondName = try #require(secondJoined["you"] as? String)
+            // The host is the last one, for clients that call only that.
+            #expect(secondJoined["connections"] as? [String] == [firstName, host])
+            #expect(try first.event("new_peer")["peer"] as? String == secondName)
+
+            for (client, peer) in [(first, secondName), (second, firstName), (second, host)] {
+                try client.event("video") { $0["peer"] as? String == peer && ($0["frames"] as? Int ?? 0) >= 5 }
+            }
+            // Descriptions go without candidates between them: these come one by one, through the server.
+            try first.event("candidate") { $0["peer"] as? String == secondName }
+            try second.event("candidate") { $0["peer"] as? String == firstName }
+            #expect(try first.event("message")["text"] as? String == "hello from \(secondName)")
+            #expect(try second.event("message")["text"] as? String == "hello from \(firstName)")
+            #expect(second.events.allSatisfy { $0["event"] as? String != "binary" }, "the server answers in text")
+
+            // Gone without a word: its process is killed.
+            second.child.terminate(SIGKILL)
+            #expect(try first.event("remove_peer", within: .seconds(5))["peer"] as? String == secondName)
+            let seen = first.events.compactMap { $0["peer"] as? String == host ? $0["frames"] as? Int : nil }.max() ?? 0
+            try first.event("video") { $0["peer"] as? String == host && ($0["frames"] as? Int ?? 0) > seen }
+
+            // Who comes back is a newcomer, and the one before leaves no ghost.
+            let third = try desktop.skyRTCClient(["--binary"])
+            #expect(try third.event("joined")["connections"] as? [String] == [firstName, host])
+            try third.tell("quit")
+            #expect(third.child.wait(within: .seconds(10)) != nil)
+            try eventually("the third one's leaving", within: .seconds(5)) {
+                first.events.count { $0["event"] as? String == "remove_peer" } == 2 ? () : nil
+            }
+        }
+
+        @Test("with a wrong token it learns nothing of the room", .timeLimit(.minutes(1)))
+        func refused() throws {
+            let desktop = try SharedDesktop()
+            for room in ["screen,WRONG", "elsewhere,WRONG", "screen"] {
+                let client = try desktop.skyRTCClient(room: room)
+                #expect(try client.event("closed")["code"] as? Int == 4403)
+                #expect(client.events.compactMap { $0["name"] as? String } == ["_refused"])
+                #expect((client.events.first?["data"] as? [String: Any])?.isEmpty == true)
+            }
+        }
+    }
+}
+
+extension SharedDesktop {
+    /// A SkyRTC client in the desktop's room, or in another.
+    func skyRTCClient(_ options: [String] = [], room: String? = nil) throws -> PythonClient {
+        let parts = link.split(separator: "#")
+        let address = "ws" + parts[0].dropFirst(4) + "ws"
+        return try PythonClient("skyrtc_client", in: .rtc, [address, room ?? String(parts[1])] + options)
+    }
+}

@@ -1,0 +1,89 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Clients of one-to-one rooms, whose Engine.IO, socket.io and WebRTC are all others' work.
+    @Suite("socket.io's one-to-one rooms", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
+    struct SocketIOTests {
+        /// The two that PyPI has: one speaks Engine.IO 3, the other 4.
+        static let environments: [PythonClient.Environment] = [.socketio4, .socketio5]
+        static let transports = [["polling", "websocket"], ["websocket"]]
+
+        private func client(
+            _ desktop: SharedDesktop, _ environment: PythonClient.Environment, _ transports: [String],
+            room: String? = nil
+        ) throws -> PythonClient {
+            let parts = desktop.link.split(separator: "#", maxSplits: 1).map(String.init)
+            let named = room ?? parts[1]
+            return try PythonClient(
+                "socketio_client", in: environment,
+                ["--url", parts[0], "--room", named] + transports.flatMap { ["--transport", $0] })
+        }
+
+        @Test(
+            "a client joins, is called, answers, watches and leaves; one too many finds the room full",
+            .timeLimit(.minutes(2)), arguments: environments, transports)
+        func life(environment: PythonClient.Environment, transports: [String]) throws {
+            let desktop = try SharedDesktop()
+            let room = String(desktop.link.split(separator: "#", maxSplits: 1)[1])
+            let client = try client(desktop, environment, transports)
+            let joined = try client.event("joined")
+            #expect(joined["room"] as? String == room)
+            // A client that polls first has gone over by now.
+            #expect(joined["transport"] as? String == "websocket")
+            try client.event("message") { $0["type"] as? String == "offer" }
+            let described = try client.event("described") { $0["type"] as? String == "answer" }
+            #expect((described["candidates"] as? Int ?? 0) > 0)
+            let frame = try client.event("frame") { $0["count"] as? Int ?? 0 >= 20 }
+            #expect(frame["width"] as? Int == 640)
+            #expect(frame["height"] as? Int == 480)
+            #expect(desktop.host.occurrences(of: "a socket.io client came") == 1)
+
+            let second = try self.client(desktop, environment, transports)
+            #expect(try second.event("full")["room"] as? String == room)
+            try second.event("end")
+
+            try client.tell("leave")
+            #expect(try client.event("leaved")["id"] as? String == joined["id"] as? String)
+            #expect(try client.event("end")["state"] as? String == "leaved")
+            try desktop.host.waitForLog("a socket.io client left")
+            try desktop.host.waitForLog("the host wants no pictures")
+            // The room's token is in nobody's log.
+            #expect(!desktop.host.log.contains(room.split(separator: ",")[1]))
+        }
+
+        @Test(
+            "a client that only polls lives on its heartbeat, and one that is killed frees its place",
+            .timeLimit(.minutes(2)), arguments: environments)
+        func killed(environment: PythonClient.Environment) throws {
+            let desktop = try SharedDesktop()
+            let client = try client(desktop, environment, ["polling"])
+            try client.event("joined")
+            try client.event("frame")
+            client.child.terminate(SIGKILL)
+            try desktop.host.waitForLog("a socket.io client left")
+            let second = try self.client(desktop, environment, ["polling"])
+            try second.event("frame")
+        }
+
+        @Test(
+            "a host that ends says bye, and a wrong token finds nothing", .timeLimit(.minutes(1)),
+            arguments: environments)
+        func ends(environment: PythonClient.Environment) throws {
+            let desktop = try SharedDesktop()
+            let stranger = try client(desktop, environment, ["websocket"], room: "screen,wrong")
+            try stranger.event("leaved")
+            #expect(try stranger.event("end")["state"] as? String == "leaved")
+            let client = try client(desktop, environment, ["websocket"])
+            try client.event("message") { $0["type"] as? String == "offer" }
+            desktop.host.stop()
+            try client.event("bye")
+            #expect(try client.event("end")["state"] as? String == "joined_unbind")
+        }
+    }
+}
