@@ -128,7 +128,7 @@ export class MeshPeer {
   }
 
   #make() {
-    const connection = new RTCPeerConnection({ iceServers: this.#iceServers });
+    const connection = new RTCPeerConnection({ bundlePolicy: "max-bundle", iceServers: this.#iceServers });
     const only = (action) => (event) => {
       if (connection === this.#connection) action(event);
     };
