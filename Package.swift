@@ -244,7 +244,7 @@ let package = Package(
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
                 "LinkTransport",
-                "X264Encoding", "MediaTypes", "TestSupport",
+                "WebRTC", "X264Encoding", "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",
