@@ -195,7 +195,7 @@ let package = Package(
             "InspectionTests",
             [
                 "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
-                "ByteCoding", "MediaTypes", "TestSupport",
+                "ByteCoding", "Processes", "MediaTypes", "TestSupport",
             ]),
         tests(
             "RecordingTests",
@@ -238,7 +238,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Rooms", "Signalling", "Processes", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "Processes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
@@ -247,7 +247,7 @@ let package = Package(
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
                 "LinkTransport",
-                "X264Encoding", "MediaTypes", "TestSupport",
+                "WebRTC", "X264Encoding", "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

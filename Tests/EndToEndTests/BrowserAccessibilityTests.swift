@@ -27,6 +27,11 @@ extension EndToEnd {
             try look(at: desktop.link, when: "screenRelay.figures.includes('fps')", on: page, axe, "playing")
             try page.evaluate("document.getElementById('figures').click()")
             try expectNothingBroken(on: page, "charts")
+            for panel in ["people-button", "meet"] {
+                try page.evaluate("document.getElementById('\(panel)').click()")
+                #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
+                try expectNothingBroken(on: page, panel)
+            }
             try page.evaluate("document.getElementById('help').click()")
             try expectNothingBroken(on: page, "keys")
         }

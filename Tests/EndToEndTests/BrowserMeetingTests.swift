@@ -100,8 +100,8 @@ extension EndToEnd {
             try page.viewer.expectMotion()
 
             // As where the page came by http from another machine.
-            try page.page.evaluate("Object.defineProperty(navigator, 'mediaDevices', { value: undefined })")
-            try page.page.evaluate("Object.defineProperty(window, 'isSecureContext', { value: false })")
+            try page.page.evaluate("Object.defineProperty(navigator, 'mediaDevices', { value: undefined }); 0")
+            try page.page.evaluate("Object.defineProperty(window, 'isSecureContext', { value: false }); 0")
             try page.page.evaluate("document.querySelector('#invitation .primary').click()")
             _ = try page.page.waitUntil("screenRelay.meeting.problem === 'insecure'")
             let words = try page.page.evaluate("document.querySelector('#invitation .problem').innerText").string

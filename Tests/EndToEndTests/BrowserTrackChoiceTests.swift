@@ -17,6 +17,7 @@ extension EndToEnd {
                 apart: .hostFirst, scene: ["--fps", "10"], hostOptions: ["--track", "second=\(address)"])
             let viewer = try ViewerPage(desktop.link, in: Browser.launch())
             try viewer.waitUntilPlaying()
+            #expect(try viewer.reconnects() == 0)
             #expect(try viewer.tracks() == ["screen live shown", "second waiting"])
 
             let screen = try VirtualScreen(PictureSize(width: 800, height: 600))
@@ -30,6 +31,7 @@ extension EndToEnd {
                 try viewer.page.evaluate("document.getElementById('tracks').innerText").string?.contains("second")
                     == true)
             try viewer.expectMotion()
+            #expect(try viewer.reconnects() == 0)
 
             try viewer.page.evaluate("document.querySelectorAll('#tracks .track')[1].click()")
             _ = try viewer.page.waitUntil("screenRelay.videoWidth === 800")

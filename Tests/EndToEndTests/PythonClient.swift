@@ -19,6 +19,8 @@ final class PythonClient {
         case socketio4
         case socketio5
         case openapi
+        /// Debian's own, which has GStreamer.
+        case debian
     }
 
     /// Whether this environment is there.
@@ -27,6 +29,13 @@ final class PythonClient {
     /// Whether all environments are there; a test that needs one says so, and `Tools/test` makes them.
     static var isAvailable: Bool {
         [Environment.rtc, .socketio4, .socketio5].allSatisfy { access(interpreter($0), X_OK) == 0 }
+    }
+
+    /// Whether GStreamer's WebRTC is there, with all that its client needs.
+    static var hasGStreamer: Bool {
+        let launch = Launch("/usr/bin/python3", ["\(folder)/whip_gstreamer.py", "--check"])
+        guard let check = try? ChildProcess(launch) else { return false }
+        return (try? eventually("GStreamer's answer") { check.poll() }) == .exited(0)
     }
 
     /// Starts `Clients/NAME.py`. `prefix` is a command that runs it.
@@ -71,6 +80,7 @@ final class PythonClient {
     private static let folder = "\(packageRoot)/Tests/EndToEndTests/Clients"
 
     private static func interpreter(_ environment: Environment) -> String {
-        "\(packageRoot)/.build/python/\(environment.rawValue)/bin/python"
+        environment == .debian
+            ? "/usr/bin/python3" : "\(packageRoot)/.build/python/\(environment.rawValue)/bin/python"
     }
 }

@@ -77,6 +77,19 @@ extension EndToEnd {
             try eventually("the new size") { try viewer.picture()?.width == 480 }
             try expectMotion(viewer)
 
+            // What comes after a restart goes on over the old way until the publisher takes the new one.
+            try publisher.tell("restart")
+            let restarted = try publisher.event("restarted")
+            #expect(restarted["status"] as? Int == 200)
+            #expect(restarted["etag"] as? String != answer["etag"] as? String)
+            #expect((restarted["text"] as? String)?.contains("a=ice-ufrag:") == true)
+            try publisher.tell("patch")
+            try eventually("the answer to old candidates") {
+                publisher.events.compactMap { $0["event"] as? String == "patched" ? $0["status"] as? Int : nil }
+                    == [204, 412, 412]
+            }
+            try expectMotion(viewer)
+
             try publisher.tell("leave")
             let left = try publisher.event("left")
             #expect(left["status"] as? Int == 200)
@@ -95,6 +108,24 @@ extension EndToEnd {
             try room.host.waitForLog("silent for 10 s", within: .seconds(20))
             try viewer.page.waitUntil("window.screenRelay.source === 'gone'")
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+
+        @Test(
+            "GStreamer's webrtcbin is seen, and leaves", .enabled(if: PythonClient.hasGStreamer),
+            .timeLimit(.minutes(1)))
+        func gstreamer() throws {
+            let room = try PublishedRoom()
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(room.link, in: browser)
+            let publisher = try PythonClient(
+                "whip_gstreamer", in: .debian, [room.address + "/whip/screen", room.token])
+            #expect(try publisher.event("answered")["status"] as? Int == 201)
+            try publisher.event("connected")
+            try viewer.waitUntilPlaying()
+            try expectMotion(viewer)
+            try publisher.tell("leave")
+            #expect(try publisher.event("left")["status"] as? Int == 200)
+            try viewer.page.waitUntil("window.screenRelay.source === 'gone'")
         }
 
         @Test("beside a capture a publisher makes a track of its own, and the capture goes on", .timeLimit(.minutes(2)))

@@ -231,6 +231,17 @@ struct SocketIOOriginTests {
         }
     }
 
+    @Test("a foreign page can't have its browser open sessions without an origin either")
+    func embedded() throws {
+        let server = try callingServer()
+        for site in ["cross-site", "same-site"] {
+            #expect(try server.request("GET", opening, ["Sec-Fetch-Site": site]).status == 403)
+        }
+        for site in ["same-origin", "none"] {
+            #expect(try server.request("GET", opening, ["Sec-Fetch-Site": site]).status == 200)
+        }
+    }
+
     @Test("an origin that was allowed by name asks with credentials, as clients of version 3 do")
     func allowed() throws {
         let server = try callingServer { $0.allowedOrigins = ["https://call.example"] }

@@ -36,8 +36,8 @@ enum Housekeeping {
                 choices: CompletionShell.allCases.map(\.rawValue)),
             examples: [
                 Example(
-                    "screenrelay completion bash > ~/.local/share/bash-completion/completions/screenrelay",
-                    "For the shells that are started from now on.")
+                    "screenrelay completion bash > ~/.bash_completion",
+                    "For the shells that are started from now on; where nothing else is in that file.")
             ]),
         Command(
             name: "systemd-unit",

@@ -1,12 +1,8 @@
 /// Where one of the two in a one-to-one room stands, by what it has been told.
 ///
-///              joined            otherjoin
-///     left ─────────────▶ joined ─────────▶ connected ──┐
-///      ▲                    │                ▲     │    │
-///      │ leaved, full       │ bye  otherjoin │     │ bye│
-///      └────── from all     └──────────▶ unbound ◀─┘    │
-///      ▲                                                │
-///      └────────────────────────────────────────────────┘
+///     left ──joined──▶ joined ──otherjoin──▶ connected ──bye──▶ unbound ──otherjoin──▶ connected
+///                      joined ──bye──▶ unbound
+///     each of them ──leaved──▶ left         left ──full──▶ left
 ///
 /// In the clients' words: init and leaved, joined, joined_conn, joined_unbind. Who comes second isn't told `otherjoin` and stays
 /// joined while it talks with the other, who offers.

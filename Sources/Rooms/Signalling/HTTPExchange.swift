@@ -81,6 +81,14 @@ final class HTTPExchange {
     /// Whether nobody waits for an answer any more.
     var clientIsGone: Bool { connection?.isLeft ?? true }
 
+    /// Whether the browser says that a page of another origin has it ask (Fetch Metadata); one that doesn't say so may still be.
+    var isFromOtherSite: Bool {
+        switch header("Sec-Fetch-Site") {
+        case nil, "same-origin", "none": false
+        default: true
+        }
+    }
+
     /// Whether the client asks for a WebSocket.
     var wantsWebSocket: Bool {
         method == "GET"

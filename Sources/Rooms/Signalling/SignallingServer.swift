@@ -148,7 +148,7 @@ public final class SignallingServer: Sendable {
 public struct RoomAudience: Sendable, Equatable {
     /// Over a WebSocket: our page and SkyRTC clients, whether they have a picture or not.
     public var members = 0
-    /// With a WHEP session.
+    /// With a WHEP session, or in the room's call of two by socket.io.
     public var players = 0
 }
 

@@ -18,12 +18,11 @@ struct PublisherSession {
 
 /// WHIP (RFC 9725): programs that send a room's pictures, such as OBS, GStreamer and FFmpeg.
 extension Site {
-    private static let fragmentMediaType = "application/trickle-ice-sdpfrag"
-
     /// `/whip/ROOM` and `/whip/ROOM/TRACK`
     func publisherEndpoint(_ exchange: HTTPExchange, room: String, track: String?) {
+        let allowed = "OPTIONS, GET, HEAD, POST"
         if exchange.method == "OPTIONS" {
-            return options(exchange, "OPTIONS, GET, HEAD, POST", accept: ("Accept-Post", "application/sdp"))
+            return options(exchange, allowed, accept: ("Accept-Post", Self.descriptionType))
         }
         switch admit(exchange, to: room, for: .presenting) {
         case .refused(let response): exchange.answer(response)
@@ -34,19 +33,18 @@ extension Site {
             switch exchange.method {
             case "POST": publish(exchange, to: publishing, definition.name, track, headers)
             case "GET", "HEAD":
-                exchange.answer(HTTPResponse(204, headers: headers + [("Accept-Post", "application/sdp")]))
+                exchange.answer(HTTPResponse(204, headers: headers + [("Accept-Post", Self.descriptionType)]))
             default:
-                exchange.answer(
-                    HTTPResponse(405, headers: headers + [("Allow", "OPTIONS, GET, HEAD, POST")], text: "not possible"))
+                exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
             }
         }
     }
 
     /// `/whip/ROOM/TRACK/SESSION`. As with players, who knows the URL needs no token beside it.
     func publisherSession(_ exchange: HTTPExchange, room: String, session name: String) {
+        let allowed = "OPTIONS, GET, HEAD, PATCH, DELETE"
         if exchange.method == "OPTIONS" {
-            return options(
-                exchange, "OPTIONS, GET, HEAD, PATCH, DELETE", accept: ("Accept-Patch", Self.fragmentMediaType))
+            return options(exchange, allowed, accept: ("Accept-Patch", Self.fragmentType))
         }
         let session = publisherSessions[name].flatMap { $0.room == room ? $0 : nil }
         let headers: [(String, String)]
@@ -68,10 +66,12 @@ extension Site {
         case "DELETE":
             endPublisher(name, session)
             exchange.answer(HTTPResponse(200, headers: headers))
-        case "GET", "HEAD": exchange.answer(HTTPResponse(204, headers: headers))
+        case "GET", "HEAD":
+            exchange.answer(
+                HTTPResponse(
+                    204, headers: headers + [("ETag", session.tag.header), ("Accept-Patch", Self.fragmentType)]))
         default:
-            let allowed = ("Allow", "OPTIONS, GET, HEAD, PATCH, DELETE")
-            exchange.answer(HTTPResponse(405, headers: headers + [allowed], text: "not possible"))
+            exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
         }
     }
 
@@ -94,8 +94,8 @@ extension Site {
         _ exchange: HTTPExchange, to publishing: any TrackPublishing, _ room: String, _ track: String?,
         _ headers: [(String, String)]
     ) {
-        guard exchange.contentType == "application/sdp" else {
-            let accept = ("Accept-Post", "application/sdp")
+        guard exchange.contentType == Self.descriptionType else {
+            let accept = ("Accept-Post", Self.descriptionType)
             return exchange.answer(
                 HTTPResponse(415, headers: headers + [accept], text: "the offer must be of type application/sdp"))
         }
@@ -128,19 +128,15 @@ extension Site {
                 HTTPResponse(
                     201,
                     headers: headers + [
-                        ("Location", location), ("ETag", tag.header), ("Accept-Patch", Self.fragmentMediaType),
+                        ("Location", location), ("ETag", tag.header), ("Accept-Patch", Self.fragmentType),
                         ("Cache-Control", "no-store"),
-                    ], contentType: "application/sdp", body: Array(session.answer.utf8)))
+                    ], contentType: Self.descriptionType, body: Array(session.answer.utf8)))
         } catch {
             log("room \(room): a publisher's offer from \(exchange.clientAddress) was refused: \(error)")
-            let status: (UInt32, [(String, String)]) =
-                switch error {
-                case .offer(.badOffer): (400, [])
-                case .offer(.unsupported): (422, [])
-                case .offer(.full): (503, [("Retry-After", "5")])
-                case .taken: (409, [])
-                }
-            exchange.answer(HTTPResponse(status.0, headers: headers + status.1, text: error.description))
+            switch error {
+            case .offer(let refusal): exchange.answer(Self.answer(to: refusal, headers))
+            case .taken(let why): exchange.answer(HTTPResponse(409, headers: headers, text: why))
+            }
         }
     }
 
@@ -153,9 +149,9 @@ extension Site {
         func refuse(_ status: UInt32, _ text: String, _ more: [(String, String)] = []) {
             exchange.answer(HTTPResponse(status, headers: headers + more, text: text))
         }
-        guard exchange.contentType == Self.fragmentMediaType else {
-            let accept = ("Accept-Patch", Self.fragmentMediaType)
-            return refuse(415, "the fragment must be of type \(Self.fragmentMediaType)", [accept])
+        guard exchange.contentType == Self.fragmentType else {
+            let accept = ("Accept-Patch", Self.fragmentType)
+            return refuse(415, "the fragment must be of type \(Self.fragmentType)", [accept])
         }
         guard let text = exchange.bodyText, let fragment = try? TrickleFragment(parsing: Array(text.utf8)) else {
             return refuse(400, "the body is not a fragment of SDP")
@@ -179,13 +175,10 @@ extension Site {
             exchange.answer(
                 HTTPResponse(
                     200, headers: headers + [("ETag", tag.header), ("Cache-Control", "no-store")],
-                    contentType: Self.fragmentMediaType, body: Array(restarted.fragment.utf8)))
+                    contentType: Self.fragmentType, body: Array(restarted.fragment.utf8)))
         } catch {
-            switch error {
-            case .badOffer(let why): refuse(400, why)
-            case .unsupported(let why): refuse(422, why)
-            case .full(let why): refuse(503, why, [("Retry-After", "5")])
-            }
+            log("room \(session.room): an ICE restart by \(exchange.clientAddress) was refused: \(error)")
+            exchange.answer(Self.answer(to: error, headers))
         }
     }
 }

@@ -70,6 +70,7 @@ public enum ViewerFiles {
             "/meetingwords.js": ViewerFile(PackageResources.meetingwords_js, javaScript),
             "/meshpeer.js": ViewerFile(PackageResources.meshpeer_js, javaScript),
             "/messages.js": ViewerFile(PackageResources.messages_js, javaScript),
+            "/pace.js": ViewerFile(PackageResources.pace_js, javaScript),
             "/page.js": ViewerFile(PackageResources.page_js, javaScript),
             "/panels.css": ViewerFile(PackageResources.panels_css, css),
             "/peer.js": ViewerFile(PackageResources.peer_js, javaScript),

@@ -140,6 +140,8 @@ extension SocketIOServer {
     /// of WebSockets, for here too nothing in the request itself shows the token.
     private func sharing(_ exchange: HTTPExchange) -> [(String, String)]? {
         switch site.origin(of: exchange) {
+        // A page has a picture or a script fetched from anywhere without naming itself, and each would open a session.
+        case .ours where exchange.isFromOtherSite: nil
         case .ours: Site.commonHeaders
         // Clients of version 3 ask with credentials, always; there are none that mean anything here.
         case .allowed(let origin): Site.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]

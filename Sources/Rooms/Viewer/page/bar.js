@@ -1,7 +1,7 @@
 // The bar with the state and the controls. It hides while nothing moves.
 
+import { element, setText } from "./element.js";
 import { label, words } from "./messages.js";
-import { setText } from "./stage.js";
 
 const IDLE_AFTER = 3000;
 
@@ -39,7 +39,7 @@ export class Bar {
     const text = parts.join(" · ");
     if (button.dataset.text !== text) {
       button.dataset.text = text;
-      button.replaceChildren(...parts.map((part) => Object.assign(document.createElement("span"), { textContent: part })));
+      button.replaceChildren(...parts.map((part) => element("span", "", {}, part)));
       label(button, words.showCharts(text));
     }
     button.setAttribute("aria-expanded", String(isOpen));

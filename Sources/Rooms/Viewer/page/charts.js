@@ -1,9 +1,9 @@
 // Small live charts of what is measured. While they are closed nothing of them is there.
 
+import { element, onOtherOpened, opened, setText } from "./element.js";
 import { bitRateText, delayText, frameRateText, lossText, sizeText } from "./figures.js";
 import { label, words } from "./messages.js";
 import { roundTop } from "./series.js";
-import { setText } from "./stage.js";
 
 const WIDTH = 300;
 const HEIGHT = 44;
@@ -27,6 +27,7 @@ export class Charts {
     this.#stage = stage;
     byId("figures").addEventListener("click", () => this.toggle());
     byId("charts-close").addEventListener("click", () => this.close());
+    onOtherOpened(this.#panel, () => this.close());
   }
 
   get isOpen() {
@@ -63,6 +64,7 @@ export class Charts {
     this.#panel.hidden = false;
     this.update();
     this.onToggle();
+    opened(this.#panel);
     this.#panel.focus();
   }
 
@@ -78,7 +80,7 @@ export class Charts {
     ];
     const size = element("p", "chart-size");
     this.#size = element("span");
-    size.append(element("span", "", words.resolution), this.#size);
+    size.append(element("span", "", {}, words.resolution), this.#size);
     byId("charts-list").replaceChildren(...this.#charts.map(({ root }) => root), size);
     this.#knewDelay = knowsDelay;
   }
@@ -112,9 +114,9 @@ class Chart {
     this.#mark.setAttribute("y2", String(HEIGHT));
     this.#field.append(this.#line, this.#mark);
     const head = element("p");
-    head.append(element("span", "", title), this.#value);
+    head.append(element("span", "", {}, title), this.#value);
     this.root.append(head, this.#field, this.#range);
-    if (note) this.root.append(element("span", "chart-note", note));
+    if (note) this.root.append(element("span", "chart-note", {}, note));
     this.root.tabIndex = 0;
     for (const [name, value] of [["role", "slider"], ["aria-valuemin", 1 - series.capacity], ["aria-valuemax", 0]]) {
       this.root.setAttribute(name, value);
@@ -160,11 +162,4 @@ class Chart {
     const part = Math.max(0, Math.min(1, (event.clientX - left) / width));
     this.#read(Math.round((1 - part) * (this.#series.capacity - 1)));
   }
-}
-
-function element(name, className = "", text = "") {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
 }

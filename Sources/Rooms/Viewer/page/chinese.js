@@ -48,7 +48,6 @@ export const chinese = {
   connecting: "正在连接",
   connectingAgain: "正在重新连接",
   live: "直播中",
-  still: "静止",
   stale: "不是最新画面",
   waiting: "等待中",
   paused: "已暂停",
@@ -66,7 +65,6 @@ export const chinese = {
   inset: "画中画 (P)",
   leaveInset: "退出画中画 (P)",
   help: "快捷键 (?)",
-  zoomed: (percent) => `${percent}%`,
 
   showCharts: (figures) => `测量值：${figures}。显示图表 (S)`,
   chartsTitle: "最近一分钟",

@@ -85,13 +85,15 @@ export class Delay {
     this.#video.requestVideoFrameCallback(look);
   }
 
-  #shown({ expectedDisplayTime, captureTime, receiveTime, rtpTimestamp }) {
+  #shown({ expectedDisplayTime, presentationTime, captureTime, receiveTime, rtpTimestamp }) {
+    // What is expected may be over before the picture is handed on to be shown.
+    const shown = Math.max(expectedDisplayTime, presentationTime);
     const own = this.#captureTime(rtpTimestamp);
     const captured = own ?? captureTime;
-    const since = (time) => (Number.isFinite(time) ? expectedDisplayTime - time : null);
+    const since = (time) => (Number.isFinite(time) ? shown - time : null);
     this.#latest = { own: since(own), browsers: since(captureTime), sinceArrival: since(receiveTime) };
     // What was captured before we came has waited for us.
-    if (Number.isFinite(captured) && captured > this.#since) this.#taken.push(Math.max(0, expectedDisplayTime - captured));
+    if (Number.isFinite(captured) && captured > this.#since) this.#taken.push(Math.max(0, shown - captured));
   }
 
   /** When the picture with that time stamp was captured, by our clock; null where that isn't known. */

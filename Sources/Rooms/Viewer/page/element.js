@@ -21,7 +21,7 @@ export function iconButton(path, text, onPress) {
   line.setAttribute("d", path);
   drawing.append(line);
   button.append(drawing);
-  relabel(button, text);
+  if (text) relabel(button, text);
   button.addEventListener("click", onPress);
   return button;
 }

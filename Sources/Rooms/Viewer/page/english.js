@@ -53,7 +53,6 @@ export const english = {
   connecting: "Connecting",
   connectingAgain: "Connecting again",
   live: "Live",
-  still: "Still",
   stale: "Not up to date",
   waiting: "Waiting",
   paused: "Paused",
@@ -72,7 +71,6 @@ export const english = {
   inset: "Picture in picture (P)",
   leaveInset: "Leave picture in picture (P)",
   help: "Keys (?)",
-  zoomed: (percent) => `${percent} %`,
 
   // What is measured.
   showCharts: (figures) => `Measured: ${figures}. Show charts (S)`,

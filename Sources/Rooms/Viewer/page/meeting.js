@@ -4,6 +4,7 @@ import { Devices } from "./devices.js";
 import { cleanName } from "./element.js";
 import { MeetingView } from "./meetingview.js";
 import { MeshPeer } from "./meshpeer.js";
+import { Pace } from "./pace.js";
 
 const MOST_PEERS = 32;
 const EVENTS = ["_meeting", "_new_peer", "_remove_peer", "_offer", "_answer", "_ice_candidate"];
@@ -19,6 +20,7 @@ export class Meeting {
   problem = "";
 
   #viewer;
+  #pace;
   #iceServers = [];
   #peers = new Map();
   #devices = new Devices(() => this.#lost());
@@ -26,6 +28,8 @@ export class Meeting {
 
   constructor(viewer) {
     this.#viewer = viewer;
+    this.#pace = new Pace((eventName, data) => viewer.send(eventName, data));
+    viewer.addEventListener("left", () => this.#pace.clear());
     viewer.addEventListener("_peers", ({ detail }) => {
       this.#iceServers = Array.isArray(detail.iceServers) ? detail.iceServers : [];
     });
@@ -77,19 +81,19 @@ export class Meeting {
       if (kinds.includes("video") && !video) this.problem = "noCamera";
       if (kinds.includes("audio") && !audio) this.problem = "noMicrophone";
       this.state = "joining";
-      this.#viewer.send("__meet", { on: true });
+      this.#pace.say("__meet", { on: true });
     }
     this.#draw();
   }
 
   leave() {
     if (this.state === "off") return;
-    if (this.state !== "opening") this.#viewer.send("__meet", { on: false });
+    if (this.state !== "opening") this.#pace.say("__meet", { on: false });
     this.#end("");
   }
 
   #entered() {
-    if (this.state === "joining" || this.state === "on") this.#viewer.send("__meet", { on: true });
+    if (this.state === "joining" || this.state === "on") this.#pace.say("__meet", { on: true });
     this.#view.available(true);
   }
 
@@ -141,7 +145,7 @@ export class Meeting {
     if (typeof socketId !== "string" || this.#peers.size >= MOST_PEERS) return;
     this.#remove(socketId);
     const peer = new MeshPeer({ own: this.#devices.tracks, isLater, iceServers: this.#iceServers }, {
-      send: (eventName, data) => this.#viewer.send(eventName, { ...data, socketId }),
+      send: (eventName, data) => this.#pace.say(eventName, { ...data, socketId }),
       onChanged: () => this.#draw(),
     });
     this.#peers.set(socketId, { peer, name: cleanName(name) });

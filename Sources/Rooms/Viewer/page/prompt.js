@@ -7,7 +7,7 @@ import { words } from "./meetingwords.js";
 export class Prompt {
   #viewer;
   #root = document.getElementById("prompt");
-  #title = element("h1", "", { id: "prompt-title" }, words.passwordTitle);
+  #title = element("h2", "", { id: "prompt-title" }, words.passwordTitle);
   #input = element("input", "", {
     id: "password", name: "password", type: "password", autocomplete: "current-password", required: "",
     "aria-describedby": "prompt-problem",

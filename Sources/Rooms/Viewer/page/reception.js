@@ -25,6 +25,7 @@ export class Reception {
   #patience = new Patience();
   #noPath;
   #undecoded = null;
+  #isAnswered = false;
   #hasArrived = false;
   #isOver = false;
 
@@ -47,6 +48,11 @@ export class Reception {
       onLost: () => this.#fail(messages.lostConnection()),
       onUnusableAnswer: (reason) => this.#fail(messages.unusableAnswer(reason)),
     });
+  }
+
+  /** Whether the host has answered. What it said before that is of an earlier way of the same track. */
+  get isAnswered() {
+    return this.#isAnswered;
   }
 
   /** Begins. */
@@ -72,6 +78,7 @@ export class Reception {
   /** Takes what the host says of this track: `_answer` and `_ice_candidate`. */
   heard(name, data) {
     if (name === "_answer" && data.sdp) {
+      this.#isAnswered = true;
       this.#patience.expect(PATH_PATIENCE, this.#noPath);
       this.#peer.accept(data.sdp);
     } else if (name === "_ice_candidate" && data.candidate) {

@@ -23,6 +23,8 @@ export class Signalling {
   #you = null;
   #ended = false;
   #refusal = null;
+  // Offers to the host that it hasn't answered yet, by track.
+  #unanswered = new Map();
 
   /** `introduction`: what `__join` says of us beside the room and our role. */
   constructor(address, room, introduction, handlers) {
@@ -62,6 +64,7 @@ export class Signalling {
 
   /** Sends any message; nothing where the socket isn't open. */
   send(eventName, data) {
+    if (eventName === "__offer" && data.socketId === this.#host) this.#count(data.track, 1);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ eventName, data }));
   }
 
@@ -69,6 +72,12 @@ export class Signalling {
   close() {
     this.#ended = true;
     this.#socket.close();
+  }
+
+  #count(track, change) {
+    const count = Math.max(0, (this.#unanswered.get(track) ?? 0) + change);
+    this.#unanswered.set(track, count);
+    return count;
   }
 
   #end(tell) {
@@ -96,6 +105,9 @@ export class Signalling {
     }
     const data = message?.data ?? {};
     if (typeof message?.eventName !== "string" || typeof data !== "object") return;
+    const answers = message.eventName === "_answer" || message.eventName === "_refused";
+    // What answers an offer that was followed by another of the same track is nobody's any more.
+    if (answers && data.socketId === this.#host && this.#count(data.track, -1) > 0) return;
     switch (message.eventName) {
       case "_peers":
         this.#host = data.host ?? data.connections?.[0] ?? null;

@@ -1,5 +1,6 @@
 // What is seen: the picture, new or old, and what is said over it and in place of it.
 
+import { setText } from "./element.js";
 import { words } from "./messages.js";
 
 const byId = (id) => document.getElementById(id);
@@ -117,9 +118,4 @@ export class Stage {
   #speak(text) {
     setText(byId("spoken"), text.replace(/\d+ (s\b|秒)/g, words.aWhile));
   }
-}
-
-/** A text that is written again is read out again. */
-export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

@@ -18,9 +18,9 @@ export class TrackList {
     return names.includes(this.#chosen) ? this.#chosen : names[0] ?? null;
   }
 
-  /** The shown one's name as an offer has it: null for the first, which is meant where none is named. */
+  /** The shown one's name as an offer has it: null in a room of one, where none needs to be named. */
   get asked() {
-    return this.shown === (this.all[0]?.name ?? null) ? null : this.shown;
+    return this.all.length > 1 ? this.shown : null;
   }
 
   /** Takes the host's list; whether another one is shown now. */

@@ -185,7 +185,7 @@ class SmallTrack {
     if (name === "_state") {
       this.source = String(data.source ?? "live");
       this.#draw();
-    } else if (name === "_session_ended" || name === "_refused") {
+    } else if (name === "_refused" || (name === "_session_ended" && this.#reception?.isAnswered)) {
       if (this.#reception) this.#again(data.socketId);
     } else {
       this.#reception?.heard(name, data);

@@ -175,7 +175,9 @@ export class Viewer extends EventTarget {
         this.source.told(data);
         if (this.source.state === "live" && this.reception?.isConnected) this.#awaitPicture();
         this.#changed();
-      } else if (name === "_session_ended") this.#sessionEnded();
+      } else if (name === "_session_ended") {
+        if (this.reception?.isAnswered) this.#sessionEnded();
+      }
       else this.reception?.heard(name, data);
     }
     this.#tell(name, data);

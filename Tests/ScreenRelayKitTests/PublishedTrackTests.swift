@@ -1,0 +1,159 @@
+import Ingest
+import MediaTypes
+import STUN
+import Signalling
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+import WebRTC
+import X264Encoding
+
+@testable import ScreenRelayKit
+
+@Suite("Tracks that are published")
+struct PublishedTrackTests {
+    /// A host's tracks, of which the first is "screen".
+    private final class Tracks: PublishableTracks {
+        let made = Mutex<[String: HostedTrack]>([:])
+        let removed = Mutex<[String]>([])
+        let media: MediaServer
+
+        init(_ media: MediaServer) { self.media = media }
+
+        func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
+            if let track = track(name) { return track }
+            let track = try HostedTrack(name, room: room, media: media, log: .silent)
+            made.withLock { $0[name] = track }
+            return track
+        }
+
+        func removeUnpublished(_ name: String, from room: String) { removed.withLock { $0.append("\(room)/\(name)") } }
+
+        func track(_ name: String) -> HostedTrack? { made.withLock { $0[name] } }
+    }
+
+    private let media: MediaServer
+    private let tracks: Tracks
+    private let publishing: RoomPublishing
+
+    init() throws {
+        media = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        tracks = Tracks(media)
+        publishing = RoomPublishing(media: media, patience: .milliseconds(50), log: .silent)
+        publishing.connect(tracks)
+    }
+
+    private func publish(_ track: String, offer: String = PublisherOffers.obs) throws -> MediaSessionID {
+        try publishing.publish(offer: offer, room: "desk", track: track) { _ in }.id
+    }
+
+    private func refusal(_ track: String, offer: String = PublisherOffers.obs) -> PublishingRefusal? {
+        do {
+            _ = try publish(track, offer: offer)
+            return nil
+        } catch {
+            return error as? PublishingRefusal
+        }
+    }
+
+    @Test("a publisher makes its track, a second one is refused, and after it has left another may come at once")
+    func life() throws {
+        defer { media.stop() }
+        let first = try publish("camera")
+        let track = try #require(tracks.track("camera"))
+        #expect(track.sourceState == .live)
+        guard case .taken = refusal("camera") else {
+            Issue.record("a second publisher was let in")
+            return
+        }
+        #expect(refusal("other") == nil)
+        publishing.close(first)
+        _ = try publish("camera")
+        try eventually("the next publisher") { track.sourceState == .live }
+        #expect(tracks.track("camera") === track)
+        publishing.close(first)
+        #expect(track.sourceState == .live)
+    }
+
+    @Test("an offer that can't be taken makes no track")
+    func badOffers() throws {
+        defer { media.stop() }
+        let refusals = [
+            refusal("camera", offer: "v=0"), refusal("camera", offer: "hello"),
+            refusal("camera", offer: PublisherOffers.obs.replacing("a=sendonly", with: "a=recvonly")),
+        ]
+        let isFit = refusals.map { refusal in
+            switch refusal {
+            case .offer(.unsupported), .offer(.badOffer): true
+            default: false
+            }
+        }
+        #expect(isFit == [true, true, true])
+        #expect(tracks.made.withLock { $0.isEmpty })
+    }
+
+    @Test("a track goes a while after its last publisher, and not where another has come")
+    func removal() throws {
+        defer { media.stop() }
+        publishing.close(try publish("camera"))
+        let second = try publish("camera")
+        publishing.close(try publish("other"))
+        try eventually("the end of a track") { tracks.removed.withLock { $0 } == ["desk/other"] }
+        publishing.close(second)
+        try eventually("the end of the other") { tracks.removed.withLock { $0 } == ["desk/other", "desk/camera"] }
+    }
+
+    @Test(
+        "what a publisher sends is put on the track as it is, each IDR behind its parameter sets; the rest waits for the first"
+    )
+    func pictures() throws {
+        defer { media.stop() }
+        let source = try #require(PublishedSource(log: .silent))
+        let hub = TrackHub(origin: now())
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let asked = Mutex(0)
+        let isAttached = source.attach(
+            to: ingest, recorder: nil, after: nil, askForIDR: { asked.withLock { $0 += 1 } }, onFailure: {})
+        #expect(isAttached && source.canMakeIDR && !source.restsUnwatched)
+        let size = PictureSize(width: 64, height: 48)
+        let encoder = try X264Encoder(
+            X264Configuration(
+                size: size, framesPerSecond: 30,
+                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000)))))
+        let picture = I420Picture(
+            size: size, bytes: [UInt8](repeating: 128, count: 64 * 48 * 3 / 2), isFullRange: false, matrix: .bt601,
+            captureTime: now())
+        let units = try (0..<4).map { index in
+            let unit = try encoder.accessUnit(
+                of: picture, forceIDR: index % 2 == 0, time: MediaTime(ticks: Int64(index) * 3000))
+            return unit.nalUnits.map { Array(unit.bytes[$0]) }
+        }
+        let sets = units[0].filter { [7, 8].contains($0[0] & 0x1F) }
+        let reader = hub.subscribe {}
+        for (index, unit) in units.enumerated() {
+            // The second IDR comes without them, as some encoders have it.
+            let sent = index == 2 ? unit.filter { ![7, 8].contains($0[0] & 0x1F) } : unit
+            source.receive(PublishedUnit(nalUnits: sent, captureTime: now(), arrival: now()))
+        }
+        var published: [TrackUnit] = []
+        try eventually("four pictures") {
+            published += reader.take()
+            return published.count == 4
+        }
+        #expect(published.map(\.unit.isIDR) == [true, false, true, false])
+        #expect(published[2].unit.nalUnits.prefix(sets.count).map { Array(published[2].unit.bytes[$0]) } == sets)
+        source.requestIDR()
+        #expect(asked.withLock { $0 } == 1)
+        source.keyFrameRequestsIgnored()
+        #expect(!source.canMakeIDR)
+        source.end(reason: "enough")
+        try eventually("its end") { ingest.state != .live }
+        guard case .gone(_, "enough") = ingest.state else {
+            Issue.record("\(ingest.state)")
+            return
+        }
+    }
+}
