@@ -77,12 +77,13 @@ extension EndToEnd {
                 }))).then((all) => all.length)
                 """, within: .seconds(20))
             #expect(joined.int == 50)
-            // Where the page lists them, it lists them as they are.
-            try page.settle(for: .seconds(2))
-            if try page.evaluate("document.querySelectorAll('#people li').length").int ?? 0 > 0 {
-                for name in names {
-                    try page.waitUntil("document.getElementById('people').textContent.includes(\(Self.literal(name)))")
-                }
+            // The page lists them as they are.
+            try page.waitUntil("window.screenRelay.people.count > 50")
+            try page.evaluate(
+                "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true })), true")
+            try page.waitUntil("document.querySelectorAll('#people li').length >= 50")
+            for name in names {
+                try page.waitUntil("document.getElementById('people').textContent.includes(\(Self.literal(name)))")
             }
             #expect(try page.evaluate(Self.foreign).string == before)
             #expect(try page.evaluate("JSON.stringify(window.struck)").string == "[]")
