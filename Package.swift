@@ -192,7 +192,7 @@ let package = Package(
             "InspectionTests",
             [
                 "Inspection", "Exporting", "MediaFiles", "Recording", "CaptureLink", "X264Encoding", "H264",
-                "ByteCoding", "MediaTypes", "TestSupport",
+                "ByteCoding", "Processes", "MediaTypes", "TestSupport",
             ]),
         tests(
             "RecordingTests",
@@ -235,7 +235,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Rooms", "Signalling", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),

@@ -1,6 +1,7 @@
 import Exporting
 import MediaFiles
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -93,6 +94,31 @@ struct ExportFileTests {
         var late = ExportPlan(from: .milliseconds(130), to: .milliseconds(170))
         for picture in pictures { late.add(picture) }
         #expect(late.range == 4..<6)
+    }
+
+    @Test("players go to any IDR picture, and know how long it all is", arguments: [MediaContainer.mp4, .matroska])
+    func seeking(_ container: MediaContainer) throws {
+        // With a gap that is longer than a Matroska cluster can hold times of.
+        let times = (0..<60).map { Int64($0 < 30 ? $0 : $0 + 400) * 100 }
+        let path = try write(try MadeStream(times: times, idrs: [15, 30, 45]).recording().bytes, container)[0]
+        for (wanted, found) in [(0.2, 0.0), (2.0, 1.5), (43.9, 43.0), (45.0, 44.5)] {
+            let (status, output, errors) = try ChildProcess.run(
+                probe(["-read_intervals", "\(wanted)%+#1", "-show_entries", "packet=pts_time,flags", path]),
+                within: .seconds(20))
+            #expect(status == .exited(0) && errors.isEmpty, "\(errors)")
+            let parts = output.split(separator: "\n").first?.split(separator: ",") ?? []
+            #expect(parts.last?.hasPrefix("K") == true && abs((Double(parts[0]) ?? -1) - found) < 0.001, "\(output)")
+        }
+        let length = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
+            .output
+        #expect(length.split(separator: "\n").first.flatMap { Double($0) } ?? 0 > 45.9, "\(length)")
+    }
+
+    private func probe(_ arguments: [String]) -> Launch {
+        var launch = Launch("ffprobe", ["-v", "error", "-of", "csv=p=0"] + arguments)
+        launch.standardOutput = .text(limit: 1 << 16)
+        launch.standardError = .text(limit: 1 << 16)
+        return launch
     }
 
     @Test("B pictures are shown in their order, and decoded in theirs")

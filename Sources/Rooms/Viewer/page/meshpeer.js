@@ -3,6 +3,7 @@
 const ANSWER_PATIENCE = 10_000;
 const DISCONNECTED_PATIENCE = 3_000;
 const RETRY_EVERY = 6_000;
+const OTHERS_PATIENCE = 15_000;
 // A small picture needs no more, and each of the others gets one.
 const MOST_BITS = 600_000;
 const MOST_EARLY = 64;
@@ -11,8 +12,9 @@ const KINDS = ["audio", "video"];
 /**
  * The way to one other member, over as many connections as it takes.
  *
- * Who came to the meeting later offers, and keeps at it when the connection fails. Both may offer when a device is turned on or
- * off; where two offers cross, that of the later one holds and the other takes its own back.
+ * Who came to the meeting later offers, and keeps at it when the connection fails; the other one does so too where nothing comes
+ * of that. Both may offer when a device is turned on or off. Where two offers cross, that of the later one holds, and the other
+ * takes its own back.
  *
  * Handlers: send(eventName, data), onChanged() when `state` or what comes from the other has changed.
  */
@@ -32,6 +34,7 @@ export class MeshPeer {
   #isOffering = false;
   #wasConnected = false;
   #hasRestarted = false;
+  #hasWaited = false;
   #timer = null;
   #closed = false;
 
@@ -65,9 +68,11 @@ export class MeshPeer {
     const session = sessionOf(description);
     // Another session is another connection: the one that was is over there.
     if (this.#session !== null && this.#session !== session) this.#drop();
-    const connection = this.#connection ?? this.#make();
-    const crosses = this.#isOffering || connection.signalingState !== "stable";
+    const crosses = this.#isOffering || this.#connection?.signalingState === "have-local-offer";
     if (crosses && this.#isLater) return;
+    // A connection of ours that was only offered gives way whole.
+    if (crosses && this.#session === null) this.#drop();
+    const connection = this.#connection ?? this.#make();
     this.#session = session;
     try {
       await connection.setRemoteDescription(description);
@@ -159,8 +164,6 @@ export class MeshPeer {
   }
 
   async #offer(connection) {
-    // Who was there first waits for the first offer.
-    if (!this.#isLater && this.#session === null) return;
     this.#isOffering = true;
     try {
       await connection.setLocalDescription();
@@ -195,7 +198,7 @@ export class MeshPeer {
     if (state === "connected") {
       clearTimeout(this.#timer);
       this.#wasConnected = true;
-      this.#hasRestarted = false;
+      this.#hasRestarted = this.#hasWaited = false;
       this.#limit();
       this.#enter("connected");
     } else if (state === "failed") {
@@ -207,9 +210,12 @@ export class MeshPeer {
 
   /** Tries again: another path for the same connection first, then another connection. */
   #fail() {
+    if (this.#closed) return;
     this.#enter("lost");
-    if (!this.#isLater || this.#closed) return;
-    if (this.#wasConnected && !this.#hasRestarted) {
+    if (!this.#isLater && !this.#hasWaited) {
+      this.#hasWaited = true;
+      this.#watch(OTHERS_PATIENCE);
+    } else if (this.#isLater && this.#wasConnected && !this.#hasRestarted) {
       this.#hasRestarted = true;
       this.#connection.restartIce();
       this.#watch(RETRY_EVERY);
