@@ -15,7 +15,7 @@ import { language, writeWords } from "./messages.js";
 import { People } from "./people.js";
 import { Pointer } from "./pointer.js";
 import { Prompt } from "./prompt.js";
-import { setText, Stage } from "./stage.js";
+import { Stage } from "./stage.js";
 import { Tracks } from "./tracks.js";
 import { View } from "./view.js";
 import { Viewer } from "./viewer.js";
