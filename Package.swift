@@ -46,7 +46,10 @@ let package = Package(
     products: [
         .library(
             name: "ScreenRelayKit",
-            targets: ["ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "Signalling", "STUN", "Threading"]),
+            targets: [
+                "ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "SecureTransport", "Signalling", "STUN",
+                "Threading",
+            ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
             name: "ScreenRelayProving",
@@ -70,7 +73,7 @@ let package = Package(
             "CLibAV", pkgConfig: "libavformat", apt: ["libavformat-dev", "libavcodec-dev", "libavutil-dev"]),
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
-        system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev"]),
+        system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
         system("CQREncode", apt: ["libqrencode-dev"]),
 
         // Media: what a picture is, and how it is written.
@@ -154,8 +157,8 @@ let package = Package(
             "Programs", "screenrelay",
             [
                 "QRCodes", "Settings",
-                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "Signalling",
-                "STUN",
+                "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
+                "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
                 "MediaTypes",
             ]),
@@ -235,7 +238,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "TestSupport"]),
+        tests("SignallingTests", ["Rooms", "Signalling", "Processes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),

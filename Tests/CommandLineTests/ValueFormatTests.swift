@@ -102,6 +102,19 @@ struct ValueFormatTests {
         }
     }
 
+    @Test("how long something is good is read with its unit, from a second to a year")
+    func lifetimes() {
+        #expect(read("30m", .lifetime) == .seconds(1800))
+        #expect(read("2h", .lifetime) == .seconds(7200))
+        #expect(read("1d", .lifetime) == .seconds(86400))
+        #expect(read("1.5d", .lifetime) == .seconds(129_600))
+        #expect(read("90", .lifetime) == .seconds(90))
+        #expect(read("365d", .lifetime) == .seconds(31_536_000))
+        for text in ["", "d", "0", "0.5s", "366d", "-1h", "1w", "1 h", "99999999999999999999d"] {
+            #expect(read(text, .lifetime) == nil)
+        }
+    }
+
     @Test("a length of time has a unit or is in seconds")
     func durations() {
         #expect(read("500ms", .duration)?.nanoseconds == 500_000_000)

@@ -70,6 +70,18 @@ extension EndToEnd {
             Mistake("screenrelay share --new-token --open", 64, says: "--new-token", "--open"),
             Mistake("screenrelay host --token-file /nowhere/token", 64, says: "--token-file /nowhere/token", "No such"),
             Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "no file"),
+            Mistake("screenrelay host --tls-cert c.pem", 64, says: "--tls-cert c.pem", "--tls-key"),
+            Mistake("screenrelay share --tls-key k.pem", 64, says: "--tls-key k.pem", "--tls-cert"),
+            Mistake(
+                "screenrelay host --tls-cert c.pem --tls-key k.pem", 66, says: "--tls-cert", "c.pem", "No such file"),
+            Mistake("screenrelay host --expires soon", 64, says: "--expires soon", "30m"),
+            Mistake("screenrelay host --expires 366d", 64, says: "--expires 366d", "365d"),
+            Mistake("screenrelay host --password=secret", 64, says: "--password", "no value"),
+            Mistake("screenrelay host --password-file p --password", 64, says: "--password-file p", "one of them"),
+            Mistake("screenrelay host --password-file /nowhere/p", 66, says: "--password-file /nowhere/p", "No such"),
+            Mistake("screenrelay host --password", 65, says: "--password", "empty"),
+            Mistake(
+                "screenrelay host --open --present-token-file /nowhere/p", 64, says: "--present-token-file", "No such"),
             Mistake("screenrelay capture --log loud", 64, says: "--log loud", "debug", "rate"),
             Mistake("screenrelay host --log rate", 64, says: "--log rate", "debug"),
             Mistake("screenrelay pause --pid me", 64, says: "--pid me", "process number"),

@@ -167,7 +167,17 @@ final class RunningProgram {
             }
             let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
             // The last piece has no line feed yet.
-            return lines.dropLast().first { $0.hasPrefix("http://") }.map(String.init)
+            return lines.dropLast().first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }.map(String.init)
+        }
+    }
+
+    /// The token for presenters, where `share` or `host` was asked to print it (`--presenters`).
+    func presentersToken() throws -> String {
+        try eventually("the presenters' token") {
+            let line = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
+                $0.hasPrefix("To present: ")
+            }
+            return line?.split(separator: " ").last.map(String.init)
         }
     }
 

@@ -13,7 +13,7 @@ extension EndToEnd {
             let folder: TemporaryFolder
             let host: RunningProgram
             let link: String
-            /// `http://HOST:PORT`, and the room's token.
+            /// `http://HOST:PORT`, and the presenters' token.
             let address: String
             let token: String
 
@@ -23,10 +23,11 @@ extension EndToEnd {
                     "screenrelay",
                     [
                         "host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0",
-                        "--log", "debug",
+                        "--log", "debug", "--presenters",
                     ])
                 link = try host.printedLink()
-                (address, token) = parts(of: link)
+                address = parts(of: link).address
+                token = try host.presentersToken()
             }
         }
 
@@ -129,8 +130,9 @@ extension EndToEnd {
 
         @Test("beside a capture a publisher makes a track of its own, and the capture goes on", .timeLimit(.minutes(2)))
         func besideCapture() throws {
-            let desktop = try SharedDesktop()
-            let (address, token) = parts(of: desktop.link)
+            let desktop = try SharedDesktop(options: ["--presenters"])
+            let (address, viewing) = parts(of: desktop.link)
+            let token = try desktop.host.presentersToken()
             let browser = try Browser.launch()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
@@ -139,6 +141,8 @@ extension EndToEnd {
             #expect(try busy.event("answered")["status"] as? Int == 409)
             let stranger = try publisher(address, "wrong")
             #expect(try stranger.event("answered")["status"] as? Int == 401)
+            let audience = try publisher(address, viewing)
+            #expect(try audience.event("answered")["status"] as? Int == 403)
 
             let publisher = try publisher(address, token, path: "/whip/screen/camera")
             #expect(try publisher.event("answered")["status"] as? Int == 201)

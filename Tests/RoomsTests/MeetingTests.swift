@@ -11,8 +11,8 @@ private let key = RoomKey("desk")
 private func makeDirectory(peerLimit: Int = 32) -> RoomDirectory {
     RoomDirectory(
         [
-            RoomDefinition(name: "desk", token: nil, host: host),
-            RoomDefinition(name: "attic", token: nil, host: MemberID("host of the attic")),
+            RoomDefinition(name: "desk", access: AccessPolicy(viewing: nil), host: host),
+            RoomDefinition(name: "attic", access: AccessPolicy(viewing: nil), host: MemberID("host of the attic")),
         ], peerLimit: peerLimit)
 }
 

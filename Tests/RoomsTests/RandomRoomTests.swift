@@ -54,8 +54,8 @@ struct RandomRoomTests {
         var random = SeededRandom(seed: seed)
         var rooms = RoomDirectory(
             [
-                RoomDefinition(name: "a", token: AccessToken("t"), host: Self.hosts[0]),
-                RoomDefinition(name: "b", token: nil, host: Self.hosts[1]),
+                RoomDefinition(name: "a", access: AccessPolicy(viewing: AccessToken("t")), host: Self.hosts[0]),
+                RoomDefinition(name: "b", access: AccessPolicy(viewing: nil), host: Self.hosts[1]),
             ], peerLimit: 3)
         var standings: [MemberID: Standing] = [:]
         var sessions: Set<Session> = []

@@ -9,7 +9,7 @@ private let second = TrackName("desk2") ?? .screen
 
 /// One open room without a track.
 private func makeDirectory() -> RoomDirectory {
-    RoomDirectory([RoomDefinition(name: "desk", token: nil, host: host)])
+    RoomDirectory([RoomDefinition(name: "desk", access: AccessPolicy(viewing: nil), host: host)])
 }
 
 @Suite("The tracks of a room")

@@ -105,7 +105,7 @@ struct AdmissionTests {
             "POST", "/whep/desk", foreign.merging(sdp) { $1 }.merging(bearer) { $1 }, body: "v=0\r\n")
         #expect(taken.status == 201)
         #expect(taken.headers["access-control-allow-origin"] == "https://other.example")
-        #expect(taken.headers["access-control-expose-headers"] == "Location, ETag, Link, Accept-Patch")
+        #expect(taken.headers["access-control-expose-headers"] == "Location, ETag, Link, Accept-Patch, X-Room-Password")
         #expect(taken.headers["vary"] == "Origin")
     }
 
@@ -138,7 +138,8 @@ struct AdmissionTests {
         #expect(answer.status == 200)
         #expect(answer.headers["access-control-allow-origin"] == "https://other.example")
         #expect(answer.headers["access-control-allow-methods"] == "OPTIONS, GET, HEAD, POST, PATCH, DELETE")
-        #expect(answer.headers["access-control-allow-headers"] == "Authorization, Content-Type, If-Match")
+        #expect(
+            answer.headers["access-control-allow-headers"] == "Authorization, Content-Type, If-Match, X-Room-Password")
         #expect(answer.headers["access-control-allow-credentials"] == nil)
         #expect(answer.headers["accept-post"] == "application/sdp")
         #expect(try server.request("OPTIONS", "/whep/attic", headers).timeless == answer.timeless)
@@ -172,7 +173,7 @@ struct AdmissionTests {
         #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
         let policy = try #require(page.headers["content-security-policy"])
         #expect(policy.hasPrefix("default-src 'self'; "))
-        #expect(policy.contains("connect-src 'self' ws: wss:"))
+        #expect(policy.contains("connect-src 'self' ws://127.0.0.1 wss://127.0.0.1"))
         #expect(page.headers["x-content-type-options"] == "nosniff")
         #expect(page.headers["referrer-policy"] == "no-referrer")
         #expect(page.headers["cache-control"] == "no-cache")
@@ -222,6 +223,38 @@ struct FailedAttemptsTests {
         #expect(attempts.mayTry("10.0.0.1", now: 200))
     }
 
+    @Test("wrong tokens from loopback are answered later and later, to a second each, until it has been quiet")
+    func loopbackWaits() {
+        var attempts = FailedAttempts()
+        for _ in 0..<FailedAttempts.loopbackBurst { attempts.note("127.0.0.1", now: 100) }
+        #expect(attempts.wait("127.0.0.1", now: 100) == 0)
+        attempts.note("::1", now: 100)
+        #expect(attempts.wait("127.0.0.1", now: 100) == 20)
+        for _ in 0..<10_000 { attempts.note("127.0.0.9", now: 100) }
+        #expect(attempts.wait("127.0.0.1", now: 100) == 1000)
+        #expect(attempts.wait("127.0.0.1", now: 125) == 500)
+        #expect(attempts.wait("127.0.0.1", now: 150) == 0)
+        #expect(attempts.wait("10.0.0.1", now: 100) == 0)
+    }
+
+    @Test("where loopback isn't spared it is limited like every address")
+    func strictOnLoopback() {
+        var attempts = FailedAttempts(sparesLoopback: false)
+        for _ in 0..<20 { attempts.note("127.0.0.1", now: 5) }
+        #expect(!attempts.mayTry("127.0.0.1", now: 5))
+        #expect(attempts.wait("127.0.0.1", now: 5) == 0)
+        #expect(attempts.mayTry("127.0.0.1", now: 6))
+    }
+
+    @Test("an IPv6 network of 64 bits counts as one, and IPv4 by itself however it is written")
+    func keys() {
+        #expect(ClientAddress.key("2001:db8::1") == ClientAddress.key("2001:db8:0:0:ffff::9"))
+        #expect(ClientAddress.key("2001:db8::1") != ClientAddress.key("2001:db8:0:1::1"))
+        #expect(ClientAddress.key("::ffff:10.0.0.1") == "10.0.0.1")
+        #expect(ClientAddress.key("fe80::1%eth0") == ClientAddress.key("fe80::2"))
+        #expect(ClientAddress.key("10.0.0.1") == "10.0.0.1")
+    }
+
     @Test("loopback is never locked out, and the memory is bounded")
     func bounds() {
         var attempts = FailedAttempts()
@@ -233,5 +266,29 @@ struct FailedAttemptsTests {
         #expect(attempts.mayTry("127.0.0.1", now: 5))
         #expect(attempts.mayTry("::1", now: 5))
         #expect(attempts.count <= FailedAttempts.capacity)
+    }
+}
+
+@Suite("The rate of requests")
+struct RequestRateTests {
+    @Test("an address may save up a burst and goes on at its rate, and loopback isn't counted")
+    func limited() {
+        var rate = RequestRate(perSecond: 10, burst: 5)
+        let start = 60_000_000
+        func taken(_ count: Int, _ address: String, at time: Int) -> Int {
+            (0..<count).count { _ in rate.take(address, now: time) }
+        }
+        #expect(taken(8, "10.0.0.1", at: start) == 5)
+        #expect(taken(1, "10.0.0.2", at: start) == 1)
+        #expect(taken(3, "10.0.0.1", at: start + 100_000) == 1)
+        #expect(taken(8, "10.0.0.1", at: start + 10_000_000) == 5)
+        #expect(taken(100, "127.0.0.1", at: start) == 100)
+    }
+
+    @Test("the memory is bounded")
+    func bounded() {
+        var rate = RequestRate(perSecond: 10, burst: 5)
+        for number in 0..<10_000 { _ = rate.take("10.1.\(number >> 8).\(number & 255)", now: 60_000_000) }
+        #expect(rate.count <= RequestRate.capacity)
     }
 }

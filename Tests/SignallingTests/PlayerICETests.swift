@@ -109,7 +109,8 @@ final class PlayerICETests {
         let answer = try patch(Self.other, tag: "*", origin)
         #expect(answer.status == 200)
         #expect(answer.headers["access-control-allow-origin"] == "https://player.example")
-        #expect(answer.headers["access-control-expose-headers"] == "Location, ETag, Link, Accept-Patch")
+        #expect(
+            answer.headers["access-control-expose-headers"] == "Location, ETag, Link, Accept-Patch, X-Room-Password")
         #expect(answer.headers["vary"] == "Origin")
         let preflight = try server.request(
             "OPTIONS", location,

@@ -57,7 +57,10 @@ struct PublisherTests {
 
     private func server() throws -> RunningServer {
         let publishing = self.publishing
-        return try RunningServer { $0.publishing = publishing }
+        return try RunningServer {
+            $0.publishing = publishing
+            $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: "secret")
+        }
     }
 
     private func post(_ server: borrowing RunningServer, _ path: String = "/whip/desk") throws -> RawResponse {
@@ -113,6 +116,10 @@ struct PublisherTests {
             let wrong = sdp.merging(["Authorization": "Bearer wrong"]) { $1 }
             #expect(try server.request("POST", path, wrong, body: Self.offer).status == 401)
         }
+        let viewer = try server.request(
+            "POST", "/whip/desk", sdp.merging(["Authorization": "Bearer audience"]) { $1 }, body: Self.offer)
+        #expect(viewer.status == 403)
+        #expect(viewer.text == "this token is for viewing\n")
         let location = try #require(try post(server).headers["location"])
         #expect(try server.request("DELETE", location, ["Authorization": "Bearer wrong"]).status == 401)
         #expect(try server.request("DELETE", location.replacing("desk", with: "attic")).status == 401)
@@ -142,7 +149,7 @@ struct PublisherTests {
 
     @Test("a host that takes no publishers says so to who has the token")
     func none() throws {
-        let server = try RunningServer()
+        let server = try RunningServer { $0.rooms[0].access = RoomAccess(viewing: nil, presenting: "secret") }
         #expect(try post(server).status == 404)
     }
 

@@ -1,4 +1,5 @@
 public import STUN
+public import SecureTransport
 public import Signalling
 
 /// How a host is reached, and by whom.
@@ -8,6 +9,14 @@ public struct HostConfiguration: Sendable {
     /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
     /// ``TokenFile`` keeps one.
     public var token: String? = HostConfiguration.randomToken()
+    /// Who has it may present, and view as well; nil lets nobody present.
+    public var presentingToken: String?
+    /// What has to be known beside each token; nil: nothing.
+    public var password: String?
+    /// How long tokens are good, from the host's start on; nil: as long as it runs.
+    public var lifetime: Duration?
+    /// With which HTTPS and wss are served, in place of HTTP and ws.
+    public var certificate: ServerCertificate?
     /// More rooms, with other names; they have no track until one is added.
     public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
@@ -38,10 +47,13 @@ public struct HostRoom: Sendable {
     public var name: String
     /// Who has it gets in; nil lets everybody in who reaches the port.
     public var token: String?
+    /// Who has it may present, and view as well; nil lets nobody present.
+    public var presentingToken: String?
 
     /// A room of that name; without a token it is open.
-    public init(name: String, token: String?) {
+    public init(name: String, token: String?, presentingToken: String? = nil) {
         self.name = name
         self.token = token
+        self.presentingToken = presentingToken
     }
 }

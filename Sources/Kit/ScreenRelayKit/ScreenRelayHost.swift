@@ -4,6 +4,7 @@ public import LinkTransport
 import MediaTypes
 import Rooms
 import STUN
+public import SecureTransport
 public import Signalling
 import Synchronization
 public import Threading
@@ -67,11 +68,25 @@ public final class ScreenRelayHost: Sendable {
             throw error
         }
         sharing = Mutex(Sharing(tracks: [firstTrack]))
+        let access = RoomAccess.rules(of: configuration)
         var signallingConfiguration = SignallingConfiguration(
             listen: configuration.listen,
             rooms: [
-                RoomConfiguration(name: configuration.room, token: configuration.token, media: firstTrack.bridge)
-            ] + configuration.furtherRooms.map { RoomConfiguration(name: $0.name, token: $0.token) })
+                RoomConfiguration(
+                    name: configuration.room, access: access(configuration.token, configuration.presentingToken),
+                    media: firstTrack.bridge)
+            ]
+                + configuration.furtherRooms.map {
+                    RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
+                })
+        do throws(SignallingError) {
+            signallingConfiguration.tls = try configuration.certificate.map { (certificate) throws(SignallingError) in
+                try TLSCertificate(certificate)
+            }
+        } catch {
+            media.stop()
+            throw .signalling(error)
+        }
         signallingConfiguration.allowedOrigins = configuration.allowedOrigins
         signallingConfiguration.alsoOtherJoined = configuration.alsoOtherJoined
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
@@ -110,19 +125,41 @@ public final class ScreenRelayHost: Sendable {
     /// Makes `track` the first track's source; false where that has one already.
     public func publish(_ track: CustomVideoTrack) -> Bool { firstTrack.publish(track) }
 
-    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`. For the machine itself where the host is on
+    /// Shows another certificate to who connects from now on; who is connected stays so. Only for a host that began with one.
+    public func use(_ certificate: ServerCertificate) throws(HostError) {
+        do throws(SignallingError) {
+            signalling.use(try TLSCertificate(certificate))
+        } catch {
+            throw .signalling(error)
+        }
+    }
+
+    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. For the machine itself where the host is on
     /// loopback, else for others in its network.
     public var link: String {
         let address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
         let isWildcard = address.address == "::" || address.address == "0.0.0.0"
         var host = address.address
         if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        // A browser believes a certificate for its own names alone.
+        if let certificate = configuration.certificate, !certificate.covers(address: host) {
+            host = certificate.names.first ?? host
+        }
         return link(host: host, port: address.port)
     }
 
     /// The links for those who reach the host by an advertised address, where its HTTP port is forwarded under its number.
     public var advertisedLinks: [String] {
         configuration.advertised.map { link(host: $0.host, port: addresses.first?.port ?? 0) }
+    }
+
+    /// What somebody needs who is to present by WHIP, in words, for each room that may be presented in.
+    public var presenting: [String] {
+        let rooms =
+            [(room, configuration.presentingToken)] + configuration.furtherRooms.map { ($0.name, $0.presentingToken) }
+        return rooms.compactMap { room, token in
+            token.map { "WHIP to \(link.prefix { $0 != "#" })whip/\(room) with the bearer token \($0)" }
+        }
     }
 
     /// The names of the rooms beside the first.

@@ -35,6 +35,22 @@ extension ValueFormat where Value == Interval {
     }
 }
 
+extension ValueFormat where Value == Duration {
+    /// How long something is good: `30m`, `2h`, `1d`, or seconds alone; from a second to a year.
+    public static var lifetime: ValueFormat<Duration> {
+        ValueFormat { (text) throws(ValueProblem) in
+            let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1_000)]
+            guard let milliseconds = scaledDecimal(text, units: units) else {
+                throw ValueProblem("not a length of time; write it like 30m, 2h or 1d")
+            }
+            guard (1_000...365 * 86_400_000).contains(milliseconds) else {
+                throw ValueProblem("out of range; it may be from 1s to 365d")
+            }
+            return .milliseconds(milliseconds)
+        }
+    }
+}
+
 /// A number of bytes.
 public struct ByteCount: Sendable, Equatable {
     /// How many.

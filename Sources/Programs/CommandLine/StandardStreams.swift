@@ -9,6 +9,9 @@ public enum StandardStreams {
     /// Writes `program: message` as one line to standard error.
     public static func printError(_ message: String, program: String) { writeLine("\(program): \(message)", to: 2) }
 
+    /// Writes a question, or what ends it, to standard error, and no line's end.
+    static func printPrompt(_ text: String) { writeAll(Array(text.utf8), to: 2) }
+
     /// Writes one line; control characters in it are made visible.
     static func writeLine(_ line: String, to descriptor: Int32) {
         writeAll(Array((printable(line) + "\n").utf8), to: descriptor)

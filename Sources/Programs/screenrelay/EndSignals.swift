@@ -4,21 +4,25 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// Waits for what ends a program: SIGINT, SIGTERM, or a stage that can't go on. SIGUSR1 pauses and goes on.
+/// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't go on. SIGUSR1 pauses and goes on; SIGHUP has
+/// files read again where there is something to read, unless it says that the terminal is gone.
 final class EndSignals: Sendable {
     private let wake: WakeUp
     private let signals: Int32
     private let code = Mutex<Int32?>(nil)
     private let isReady = Mutex(false)
     private let onPauseToggle = Mutex<@Sendable () -> Void>({})
+    private let onReload = Mutex<(@Sendable () -> Void)?>(nil)
+    private let hadTerminal = EndSignals.hasTerminal
 
     /// Blocks the signals in this thread and all that start after it; nil where no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
-        blockSignals([SIGINT, SIGTERM, SIGUSR1])
+        blockSignals([SIGINT, SIGTERM, SIGUSR1, SIGHUP])
         var set = Self.endingSignals
         sigaddset(&set, SIGUSR1)
+        sigaddset(&set, SIGHUP)
         guard let wake = WakeUp() else { return nil }
         self.wake = wake
         signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
@@ -36,6 +40,18 @@ final class EndSignals: Sendable {
     /// What SIGUSR1 does from now on, on the thread that waits.
     func pauseToggles(_ action: @escaping @Sendable () -> Void) {
         onPauseToggle.withLock { $0 = action }
+    }
+
+    /// What SIGHUP does from now on, on the thread that waits, in place of ending the program.
+    func reloads(_ action: @escaping @Sendable () -> Void) {
+        onReload.withLock { $0 = action }
+    }
+
+    /// Whether this process has a terminal that is still there.
+    private static var hasTerminal: Bool {
+        let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        if terminal >= 0 { close(terminal) }
+        return terminal >= 0
     }
 
     /// Ends the wait with an exit code; the first one counts. Any thread.
@@ -73,6 +89,11 @@ final class EndSignals: Sendable {
                 waitForEvents(base, count: entries.count, until: deadline)
             }
             if entries[0].revents != 0, let number = readSignal() {
+                // A closed terminal must not leave a screen shared that nobody sees any more.
+                if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
+                    reload()
+                    continue
+                }
                 guard number == SIGUSR1 else {
                     // A second signal ends the program at once, whatever still hangs.
                     var set = Self.endingSignals

@@ -52,6 +52,7 @@ enum HostCommand {
                 configuration, log: log, onSourceChange: { news.tell($0, room: room) }, onVisit: { news.tell($0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
+            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let link = try host.openLink(at: address ?? .standard(), token: token.of(address), recording: recording)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
@@ -70,7 +71,10 @@ enum HostCommand {
                 throw error
             }
             return HostOptions.end(
-                host, with: serve(host, links, at: place, until: end, saying: lines, news, log), news)
+                host,
+                with: serve(
+                    host, links, at: place, until: end, saying: lines + AccessOptions.lines(of: host, options), news,
+                    log), news)
         } catch {
             return Program.fail(error.description, error.exitCode)
         }

@@ -10,41 +10,43 @@ import Threading
 
 /// The options that `share` and `host` have in common, and what they make of a host.
 enum HostOptions {
-    static let alternatives = [["open", "token-file"], ["open", "new-token"]] + SharingNews.alternatives
+    static let alternatives =
+        [["open", "token-file"], ["open", "new-token"]] + AccessOptions.alternatives + SharingNews.alternatives
 
-    static let options = [
-        Option(
-            long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
-        Option(
-            long: "listen", value: .required("ADDR:PORT"),
-            help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
-        Option(
-            long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
-            default: "8189"),
-        Option(
-            long: "lan",
-            help: "let other machines in: listen on all addresses instead of loopback alone"),
-        Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
-        Option(
-            long: "token-file", value: .required("FILE"),
-            help:
-                "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
-                + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
-                + "address"),
-        Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
-        Option(
-            long: "advertise", value: .required("ADDRESS"),
-            help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
-                + "may be repeated", repeats: true),
-        .record,
-        Option(
-            long: "allow-origin", value: .required("ORIGIN"),
-            help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
-            repeats: true),
-        Option(
-            long: "other-joined",
-            help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
-    ]
+    static let options =
+        [
+            Option(
+                long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
+            Option(
+                long: "listen", value: .required("ADDR:PORT"),
+                help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
+            Option(
+                long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
+                default: "8189"),
+            Option(
+                long: "lan",
+                help: "let other machines in: listen on all addresses instead of loopback alone"),
+            Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
+            Option(
+                long: "token-file", value: .required("FILE"),
+                help:
+                    "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
+                    + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
+                    + "address"),
+            Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
+            Option(
+                long: "advertise", value: .required("ADDRESS"),
+                help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
+                    + "may be repeated", repeats: true),
+            .record,
+            Option(
+                long: "allow-origin", value: .required("ORIGIN"),
+                help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
+                repeats: true),
+            Option(
+                long: "other-joined",
+                help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
+        ] + AccessOptions.options
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
@@ -55,9 +57,13 @@ enum HostOptions {
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.certificate = try AccessOptions.certificate(options)
+        configuration.lifetime = try options.value("expires", as: .lifetime)
+        configuration.password = try AccessOptions.password(options)
         configuration.alsoOtherJoined = options.has("other-joined")
         configuration.administration = try administration(options, listen: configuration.listen)
         configuration.token = try token(options, configuration)
+        configuration.presentingToken = try AccessOptions.presentingToken(options, configuration)
         return configuration
     }
 
@@ -65,15 +71,17 @@ enum HostOptions {
     static func furtherRoom(
         _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> HostRoom {
-        if options.has("open") { return HostRoom(name: name, token: nil) }
         let drawn = HostConfiguration.randomToken()
+        let presenting = AccessOptions.presentingToken(room: name, options, configuration)
+        if options.has("open") { return HostRoom(name: name, token: nil, presentingToken: presenting) }
+        if configuration.lifetime != nil { return HostRoom(name: name, token: drawn, presentingToken: presenting) }
         do throws(TokenFileError) {
             let file = TokenFile(room: name, listen: configuration.listen.map { "\($0)" })
             let kept = try file?.token(isNew: options.has("new-token"), makesFolders: true)
-            return HostRoom(name: name, token: kept ?? drawn)
+            return HostRoom(name: name, token: kept ?? drawn, presentingToken: presenting)
         } catch {
             StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
-            return HostRoom(name: name, token: drawn)
+            return HostRoom(name: name, token: drawn, presentingToken: presenting)
         }
     }
 
@@ -90,6 +98,8 @@ enum HostOptions {
         let isNew = options.has("new-token")
         do throws(TokenFileError) {
             if let named { return try TokenFile(path: named).token(isNew: isNew) }
+            // A link that is to end with this run must not be good again in the next.
+            if configuration.lifetime != nil { return configuration.token }
             let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
             return try file?.token(isNew: isNew, makesFolders: true) ?? configuration.token
         } catch {
@@ -192,6 +202,7 @@ extension HostError {
         switch self {
         case .signalling(.notAnAddress), .signalling(.notOurs): .usage
         case .signalling(.notPermitted): .permission
+        case .signalling(.certificate): .badData
         case .signalling: .unavailable
         case .media: .unavailable
         case .link(let error): ExitCode(error.kind)

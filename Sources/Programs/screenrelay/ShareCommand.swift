@@ -54,8 +54,10 @@ enum ShareCommand {
                 }, onVisit: { news.tell($0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
+            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let code = try share(
-                capture.sharedName ?? display, with: host, recording: recording, until: end, news, log
+                capture.sharedName ?? display, with: host, recording: recording, until: end, news,
+                more: AccessOptions.lines(of: host, options), log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
@@ -71,7 +73,7 @@ enum ShareCommand {
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ news: SharingNews,
-        _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+        more: [String], _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
         defer { control?.stop() }
@@ -81,7 +83,7 @@ enum ShareCommand {
         defer { supervisor.stop() }
         // A link to nothing is no help: a display that can't be captured ends us before it is printed.
         if let code = end.waitUntilReady(within: captureStart) { return code }
-        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.")
+        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.", more: more)
         return end.wait()
     }
 

@@ -77,7 +77,7 @@ extension SnapshotClientError {
     var exitCode: ExitCode {
         switch self {
         case .notALink: .usage
-        case .refused, .unknownName, .tooManyAttempts: .permission
+        case .refused, .needsPassword, .unknownName, .tooManyAttempts: .permission
         case .unreachable, .noPicture: .unavailable
         case .tooLarge, .unexpected: .badData
         }

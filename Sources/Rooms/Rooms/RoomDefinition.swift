@@ -2,14 +2,14 @@
 public struct RoomDefinition: Sendable {
     /// The name in links; it has no comma.
     public let name: String
-    /// What lets a client in; nil lets in everybody.
-    public let token: AccessToken?
+    /// Who may do what in it.
+    public let access: AccessPolicy
     /// The host's identifier as a member of this room.
     public let host: MemberID
 
-    public init(name: String, token: AccessToken?, host: MemberID) {
+    public init(name: String, access: AccessPolicy, host: MemberID) {
         self.name = name
-        self.token = token
+        self.access = access
         self.host = host
     }
 }
@@ -32,24 +32,29 @@ public enum MemberRole: Sendable, Equatable {
     case viewer
 }
 
-/// What a client gives to get in: `ROOM,TOKEN`, as it stands in links and in SkyRTC's room name.
+/// What a client gives to get in: `ROOM,TOKEN`, as it stands in links and in SkyRTC's room name, or `ROOM,TOKEN,PASSWORD`.
 public struct RoomKey: Sendable, Equatable {
     /// Empty where the client named no room.
     public let room: String
     /// Empty where the client gave none. Never written to a log.
     public let token: String
+    /// nil where the client gave none. Never written to a log.
+    public var password: String?
 
-    public init(room: String, token: String) {
+    public init(room: String, token: String, password: String? = nil) {
         self.room = room
         self.token = token
+        self.password = password
     }
 
-    /// Splits `text` at its first comma; without one it's all room. SkyRTC's `__default` is the room not named.
+    /// Splits `text` at its first two commas (a password may have more); without one it's all room. SkyRTC's `__default` is
+    /// the room not named.
     public init(_ text: String) {
-        let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
         room = name == "__default" ? "" : name
         token = parts.count > 1 ? String(parts[1]) : ""
+        password = parts.count > 2 ? String(parts[2]) : nil
     }
 }
 

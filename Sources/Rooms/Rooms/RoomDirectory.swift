@@ -41,18 +41,21 @@ public struct RoomDirectory: Sendable {
     var rooms: [Room]
     var memberships: [MemberID: Membership] = [:]
     let peerLimit: Int
+    private let memberLimit: Int
+    /// What time it is, in seconds, as `advance(to:)` has said.
+    private var now = 0
     private var lastNumber: UInt64 = 0
-    /// Compared with when a room is unknown, so that a wrong room costs what a wrong token costs.
-    private let decoy = AccessToken("no room answers to this token")
 
     /// Events that named no room, no member or nobody to send to, and so did nothing.
     public internal(set) var ignoredEvents = 0
 
-    /// A directory of `rooms`, the first of which is meant where a client names none; they have no tracks yet. A room's mesh
-    /// takes `peerLimit` members: each newcomer is announced to all of them, and a mesh of more can't work anyway.
-    public init(_ rooms: [RoomDefinition], peerLimit: Int = 32) {
+    /// A directory of `rooms`, the first of which is meant where a client names none; they have no tracks yet. A room takes
+    /// `memberLimit` members, and its mesh `peerLimit`: each newcomer is announced to all of them, and a mesh of more can't
+    /// work anyway.
+    public init(_ rooms: [RoomDefinition], peerLimit: Int = 32, memberLimit: Int = .max) {
         self.rooms = rooms.map { Room(definition: $0) }
         self.peerLimit = peerLimit
+        self.memberLimit = memberLimit
     }
 
     /// Takes one event and says what is to be done, in order.
@@ -82,6 +85,12 @@ public struct RoomDirectory: Sendable {
         index(openedBy: key).map { rooms[$0].definition }
     }
 
+    /// What `key` is good for, and the room that it opens, where it opens one.
+    public func grant(to key: RoomKey) -> (grant: AccessGrant, room: RoomDefinition?) {
+        let (grant, index) = lookUp(key)
+        return (grant, index.map { rooms[$0].definition })
+    }
+
     mutating func ignored() -> [RoomAction] {
         ignoredEvents &+= 1
         return []
@@ -96,12 +105,14 @@ extension RoomDirectory {
     ) -> [RoomAction] {
         // Who joins again moves: the original server left a ghost behind.
         var actions = leave(member)
-        guard let index = index(openedBy: key) else {
-            return actions + [.refuse(member, .notAdmitted)]
+        let (grant, found) = lookUp(key)
+        guard let index = found else {
+            return actions + [.refuse(member, grant == .needsPassword ? .needsPassword : .notAdmitted)]
         }
         let definition = rooms[index].definition
         let others = role == .peer ? rooms[index].mesh : []
-        if role == .peer, others.count >= peerLimit {
+        let count = rooms[index].peers.count + rooms[index].viewers.count
+        if role == .peer && others.count >= peerLimit || count >= memberLimit {
             return actions + [.refuse(member, .full)]
         }
         let name = name.flatMap(MemberName.clean)
@@ -141,12 +152,37 @@ extension RoomDirectory {
     }
 
     private func index(openedBy key: RoomKey) -> Int? {
+        lookUp(key).index
+    }
+
+    /// The index is nil where the grant lets nobody in.
+    private func lookUp(_ key: RoomKey) -> (grant: AccessGrant, index: Int?) {
         let found = key.room.isEmpty ? rooms.indices.first : rooms.firstIndex { $0.definition.name == key.room }
-        guard let found else {
-            _ = decoy.matches(key.token)
-            return nil
+        let access = found.map { rooms[$0].definition.access } ?? .decoy
+        let grant = access.grant(token: key.token, password: key.password, now: now)
+        switch grant {
+        case .refused, .needsPassword: return (grant, nil)
+        case .viewing, .presenting: return (grant, found)
         }
-        guard let token = rooms[found].definition.token else { return found }
-        return token.matches(key.token) ? found : nil
+    }
+}
+
+// MARK: - Time
+
+extension RoomDirectory {
+    /// Says that it is `now`, in seconds of the clock that the rooms' expiry is told by. Who is in a room whose time is over is
+    /// sent away.
+    public mutating func advance(to now: Int) -> [RoomAction] {
+        self.now = now
+        var actions: [RoomAction] = []
+        for room in rooms where room.definition.access.isExpired(at: now) {
+            for member in room.arrivals.members { actions += leave(member) + [.refuse(member, .expired)] }
+        }
+        return actions
+    }
+
+    /// Whether the time of the room called `name` is over.
+    public func hasExpired(_ name: String) -> Bool {
+        rooms.first { $0.definition.name == name }?.definition.access.isExpired(at: now) ?? false
     }
 }

@@ -61,8 +61,12 @@ public enum RoomAction: Sendable, Equatable {
 
 /// Why somebody may not join.
 public enum RoomRefusal: Sendable, Equatable {
-    /// No such room or a wrong token; which of them is nobody's business.
+    /// No such room, a wrong token, or one whose time is over; which of them is nobody's business.
     case notAdmitted
+    /// The token is right, and the password that goes with it missing or wrong.
+    case needsPassword
+    /// The time is over for which the room let anybody in. Said only to who was inside.
+    case expired
     /// The room has all the plain clients it takes. Said only to who has the token.
     case full
 }

@@ -11,6 +11,8 @@ final class ClientConnection {
     var onDeadline: (() -> Void)?
     /// How much of the present request's body has come.
     var bodyCount = 0
+    /// What goes between us and the socket once its handshake is done: TLS.
+    var tls: UnsafeMutablePointer<GIOStream>?
 
     private let socket: UnsafeMutablePointer<GSocket>
     private let socketAddress: UnsafeMutablePointer<GSocketAddress>
@@ -43,6 +45,7 @@ final class ClientConnection {
             { data, _ in
                 guard let data else { return }
                 let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeRetainedValue()
+                connection.tls = nil
                 connection.onGone?()
                 connection.onGone = nil
             }, Unmanaged.passRetained(self).toOpaque())
@@ -68,6 +71,11 @@ final class ClientConnection {
     func sayLast(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
+            if let output = tls.flatMap({ g_io_stream_get_output_stream($0) }) {
+                _ = g_pollable_output_stream_write_nonblocking(
+                    OpaquePointer(output), bytes.baseAddress, gsize(bytes.count), nil, nil)
+                return
+            }
             bytes.withMemoryRebound(to: CChar.self) {
                 _ = g_socket_send(socket, $0.baseAddress, gsize($0.count), nil, nil)
             }

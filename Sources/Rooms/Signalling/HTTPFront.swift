@@ -18,13 +18,24 @@ final class HTTPFront {
     private var accepting: [EventSource] = []
     /// By the client's address object, which libsoup gives back with each message of the connection.
     private var connections: [OpaquePointer: ClientConnection] = [:]
+    /// How many connections each address has, loopback aside.
+    private var connectionCounts: [String: Int] = [:]
     /// Connections closed as they came, for being one too many.
     private(set) var refusedConnections = 0
+    /// nil where there is no TLS.
+    private var certificate: TLSCertificate?
+    private let handshakes: TLSHandshakes
+    private var isStopped = false
 
-    init(_ listeners: [ListeningSocket], limits: SignallingLimits, on context: OpaquePointer) {
+    init(
+        _ listeners: [ListeningSocket], limits: SignallingLimits, certificate: TLSCertificate?,
+        on context: OpaquePointer
+    ) {
         self.listeners = listeners
         self.limits = limits
+        self.certificate = certificate
         self.context = context
+        handshakes = TLSHandshakes(limits: limits, on: context)
         server = shim_soup_server_new_raw_paths()
     }
 
@@ -49,6 +60,9 @@ final class HTTPFront {
     func stop() {
         accepting = []
         for listener in listeners { listener.close() }
+        isStopped = true
+        handshakes.stop()
+        for connection in connections.values { if let tls = connection.tls { shim_end_sending(tls) } }
         soup_server_disconnect(server)
         for connection in connections.values { connection.forget() }
         connections = [:]
@@ -60,6 +74,11 @@ final class HTTPFront {
         let now = g_get_monotonic_time()
         for connection in Array(connections.values) where connection.deadline < now { connection.endInTime() }
         if accepting.isEmpty { listen() }
+    }
+
+    /// Shows `new` to connections that come from now on. A server without TLS stays one.
+    func use(_ new: TLSCertificate) {
+        if certificate != nil { certificate = new }
     }
 
     /// Takes the connection of `exchange` away from libsoup, for another protocol.
@@ -110,16 +129,69 @@ extension HTTPFront {
         defer { g_object_unref(remote) }
         guard let stream = g_socket_connection_factory_create_connection(socket) else { return true }
         defer { g_object_unref(stream) }
-        let key = OpaquePointer(remote)
         let connection = ClientConnection(socket: socket, address: remote)
-        connection.allow(limits.requestTime)
+        guard count(connection.address) else {
+            refusedConnections &+= 1
+            g_socket_close(socket, nil)
+            return true
+        }
+        let plain = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self)
+        guard let certificate else {
+            keep(connection, by: remote, until: plain)
+            serve(connection, plain, local, remote)
+            return true
+        }
+        // Whoever closes TLS waits until the client has read that, unless the system gives it up.
+        g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
+        guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
+            discount(connection.address)
+            return true
+        }
+        defer { g_object_unref(secure) }
+        keep(connection, by: remote, until: secure)
+        let owned = ConnectionEnds(local: local, remote: remote)
+        handshakes.begin(connection, secure, socket) { [weak self] in
+            connection.tls = secure
+            self?.serve(connection, secure, owned.local, owned.remote)
+        }
+        return true
+    }
+
+    /// Remembers the connection until `stream` is freed.
+    private func keep(
+        _ connection: ClientConnection, by address: UnsafeMutablePointer<GSocketAddress>,
+        until stream: UnsafeMutablePointer<GIOStream>
+    ) {
+        let key = OpaquePointer(address)
         connections[key] = connection
         connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
+            discount(connection.address)
             connections[key] = nil
         }
-        soup_server_accept_iostream(
-            server, UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self), local, remote, nil)
+    }
+
+    private func serve(
+        _ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>,
+        _ local: UnsafeMutablePointer<GSocketAddress>, _ remote: UnsafeMutablePointer<GSocketAddress>
+    ) {
+        guard !isStopped else { return }
+        connection.allow(limits.requestTime)
+        soup_server_accept_iostream(server, stream, local, remote, nil)
+    }
+
+    /// Counts one connection more of `address`; false where it has as many as it may have.
+    private func count(_ address: String) -> Bool {
+        guard !ClientAddress.isLoopback(address) else { return true }
+        let key = ClientAddress.key(address)
+        guard connectionCounts[key, default: 0] < limits.connectionsPerAddress else { return false }
+        connectionCounts[key, default: 0] += 1
         return true
+    }
+
+    private func discount(_ address: String) {
+        guard !ClientAddress.isLoopback(address) else { return }
+        let key = ClientAddress.key(address)
+        connectionCounts[key] = connectionCounts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }
 
@@ -157,6 +229,7 @@ extension HTTPFront {
         connection.allow(.seconds(1))
         connection.onDeadline = { [unowned self] in
             guard let stream = steal(exchange) else { return }
+            shim_end_sending(stream)
             g_io_stream_close(stream, nil, nil)
             g_object_unref(stream)
         }
@@ -184,5 +257,25 @@ extension HTTPFront {
     private func requestFinished(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         connection.allow(limits.idleTime)
+        // All is written, and libsoup closes now.
+        if let tls = connection.tls { shim_end_sending(tls) }
+    }
+}
+
+/// The two addresses of a connection, kept while its handshake goes on.
+private final class ConnectionEnds {
+    let local: UnsafeMutablePointer<GSocketAddress>
+    let remote: UnsafeMutablePointer<GSocketAddress>
+
+    init(local: UnsafeMutablePointer<GSocketAddress>, remote: UnsafeMutablePointer<GSocketAddress>) {
+        self.local = local
+        self.remote = remote
+        g_object_ref(local)
+        g_object_ref(remote)
+    }
+
+    deinit {
+        g_object_unref(local)
+        g_object_unref(remote)
     }
 }

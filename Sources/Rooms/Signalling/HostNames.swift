@@ -1,3 +1,5 @@
+import CGLib
+
 /// The names that a Host header may have.
 ///
 /// Against DNS rebinding: a page of some other site whose name was made to point here asks for that name. A literal
@@ -20,6 +22,13 @@ struct HostNames: Sendable {
         names.formUnion(more.map { $0.lowercased() })
         self.names = names
         takesEveryLiteral = lan
+    }
+
+    /// As `configuration` says, and the names that `certificate` is good for: nobody else's page has those.
+    init(_ configuration: SignallingConfiguration, certificate: TLSCertificate?) {
+        self.init(
+            listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
+            more: configuration.hostNames + (certificate?.names ?? []))
     }
 
     /// Whether `header`, a Host header's value, names this server. The port is not looked at: it may be a proxy's.

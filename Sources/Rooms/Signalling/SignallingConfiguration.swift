@@ -1,4 +1,5 @@
 import CGLib
+import Glibc
 public import Rooms
 
 /// How a `SignallingServer` is set up.
@@ -16,6 +17,10 @@ public struct SignallingConfiguration: Sendable {
     /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
     public var alsoOtherJoined = false
     public var limits = SignallingLimits()
+    /// With which HTTPS is served, and nothing else; nil: HTTP.
+    public var tls: TLSCertificate?
+    /// Seconds of a clock that rooms expire by; unless told otherwise one that counts on while the machine sleeps.
+    public var lifetimeClock: @Sendable () -> Int = Self.bootTime
     /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
     /// delay. Called on the signalling thread.
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
@@ -31,6 +36,15 @@ public struct SignallingConfiguration: Sendable {
     public init(listen: [ListenAddress], rooms: [RoomConfiguration]) {
         self.listen = listen
         self.rooms = rooms
+    }
+}
+
+extension SignallingConfiguration {
+    /// Seconds since the machine started (CLOCK_BOOTTIME), its sleep included.
+    public static func bootTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int(time.tv_sec)
     }
 }
 
@@ -55,23 +69,62 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 public struct RoomConfiguration: Sendable {
     /// As it stands in links: no comma, no slash.
     public let name: String
-    /// What lets a client in; nil (`--open`) lets in everybody.
-    public let token: String?
+    /// Who may do what in it.
+    public var access: RoomAccess
     /// The track that is there from the beginning, and who serves its pictures.
     public let track: (name: TrackName, media: any RoomMedia)?
 
     /// A room with one track.
-    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
+    public init(name: String, access: RoomAccess, media: any RoomMedia, track: TrackName = .screen) {
         self.name = name
-        self.token = token
+        self.access = access
         self.track = (track, media)
     }
 
     /// A room without a track; ``SignallingServer/addTrack(_:media:room:)`` brings one.
-    public init(name: String, token: String?) {
+    public init(name: String, access: RoomAccess) {
         self.name = name
-        self.token = token
+        self.access = access
         track = nil
+    }
+
+    /// A room without a track, with the rules of ``init(name:token:media:track:)``.
+    public init(name: String, token: String?) {
+        self.init(name: name, access: RoomAccess(viewing: token))
+    }
+
+    /// A room that whoever has `token` may view, and with nil (`--open`) everybody; nobody presents in it.
+    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
+        self.init(name: name, access: RoomAccess(viewing: token), media: media, track: track)
+    }
+}
+
+/// Who may do what in a room.
+public struct RoomAccess: Sendable {
+    /// The token that lets a viewer in; nil lets in everybody.
+    public var viewing: String?
+    /// The token that lets somebody present, and view as well; nil lets nobody present.
+    public var presenting: String?
+    /// When both stop being any good, in seconds of ``SignallingConfiguration/lifetimeClock``; nil: never.
+    public var expiry: Int?
+    /// Whether a password is the one that has to be beside each token; nil: there is none. Called on the signalling thread; it
+    /// takes the same time for each password, and that not long.
+    public var isPassword: (@Sendable (String) -> Bool)?
+
+    public init(
+        viewing: String?, presenting: String? = nil, expiry: Int? = nil,
+        isPassword: (@Sendable (String) -> Bool)? = nil
+    ) {
+        self.viewing = viewing
+        self.presenting = presenting
+        self.expiry = expiry
+        self.isPassword = isPassword
+    }
+
+    var policy: AccessPolicy {
+        AccessPolicy(
+            viewing: viewing.map { AccessToken($0) }, presenting: presenting.map { AccessToken($0) }, expiry: expiry,
+            isPassword: isPassword)
     }
 }
 
@@ -79,6 +132,22 @@ public struct RoomConfiguration: Sendable {
 public struct SignallingLimits: Sendable {
     /// Connections at once, of all kinds; a further one is closed as it comes.
     public var connections = 1024
+    /// Connections at once from one address that isn't loopback.
+    public var connectionsPerAddress = 256
+    /// Who may be in rooms at once from one address that isn't loopback.
+    public var visitorsPerAddress = 256
+    /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20.
+    public var requestsPerSecond = 100
+    /// Requests that such an address may make at once when it has been quiet.
+    public var requestsAtOnce = 1000
+    /// Who may be in one room at once over WebSockets.
+    public var membersInRoom = 4096
+    /// TLS handshakes that are under way at once; the next ones wait.
+    public var handshakes = 32
+    /// Of those, from one address that isn't loopback.
+    public var handshakesPerAddress = 8
+    /// From a connection to the end of its TLS handshake.
+    public var handshakeTime: Duration = .seconds(10)
     /// A request's body; more is 413. (A request's header ends at libsoup's 64 KiB.)
     public var body = 64 * 1024
     /// From a connection, or a request's first byte, to its last.
@@ -116,7 +185,7 @@ public struct SignallingLimits: Sendable {
     var tick: UInt32 {
         let shortest = min(
             requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
-            engineUpgradeTime, snapshotTime)
+            engineUpgradeTime, snapshotTime, handshakeTime)
         return UInt32(min(1000, max(20, shortest.microseconds / 4000)))
     }
 }

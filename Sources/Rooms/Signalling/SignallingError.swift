@@ -6,6 +6,10 @@ public enum SignallingError: Error, Sendable, Equatable, CustomStringConvertible
     /// The address is none of this machine's.
     case notOurs(ListenAddress)
     case cannotListen(ListenAddress, reason: String)
+    /// GLib has no TLS here.
+    case noTLS
+    /// The certificate or its key can't be used.
+    case certificate(String)
     case alreadyStarted
 
     public var description: String {
@@ -20,6 +24,10 @@ public enum SignallingError: Error, Sendable, Equatable, CustomStringConvertible
             "can't listen on \(address): this machine doesn't have that address"
         case .cannotListen(let address, let reason):
             "can't listen on \(address): \(reason)"
+        case .noTLS:
+            "there is no TLS on this machine; install the package glib-networking"
+        case .certificate(let reason):
+            "the certificate can't be used: \(reason)"
         case .alreadyStarted:
             "the server was started already"
         }

@@ -127,6 +127,17 @@ public final class SignallingServer: Sendable {
         }
     }
 
+    /// Shows another certificate to connections that come from now on, and goes by its names; who is connected stays so. Does
+    /// nothing on a server that began without one.
+    public func use(_ certificate: TLSCertificate) {
+        let running = self.state.withLock { state -> Running? in
+            guard case .running(let running) = state else { return nil }
+            return running
+        }
+        guard configuration.tls != nil else { return }
+        running?.thread.post { $0.use(certificate) }
+    }
+
     /// How many are in `room` now, without the host.
     public func audience(of room: String) -> RoomAudience {
         audience.get(room)

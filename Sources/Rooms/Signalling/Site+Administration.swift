@@ -43,7 +43,7 @@ extension Site {
 
     private func refusal(for exchange: HTTPExchange) -> HTTPResponse? {
         guard let adminAccess else { return Self.problem(404, "not found") }
-        guard adminAccess.allowsNetwork || FailedAttempts.isLoopback(exchange.clientAddress) else {
+        guard adminAccess.allowsNetwork || ClientAddress.isLoopback(exchange.clientAddress) else {
             return Self.problem(403, "not from this address")
         }
         guard case .ours = origin(of: exchange) else { return Self.problem(403, "not from this origin") }

@@ -9,6 +9,10 @@ final class RoomMember {
     var joinBy: Int?
     /// The room it is in.
     var room: String?
+    /// Whether its last `__join` had a password with it.
+    var gavePassword = false
+    /// Whether its refusal is held back; till then it isn't listened to.
+    var isHeld = false
     /// Its media sessions, at most one a track.
     var sessions: [TrackName: MemberSession] = [:]
     /// What it knows of the pointers of its room's tracks.
@@ -105,20 +109,24 @@ extension Site {
     }
 
     private func received(_ text: String, from id: MemberID) {
-        guard let member = members[id] else { return }
+        guard let member = members[id], !member.isHeld else { return }
         let arrival = clock()
         let message = SkyRTCMessage(text)
         if let stamp = message?.clockStamp, member.room != nil {
             return member.socket.send(SkyRTCReply(clockStamp: stamp, received: arrival, sent: clock()).text)
         }
-        let event = message?.event(from: id) ?? .unknown(id)
-        if case .join = event {
+        var event = message?.event(from: id) ?? .unknown(id)
+        if case .join(_, var key, let role, let name) = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {
                 handle(.leave(id))
                 return refuse(id, .notAdmitted)
             }
             member.joinBy = nil
+            // Unseen, past so many wrong ones: who has no token learns nothing by it, and who has is asked for it again.
+            if key.password != nil, !passwords.mayTry(member.address, now: now) { key.password = nil }
+            member.gavePassword = !(key.password ?? "").isEmpty
+            event = .join(id, key, role, name: name)
         }
         handle(event)
     }
@@ -160,7 +168,7 @@ extension Site {
         }
     }
 
-    private func carryOut(_ action: RoomAction) {
+    func carryOut(_ action: RoomAction) {
         switch action {
         case .send(let message, let id): send(message, to: id)
         case .joined(let id, let room, let role): joined(id, room, role)
@@ -232,11 +240,28 @@ extension Site {
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
         guard let member = members[id] else { return }
         member.room = nil
-        if refusal == .notAdmitted {
-            attempts.note(member.address, now: g_get_monotonic_time() / 1_000_000)
+        let now = g_get_monotonic_time() / 1_000_000
+        switch refusal {
+        case .notAdmitted:
+            attempts.note(member.address, now: now)
             log("a client from \(member.address) was not admitted")
+            let wait = attempts.wait(member.address, now: now)
+            guard wait > 0 else { return turnAway(member, refusal, .notAdmitted) }
+            member.isHeld = true
+            if heldAnswers.hold(for: wait, { [unowned self] in turnAway(member, refusal, .notAdmitted) }) { return }
+            turnAway(member, refusal, .notAdmitted)
+        case .needsPassword:
+            if member.gavePassword { passwords.note(member.address, now: now) }
+            turnAway(member, refusal, .needsPassword)
+        case .full: turnAway(member, refusal, .full)
+        case .expired:
+            left(id.text)
+            turnAway(member, refusal, .sentAway)
         }
+    }
+
+    private func turnAway(_ member: RoomMember, _ refusal: RoomRefusal, _ code: WebSocketConnection.CloseCode) {
         member.socket.send(SkyRTCReply(refusal).text)
-        member.socket.close(refusal == .full ? .full : .notAdmitted)
+        member.socket.close(code)
     }
 }

@@ -138,6 +138,10 @@ extension Site {
         else {
             return exchange.answer(HTTPResponse(404, headers: headers, text: "this room has no such track"))
         }
+        guard mayEnter(from: exchange.clientAddress) else {
+            return exchange.answer(
+                HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once"))
+        }
         let name = Self.newIdentifier()
         do throws(MediaRefusal) {
             let (session, key, side) = try openSession(
@@ -192,7 +196,7 @@ extension Site {
                 headers: headers + [
                     ("Allow", allowed), accept,
                     ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
-                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match"),
+                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
                     ("Access-Control-Max-Age", "600"),
                 ]))
     }

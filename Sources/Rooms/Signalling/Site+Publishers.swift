@@ -24,7 +24,7 @@ extension Site {
         if exchange.method == "OPTIONS" {
             return options(exchange, allowed, accept: ("Accept-Post", Self.descriptionType))
         }
-        switch admit(exchange, to: room) {
+        switch admit(exchange, to: room, for: .presenting) {
         case .refused(let response): exchange.answer(response)
         case .admitted(let definition, let headers):
             guard let publishing else {
@@ -55,7 +55,7 @@ extension Site {
             case .malformed: return exchange.answer(Self.refusal(403))
             }
         } else {
-            switch admit(exchange, to: room) {
+            switch admit(exchange, to: room, for: .presenting) {
             case .refused(let response): return exchange.answer(response)
             case .admitted(_, let admitted): headers = admitted
             }

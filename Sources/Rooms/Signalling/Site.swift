@@ -22,7 +22,14 @@ final class Site {
     var tracks: [TrackAddress: SharedTrack] = [:]
     /// Where clients may read how many there are.
     let audience: Audience
+    /// Wrong tokens, and wrong passwords of those whose token was right.
     var attempts = FailedAttempts()
+    var passwords = FailedAttempts(sparesLoopback: false)
+    var requests: RequestRate
+    let heldAnswers: HeldAnswers
+    /// Seconds, by which rooms expire; and the rooms that have.
+    let lifetimeClock: @Sendable () -> Int
+    var expiredRooms: Set<String> = []
 
     /// The open WebSockets, by their member's identifier.
     var members: [MemberID: RoomMember] = [:]
@@ -53,14 +60,16 @@ final class Site {
     let adminAccess: AdministrationAccess?
 
     private let alsoOtherJoined: Bool
-    private let hostNames: HostNames
-    private let allowedOrigins: Set<String>
+    private let configuration: SignallingConfiguration
+    private var hostNames: HostNames
+    let allowedOrigins: Set<String>
     private var ticking: EventSource?
 
     init(
         _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience, thread: SiteThread,
         context: OpaquePointer
     ) {
+        self.configuration = configuration
         self.thread = thread
         self.context = context
         self.audience = audience
@@ -72,21 +81,22 @@ final class Site {
         alsoOtherJoined = configuration.alsoOtherJoined
         adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
-        hostNames = HostNames(
-            listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
-            more: configuration.hostNames)
+        lifetimeClock = configuration.lifetimeClock
+        requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
+        heldAnswers = HeldAnswers(on: context)
+        hostNames = HostNames(configuration, certificate: configuration.tls)
         directory = RoomDirectory(
             configuration.rooms.map { room in
-                RoomDefinition(
-                    name: room.name, token: room.token.map { AccessToken($0) }, host: MemberID(Self.newIdentifier()))
-            })
-        front = HTTPFront(listeners, limits: limits, on: context)
+                RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(Self.newIdentifier()))
+            }, memberLimit: limits.membersInRoom)
+        front = HTTPFront(listeners, limits: limits, certificate: configuration.tls, on: context)
         for room in configuration.rooms {
             if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
         }
 
         front.admit = { [unowned self] exchange in
-            hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
+            if let refusal = checkRate(of: exchange) { return refusal }
+            return hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -98,6 +108,7 @@ final class Site {
 
     /// Begins to end: nobody new, sessions closed, WebSockets told. The thread ends when they are gone, or in 500 ms.
     func stop() {
+        heldAnswers.release()
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
@@ -121,8 +132,15 @@ final class Site {
         }
     }
 
+    /// Shows `certificate` to connections that come from now on, and goes by its names.
+    func use(_ certificate: TLSCertificate) {
+        front.use(certificate)
+        hostNames = HostNames(configuration, certificate: certificate)
+    }
+
     private func tick() {
         front.tick()
+        tickAccess()
         tickMembers()
         socketIO.tick()
         tickSnapshots()
@@ -160,11 +178,18 @@ extension Site {
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
             return exchange.answer(Self.plain(405, "not possible", [("Allow", "GET, HEAD")]))
         }
-        // Not every browser counts ws: as 'self'.
-        let policy = ViewerFiles.contentSecurityPolicy + "; connect-src 'self' ws: wss:"
+        // Not every browser counts ws: as 'self'. The Host header has been looked at; the policy has no words for IPv6.
+        let host = Authority(exchange.header("Host") ?? "").flatMap { $0.host.hasPrefix("[") ? nil : $0 }
+        let sockets =
+            host.map { host in
+                let authority = host.host + (host.port.map { ":\($0)" } ?? "")
+                return " ws://\(authority) wss://\(authority)"
+            } ?? ""
         let headers =
             Self.commonHeaders + [
-                ("Cache-Control", "no-cache"), ("Content-Security-Policy", policy), ("ETag", file.entityTag),
+                ("Cache-Control", "no-cache"),
+                ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
+                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
             ]
         if exchange.header("If-None-Match") == file.entityTag {
             return exchange.answer(HTTPResponse(304, headers: headers))
@@ -187,59 +212,5 @@ extension Site {
     /// "No", and no more than that.
     static func refusal(_ status: UInt32) -> HTTPResponse {
         plain(status, "not allowed", status == 401 ? [("WWW-Authenticate", "Bearer")] : [])
-    }
-}
-
-// MARK: - Who gets in
-
-extension Site {
-    /// What a request may do, and what its answer has to say to the browser about it.
-    enum Admission {
-        case admitted(RoomDefinition, headers: [(String, String)])
-        case refused(HTTPResponse)
-    }
-
-    /// Checks token and origin of a request about `room`. A page of another origin needs that origin allowed or the token in
-    /// its own hands, which no other page can have a browser send for it.
-    func admit(_ exchange: HTTPExchange, to room: String) -> Admission {
-        let now = g_get_monotonic_time() / 1_000_000
-        guard attempts.mayTry(exchange.clientAddress, now: now) else { return .refused(tooManyAttempts) }
-        let token = Self.bearer(exchange.header("Authorization")) ?? ""
-        guard let definition = directory.room(openedBy: RoomKey(room: room, token: token)) else {
-            attempts.note(exchange.clientAddress, now: now)
-            return .refused(Self.refusal(401))
-        }
-        switch origin(of: exchange) {
-        case .ours: return .admitted(definition, headers: Self.commonHeaders)
-        case .allowed(let origin): return .admitted(definition, headers: Self.sharing(with: origin))
-        case .foreign(let origin) where definition.token != nil:
-            return .admitted(definition, headers: Self.sharing(with: origin))
-        case .foreign, .malformed: return .refused(Self.refusal(403))
-        }
-    }
-
-    var tooManyAttempts: HTTPResponse {
-        Self.plain(429, "not allowed", [("Retry-After", "30")])
-    }
-
-    func origin(of exchange: HTTPExchange) -> RequestOrigin {
-        RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
-    }
-
-    /// The headers that let a page of `origin` read the answer (Fetch standard, CORS protocol).
-    static func sharing(with origin: String) -> [(String, String)] {
-        [
-            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Resource-Policy", "cross-origin"), ("Access-Control-Allow-Origin", origin),
-            ("Access-Control-Expose-Headers", "Location, ETag, Link, Accept-Patch"), ("Vary", "Origin"),
-        ]
-    }
-
-    /// The token of an Authorization header (RFC 6750 section 2.1).
-    static func bearer(_ header: String?) -> String? {
-        guard let header else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return parts[1].trimmed
     }
 }

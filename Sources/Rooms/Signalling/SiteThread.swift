@@ -58,7 +58,8 @@ final class SiteThread: @unchecked Sendable {
             return pending.work.count == 1
         }
         guard isFirst, let source = g_idle_source_new() else { return }
-        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        // In front of what clients want: whoever connects after a call finds done what it asked for.
+        g_source_set_priority(source, G_PRIORITY_HIGH)
         g_source_set_callback(
             source,
             { data in

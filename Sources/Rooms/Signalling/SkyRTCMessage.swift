@@ -25,7 +25,9 @@ struct SkyRTCMessage: Decodable {
         switch (name, data) {
         case ("join", _):
             let role: MemberRole = data?.role == "viewer" ? .viewer : .peer
-            return .join(member, RoomKey(data?.room ?? ""), role, name: data?.name)
+            var key = RoomKey(data?.room ?? "")
+            if let password = data?.password { key.password = password }
+            return .join(member, key, role, name: data?.name)
         case ("meet", let data?):
             guard let isOn = data.isOn else { return .unknown(member) }
             return .meet(member, isOn)
@@ -64,6 +66,7 @@ struct SkyRTCMessage: Decodable {
     private struct Payload: Decodable {
         let room: String?
         let role: String?
+        let password: String?
         let socketId: String?
         let sdp: String?
         let candidate: String?
@@ -77,7 +80,7 @@ struct SkyRTCMessage: Decodable {
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
-            case room, role, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t
+            case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t
             case isOn = "on"
         }
 
@@ -93,6 +96,7 @@ struct SkyRTCMessage: Decodable {
             }
             room = text(.room)
             role = text(.role)
+            password = text(.password)
             socketId = text(.socketId)
             sdp = (try? container.decodeIfPresent(Description.self, forKey: .sdp))?.sdp ?? text(.sdp)
             candidate = text(.candidate)

@@ -21,6 +21,7 @@ struct SkyRTCReply: Encodable {
         var since: Double?
         var message: String?
         var reason: String?
+        var password: Bool?
         var name: String?
         var track: String?
         var tracks: [Track]?
@@ -152,7 +153,12 @@ struct SkyRTCReply: Encodable {
     /// `_refused`, before the socket is closed.
     init(_ refusal: RoomRefusal) {
         eventName = "_refused"
-        data = Payload(reason: refusal == .full ? "the room is full" : nil)
+        switch refusal {
+        case .notAdmitted: data = Payload()
+        case .needsPassword: data = Payload(password: true)
+        case .full: data = Payload(reason: "the room is full")
+        case .expired: data = Payload(reason: "the time is over for which this link was good")
+        }
     }
 
     /// `_refused`, before the socket is closed, with a reason for people.

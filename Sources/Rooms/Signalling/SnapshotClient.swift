@@ -27,6 +27,10 @@ public struct SnapshotClient: Sendable {
             soup_message_headers_replace(
                 soup_message_get_request_headers(message), "Authorization", "Bearer \(target.token)")
         }
+        if let password = target.password {
+            soup_message_headers_replace(
+                soup_message_get_request_headers(message), "X-Room-Password", PercentCoding.encode(password))
+        }
         soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
         let session = shim_soup_session_new_direct(timeout)
         defer { g_object_unref(session) }
@@ -39,6 +43,9 @@ public struct SnapshotClient: Sendable {
         let body = try Self.readAll(stream, target)
         switch soup_message_get_status(message).rawValue {
         case 200: return body
+        case 401
+        where soup_message_headers_get_one(soup_message_get_response_headers(message), "X-Room-Password") != nil:
+            throw .needsPassword(target.host)
         case 401, 403: throw .refused(target.host)
         case 421: throw .unknownName(target.host)
         case 429: throw .tooManyAttempts(target.host)
@@ -80,6 +87,7 @@ public struct SnapshotClient: Sendable {
         let host: String
         let room: String
         let token: String
+        let password: String?
 
         init(_ link: String) throws(SnapshotClientError) {
             guard let parts = URLComponents(string: link), let scheme = parts.scheme?.lowercased(),
@@ -89,9 +97,10 @@ public struct SnapshotClient: Sendable {
             host = parts.port.map { "\(name):\($0)" } ?? name
             origin = "\(scheme)://\(host)"
             let fragment = (parts.fragment ?? "").split(
-                separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+                separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
             room = fragment.first.map(String.init) ?? ""
             token = fragment.count > 1 ? String(fragment[1]) : ""
+            password = fragment.count > 2 ? String(fragment[2]) : nil
             guard token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .notALink(link) }
         }
 
@@ -111,6 +120,8 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
     case unreachable(String, reason: String)
     /// The host doesn't let this link in.
     case refused(String)
+    /// The token is right, and the password that goes with it missing or wrong.
+    case needsPassword(String)
     /// The host goes by other names.
     case unknownName(String)
     /// This address has tried wrong tokens too often.
@@ -126,6 +137,8 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
             "'\(link.prefix { $0 != "," })' is not a link; give one such as http://127.0.0.1:8080/#ROOM,TOKEN"
         case .unreachable(let host, let reason): "can't reach \(host): \(reason)"
         case .refused(let host): "\(host) doesn't let this link in: take the link that its 'screenrelay share' printed"
+        case .needsPassword(let host):
+            "\(host) wants a password as well, or another one: give it behind the link's token, as in ROOM,TOKEN,PASSWORD"
         case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
         case .tooManyAttempts(let host): "\(host) was asked with a wrong token too often: try again in a minute"
         case .noPicture: "the host has no picture yet; start a capture, or try again"

@@ -12,6 +12,7 @@ final class WebSocketConnection {
         case notText = 1007
         case policy = 1008
         case tooLarge = 1009
+        case needsPassword = 4401
         case notAdmitted = 4403
         case noJoin = 4408
         case sentAway = 4410
@@ -101,6 +102,7 @@ final class WebSocketConnection {
         reading = nil
         writing = nil
         unread = []
+        shim_end_sending(stream)
         g_io_stream_close(stream, nil, nil)
         onEnd()
     }

@@ -21,7 +21,13 @@ public struct ViewerFile: Sendable {
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy =
-        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
+        + "require-trusted-types-for 'script'; trusted-types 'none'"
+
+    /// The value of Permissions-Policy for every file: what the page may ask a user for, and what nothing in it ever may.
+    public static let permissionsPolicy =
+        "camera=(self), microphone=(self), fullscreen=(self), picture-in-picture=(self), screen-wake-lock=(self), "
+        + "display-capture=(), geolocation=(), midi=(), payment=(), usb=(), serial=(), hid=()"
 
     /// The file at `path`, the path of a request (`/`, `/viewer.js`); nil where there is none.
     public static func file(path: String) -> ViewerFile? { files[path] }

@@ -9,6 +9,9 @@
 #include <openssl/hmac.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <string.h>
 
 // OpenSSL's function-like macros, as functions that Swift can import.
 static inline long shim_SSL_set_mtu(SSL *s, long m) { return SSL_set_mtu(s, m); }
@@ -30,4 +33,19 @@ static const uint64_t shim_SSL_OP_COOKIE_EXCHANGE = SSL_OP_COOKIE_EXCHANGE;
 static inline long shim_SSL_CTX_set_max_cert_list(SSL_CTX *c, long m) { return SSL_CTX_set_max_cert_list(c, m); }
 static inline long shim_SSL_CTX_set_session_cache_mode(SSL_CTX *c, long m) { return SSL_CTX_set_session_cache_mode(c, m); }
 static const uint64_t shim_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
+// DNS name `index` of a certificate's subject alternative names, in memory of its own; NULL past the last. A NUL in it makes it "".
+static inline char *shim_X509_dns_name(X509 *certificate, int index) {
+    GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    char *found = NULL;
+    int count = names ? sk_GENERAL_NAME_num(names) : 0;
+    for (int i = 0; i < count && !found; i++) {
+        GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type != GEN_DNS || index-- > 0) continue;
+        int length = ASN1_STRING_length(name->d.dNSName);
+        const char *text = (const char *)ASN1_STRING_get0_data(name->d.dNSName);
+        found = memchr(text, 0, (size_t)length) ? OPENSSL_strdup("") : OPENSSL_strndup(text, (size_t)length);
+    }
+    GENERAL_NAMES_free(names);
+    return found;
+}
 static const int shim_MBSTRING_ASC = MBSTRING_ASC;

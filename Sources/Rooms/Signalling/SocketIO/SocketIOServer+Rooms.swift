@@ -117,12 +117,8 @@ extension SocketIOServer {
 
     /// The room that `name` opens, which a page may have taken from its URL as it stands there.
     private func admit(_ name: String, from address: String) -> RoomDefinition? {
-        let now = g_get_monotonic_time() / 1_000_000
-        guard site.attempts.mayTry(address, now: now) else { return nil }
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
-        if text.utf8.count <= Self.longestName, let room = site.directory.room(openedBy: RoomKey(text)) { return room }
-        site.attempts.note(address, now: now)
-        return nil
+        return site.room(openedBy: RoomKey(String(text.prefix(Self.longestName))), from: address)
     }
 
     /// Tells a client that it is out, in socket.io's words too, for else it would connect again at once.

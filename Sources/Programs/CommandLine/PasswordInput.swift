@@ -1,0 +1,120 @@
+import Glibc
+
+/// A password as its user gives it: typed on a terminal, piped, or in a file.
+public enum PasswordInput {
+    /// In bytes of UTF-8.
+    public static let longest = 256
+
+    /// Asks on the terminal that is standard input, and shows nothing of what is typed; where that is no terminal, its first
+    /// line.
+    public static func ask(_ question: String) throws(PasswordProblem) -> String {
+        guard isatty(0) == 1 else { return try check(firstLine(of: 0)) }
+        StandardStreams.printPrompt("\(question): ")
+        let first = try typed()
+        StandardStreams.printPrompt("\(question), once more: ")
+        guard try typed() == first else { throw .unlike }
+        return try check(first)
+    }
+
+    /// The first line of a file that its owner alone may read.
+    public static func read(file path: String) throws(PasswordProblem) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw .notReadable(errno: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .notReadable(errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
+        guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() || status.st_uid == 0 else { throw .notPrivate }
+        return try check(firstLine(of: file))
+    }
+
+    private static func check(_ bytes: [UInt8]) throws(PasswordProblem) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
+        guard !text.isEmpty else { throw .empty }
+        guard bytes.count <= longest else { throw .tooLong }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else { throw .notText }
+        return text
+    }
+
+    private static func firstLine(of file: Int32) throws(PasswordProblem) -> [UInt8] {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while line.count <= longest + 1 {
+            let count = Glibc.read(file, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .notReadable(errno: errno) }
+            guard count > 0, byte != UInt8(ascii: "\n") else { break }
+            line.append(byte)
+        }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return line
+    }
+
+    /// One line of the terminal, a key at a time: with the terminal's own line editing Ctrl-C would end us and leave it mute.
+    private static func typed() throws(PasswordProblem) -> [UInt8] {
+        var before = termios()
+        guard tcgetattr(0, &before) == 0 else { throw .notReadable(errno: errno) }
+        var mute = before
+        mute.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        guard tcsetattr(0, TCSAFLUSH, &mute) == 0 else { throw .notReadable(errno: errno) }
+        defer {
+            tcsetattr(0, TCSAFLUSH, &before)
+            StandardStreams.printPrompt("\n")
+        }
+        var line: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            let count = Glibc.read(0, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .notReadable(errno: count < 0 ? errno : EIO) }
+            switch byte {
+            case 0x0A, 0x0D: return line
+            // Ctrl-C, Ctrl-D.
+            case 0x03, 0x04: throw .cancelled
+            case 0x15: line = []
+            case 0x08, 0x7F:
+                // A whole character: its continuation bytes, and the first.
+                while let last = line.popLast(), last & 0xC0 == 0x80 {}
+            default: if line.count <= longest { line.append(byte) }
+            }
+        }
+    }
+}
+
+/// Why there is no password.
+public enum PasswordProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    case notReadable(errno: Int32)
+    case notAFile
+    /// Others can read the file.
+    case notPrivate
+    case empty
+    case tooLong
+    case notText
+    /// What was typed the second time is something else.
+    case unlike
+    case cancelled
+
+    public var description: String {
+        switch self {
+        case .notReadable(let code): "can't be read: \(String(cString: strerror(code)))"
+        case .notAFile: "is no file"
+        case .notPrivate: "others may read it, or it is somebody else's; run chmod 600 on it"
+        case .empty: "the password is empty: its line is the first one"
+        case .tooLong: "a password has at most \(PasswordInput.longest) bytes"
+        case .notText: "a password is UTF-8 text without control characters"
+        case .unlike: "the two are not the same; start again"
+        case .cancelled: "no password was given"
+        }
+    }
+
+    /// What to end the program with.
+    public var exitCode: ExitCode {
+        switch self {
+        case .notReadable(EACCES), .notPrivate: .permission
+        case .notReadable(ENOENT), .notReadable(ENOTDIR): .windowGone
+        case .notReadable: .system
+        case .notAFile, .unlike, .cancelled: .usage
+        case .empty, .tooLong, .notText: .badData
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import CommandLine
+import Glibc
+import ScreenRelayKit
+import SecureTransport
+import Threading
+
+/// The options of `share` and `host` that say who gets in, and over what.
+enum AccessOptions {
+    static let options = [
+        Option(
+            long: "presenters",
+            help: "also print what somebody needs who is to present in the room, and not view alone: a second token"),
+        Option(
+            long: "present-token-file", value: .required("FILE"),
+            help: "keep the presenters' token in this file, of this user alone; without it, beside the link's"),
+        Option(
+            long: "password",
+            help: "let nobody in who doesn't know a password as well: asks for it on the terminal, or takes the first "
+                + "line of standard input"),
+        Option(
+            long: "password-file", value: .required("FILE"),
+            help: "the same, with the first line of a file that this user alone can read"),
+        Option(
+            long: "expires", value: .required("TIME"),
+            help: "end the links after so long, as in 30m, 2h or 1d, and send away who came by them; unless "
+                + "--token-file names one, they have a token of their own that isn't kept"),
+        Option(
+            long: "tls-cert", value: .required("FILE"),
+            help:
+                "serve https and wss, with this certificate: PEM, those that vouch for it behind it; SIGHUP has it read "
+                + "again"),
+        Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
+    ]
+
+    static let alternatives = [["password", "password-file"]]
+
+    /// What is to be printed beside the links.
+    static func lines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
+        guard options.has("presenters") else { return [] }
+        return host.presenting.map { "To present: \($0)" }
+    }
+
+    /// What `--password` or `--password-file` gives; nil where neither is there.
+    static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
+        let file = try options.value("password-file", as: .text)
+        guard options.has("password") || file != nil else { return nil }
+        if options.has("password"), let file {
+            throw UsageError("--password-file \(file) and --password can't go together: give one of them")
+        }
+        do throws(PasswordProblem) {
+            if let file { return try PasswordInput.read(file: file) }
+            return try PasswordInput.ask("Password for the room")
+        } catch {
+            throw UsageError(
+                "\(file.map { "--password-file \($0)" } ?? "--password"): \(error)", exitCode: error.exitCode)
+        }
+    }
+
+    /// What `--tls-cert` and `--tls-key` name; nil where neither is there.
+    static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
+        switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
+        case (nil, nil): return nil
+        case (let certificate?, nil):
+            throw UsageError("--tls-cert \(certificate): --tls-key is needed as well, with the file of its key")
+        case (nil, let key?):
+            throw UsageError("--tls-key \(key): --tls-cert is needed as well, with the file of its certificate")
+        case (let certificate?, let key?):
+            do throws(ServerCertificateError) {
+                return try ServerCertificate(certificateFile: certificate, keyFile: key)
+            } catch {
+                let line = error.description
+                let option = line.hasPrefix("\(key) ") ? "--tls-key" : "--tls-cert"
+                throw UsageError("\(option): \(line)", exitCode: error.exitCode)
+            }
+        }
+    }
+
+    /// The token that lets presenters into the first room: the file's that was named, or the one kept beside the link's, or a new
+    /// one.
+    static func presentingToken(
+        _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) throws(UsageError) -> String? {
+        let named = try options.value("present-token-file", as: .text)
+        let beside = try options.value("token-file", as: .text).map { $0 + ".present" }
+        guard let path = named ?? (configuration.lifetime == nil ? beside : nil) else {
+            return presentingToken(room: configuration.room, options, configuration)
+        }
+        do throws(TokenFileError) {
+            return try TokenFile(path: path).token(isNew: options.has("new-token"))
+        } catch {
+            guard let named else { return lastingUntilTheEnd(error) }
+            throw UsageError("--present-token-file \(named): \(error)", exitCode: error.exitCode)
+        }
+    }
+
+    /// The token that lets presenters into a room, kept beside that of its link.
+    static func presentingToken(
+        room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) -> String {
+        let file = TokenFile(room: room, listen: configuration.listen.map { "\($0)" })
+        guard let file, configuration.lifetime == nil else { return HostConfiguration.randomToken() }
+        do throws(TokenFileError) {
+            return try TokenFile(path: file.path + ".present").token(
+                isNew: options.has("new-token"), makesFolders: true)
+        } catch {
+            return lastingUntilTheEnd(error)
+        }
+    }
+
+    private static func lastingUntilTheEnd(_ error: TokenFileError) -> String {
+        StandardStreams.printError("\(error); the presenters' token is good until this ends", program: Program.name)
+        return HostConfiguration.randomToken()
+    }
+
+    /// Has SIGHUP read certificate and key again. Files that are no good leave those in use.
+    static func reloadsCertificate(
+        of host: ScreenRelayHost, _ first: ServerCertificate?, at end: EndSignals, _ options: ParsedOptions,
+        _ log: EventLog
+    ) {
+        guard let first else { return }
+        warn(of: first, log)
+        end.reloads {
+            do {
+                guard let certificate = try Self.certificate(options) else { return }
+                try host.use(certificate)
+                log.info("the certificate was read again")
+                warn(of: certificate, log)
+            } catch {
+                log.error("the certificate was not read again, and the one in use stays: \(error)")
+            }
+        }
+    }
+
+    private static func warn(of certificate: ServerCertificate, _ log: EventLog) {
+        if certificate.isExpired { log.warning("the certificate's time is over: browsers won't believe it") }
+    }
+}
+
+extension ServerCertificateError {
+    fileprivate var exitCode: ExitCode {
+        switch self {
+        case .notReadable(_, EACCES), .notPrivate: .permission
+        case .notReadable(_, ENOENT), .notReadable(_, ENOTDIR): .windowGone
+        case .notReadable: .system
+        case .notAFile: .usage
+        case .tooLarge, .noCertificate, .noKey, .encryptedKey, .mismatch: .badData
+        }
+    }
+}

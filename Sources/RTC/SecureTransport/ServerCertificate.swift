@@ -1,0 +1,128 @@
+internal import COpenSSL
+internal import Glibc
+
+/// A certificate and its key for HTTPS, read from the two PEM files that a certificate authority's tools write. Any thread.
+public struct ServerCertificate: Sendable {
+    /// Both files' content: the certificates, then the key.
+    public let pem: String
+    /// The DNS names that the certificate is good for (RFC 5280 section 4.2.1.6), without wildcards.
+    public let names: [String]
+    /// Whether its time is over.
+    public let isExpired: Bool
+
+    private let certificate: [UInt8]
+    private static let limit = 1 << 20
+
+    /// Reads both files, and sees that they are what they should be and belong together.
+    public init(certificateFile: String, keyFile: String) throws(ServerCertificateError) {
+        let certificate = try Self.read(certificateFile, isSecret: false)
+        let key = try Self.read(keyFile, isSecret: true)
+        defer { ERR_clear_error() }
+        guard let parsed = Self.parseCertificate(certificate) else {
+            throw .noCertificate(path: certificateFile)
+        }
+        defer { X509_free(parsed) }
+        guard let parsedKey = Self.parseKey(key) else {
+            let isEncrypted = String(decoding: key, as: UTF8.self).contains("ENCRYPTED")
+            throw isEncrypted ? .encryptedKey(path: keyFile) : .noKey(path: keyFile)
+        }
+        defer { EVP_PKEY_free(parsedKey) }
+        guard X509_check_private_key(parsed, parsedKey) == 1 else {
+            throw .mismatch(certificate: certificateFile, key: keyFile)
+        }
+        self.certificate = certificate
+        pem = String(decoding: certificate, as: UTF8.self) + "\n" + String(decoding: key, as: UTF8.self) + "\n"
+        names = Self.dnsNames(parsed)
+        isExpired = X509_cmp_current_time(X509_get0_notAfter(parsed)) < 0
+    }
+
+    /// Whether the certificate is good for a literal IP address.
+    public func covers(address: String) -> Bool {
+        guard let parsed = Self.parseCertificate(certificate) else { return false }
+        defer { X509_free(parsed) }
+        return X509_check_ip_asc(parsed, address, 0) == 1
+    }
+
+    private static func read(_ path: String, isSecret: Bool) throws(ServerCertificateError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw .notReadable(path: path, errno: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .notReadable(path: path, errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+        guard !isSecret || status.st_mode & 0o007 == 0 else { throw .notPrivate(path: path) }
+        guard status.st_size <= limit else { throw .tooLarge(path: path) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = 0
+        while count < bytes.count {
+            let taken = bytes.withUnsafeMutableBytes {
+                Glibc.read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
+            }
+            if taken < 0, errno == EINTR { continue }
+            guard taken >= 0 else { throw .notReadable(path: path, errno: errno) }
+            if taken == 0 { break }
+            count += taken
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    private static func parseCertificate(_ bytes: [UInt8]) -> OpaquePointer? {
+        parse(bytes) { PEM_read_bio_X509($0, nil, nil, nil) }
+    }
+
+    private static func parseKey(_ bytes: [UInt8]) -> OpaquePointer? {
+        // Unless told otherwise OpenSSL asks for an encrypted key's password on the terminal.
+        parse(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+    }
+
+    private static func parse(_ bytes: [UInt8], by read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+        bytes.withUnsafeBytes { bytes in
+            guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { BIO_free(memory) }
+            return read(memory)
+        }
+    }
+
+    private static func dnsNames(_ certificate: OpaquePointer) -> [String] {
+        var names: [String] = []
+        while names.count < 100, let name = shim_X509_dns_name(certificate, Int32(names.count)) {
+            names.append(String(cString: name))
+            shim_OPENSSL_free(name)
+        }
+        return names.filter { !$0.isEmpty && !$0.contains("*") }
+    }
+}
+
+/// Why a certificate can't be used; one line that names the file.
+public enum ServerCertificateError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// It can't be opened or read.
+    case notReadable(path: String, errno: Int32)
+    /// It is a folder, a device or the like.
+    case notAFile(path: String)
+    /// It is larger than any certificate or key.
+    case tooLarge(path: String)
+    /// Everybody on this machine can read the key.
+    case notPrivate(path: String)
+    /// There is no certificate in PEM in it.
+    case noCertificate(path: String)
+    /// There is no private key in PEM in it.
+    case noKey(path: String)
+    /// The key wants a password.
+    case encryptedKey(path: String)
+    /// The key isn't the certificate's.
+    case mismatch(certificate: String, key: String)
+
+    public var description: String {
+        switch self {
+        case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
+        case .notAFile(let path): "\(path) is no file"
+        case .tooLarge(let path): "\(path) is larger than 1 MiB"
+        case .notPrivate(let path): "\(path) can be read by everybody; run chmod 600 on it"
+        case .noCertificate(let path): "\(path) has no certificate in it (PEM, '-----BEGIN CERTIFICATE-----')"
+        case .noKey(let path): "\(path) has no private key in it (PEM, '-----BEGIN PRIVATE KEY-----')"
+        case .encryptedKey(let path):
+            "\(path) is encrypted; write it without a password: openssl pkey -in \(path) -out NEW"
+        case .mismatch(let certificate, let key): "\(key) is not the key of the certificate in \(certificate)"
+        }
+    }
+}

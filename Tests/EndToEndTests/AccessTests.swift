@@ -1,0 +1,187 @@
+import BrowserDriver
+import Foundation
+import Glibc
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Who gets in", .enabled(if: EndToEnd.isPossible))
+    struct AccessTests {
+        private let folder: TemporaryFolder
+        init() throws { folder = try TemporaryFolder() }
+
+        private func host(_ options: [String], prefix: [String] = [], input: Launch.Input = .null) throws
+            -> RunningProgram
+        {
+            try RunningProgram(
+                "screenrelay", ["host", "--link", "unix:s.sock"] + LinkSocket.hostOptions + options, prefix: prefix,
+                folder: folder.path, input: input)
+        }
+
+        /// How a player's request is answered that knows what stands in `link`, and `password` beside it.
+        private func status(_ link: String, password: String? = nil) throws -> Int? {
+            let room = try #require(RoomLink(link))
+            let socket = try RawSocket.connected(to: room.port, .tcp)
+            let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."~"))
+            let header = password?.addingPercentEncoding(withAllowedCharacters: allowed).map {
+                "X-Room-Password: \($0)\r\n"
+            }
+            try socket.send(
+                "GET /whep/\(room.room) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(room.token)\r\n\(header ?? "")\r\n")
+            let answer = String(decoding: try socket.readToEnd("an answer"), as: UTF8.self)
+            return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        }
+
+        private func expectPassword(_ link: String) throws {
+            #expect(try status(link) == 401)
+            #expect(try status(link, password: "wrong") == 401)
+            #expect(try status(link, password: "Sesam, öffne dich") == 200)
+        }
+
+        @Test("a password comes from a file that is its user's alone")
+        func passwordFile() throws {
+            let file = try folder.write("password", Array("Sesam, öffne dich\nmore\n".utf8))
+            let host = try host(["--password-file", file])
+            let link = try host.printedLink()
+            try expectPassword(link)
+            for link in [link, link + ",wrong"] {
+                let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+                #expect(run.status == .exited(77))
+                #expect(run.errorLine?.contains("wants a password") == true)
+            }
+            #expect(!host.log.contains("Sesam"))
+            host.stop()
+            chmod(file, 0o640)
+            let refused = try CommandLineRun([
+                "screenrelay", "host", "--password-file", file, "--listen", "127.0.0.1:0",
+            ])
+            #expect(refused.status == .exited(77))
+            #expect(refused.errorLine?.contains("--password-file \(file): others may read it") == true)
+            chmod(file, 0o600)
+            try folder.write("password", [])
+            let empty = try CommandLineRun(["screenrelay", "host", "--password-file", file, "--listen", "127.0.0.1:0"])
+            #expect(empty.status == .exited(65))
+        }
+
+        @Test("a password comes from standard input")
+        func pipedPassword() throws {
+            let host = try host(["--password"], input: .pipe)
+            try host.child.write(Array("Sesam, öffne dich\n".utf8))
+            try expectPassword(host.printedLink())
+        }
+
+        @Test(
+            "a password is typed on a terminal, twice, and not shown",
+            .enabled(if: ProgramLookup.path(of: "script") != nil))
+        func typedPassword() throws {
+            let program = try #require(builtProgram("screenrelay"))
+            let words = [program, "host", "--link", "unix:s.sock", "--password"] + LinkSocket.hostOptions
+            func start() throws -> ChildProcess {
+                var launch = Launch("script", ["-qec", words.joined(separator: " "), "/dev/null"])
+                launch.environment = RunningProgram.environment
+                launch.workingFolder = folder.path
+                launch.standardInput = .pipe
+                launch.standardOutput = .text(limit: 100_000)
+                return try ChildProcess(launch)
+            }
+            func type(_ child: ChildProcess, _ text: String, after question: String) throws {
+                try eventually(question) { child.output?.text.contains(question) == true }
+                try child.write(Array(text.utf8))
+            }
+            let host = try start()
+            // A mistyped character is taken back, all of its bytes.
+            try type(host, "Sesam, öffü\u{7F}ne dich\n", after: "Password for the room: ")
+            try type(host, "Sesam, öffne dich\n", after: "Password for the room, once more: ")
+            let link = try eventually("the link") {
+                host.output?.text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("http://") }.map(String.init)
+            }
+            try expectPassword(link)
+            #expect(host.output?.text.contains("Sesam") == false)
+            host.stop()
+
+            let mistyped = try start()
+            try type(mistyped, "one\n", after: "Password for the room: ")
+            try type(mistyped, "other\n", after: "once more: ")
+            #expect(mistyped.wait(within: .seconds(10)) == .exited(64))
+            let cancelled = try start()
+            try type(cancelled, "so\u{3}", after: "Password for the room: ")
+            #expect(cancelled.wait(within: .seconds(10)) == .exited(64))
+        }
+
+        @Test("links end after their time, and a page in the room is told", .enabled(if: EndToEnd.hasBrowser))
+        func expiry() throws {
+            let host = try host(["--expires", "3s"])
+            let link = try host.printedLink()
+            let browser = try Browser.launch()
+            let page = try browser.newPage(link)
+            try page.waitUntil("window.screenRelay && !['failed', 'connecting'].includes(window.screenRelay.phase)")
+            #expect(try status(link) == 200)
+            try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
+            #expect(try page.evaluate("document.body.innerText.includes('he time is over')").bool == true)
+            #expect(try status(link) == 401)
+            try host.waitForLog("its links have expired")
+        }
+
+        @Test("presenters have a token of their own, kept in a file, and shown where that is asked for")
+        func presenters() throws {
+            let file = folder.file("stage")
+            let host = try host(["--presenters", "--present-token-file", file, "--token-file", folder.file("token")])
+            let link = try host.printedLink()
+            let token = String(decoding: try fileBytes(file), as: UTF8.self).dropLast()
+            let line = try eventually("what presenters need") {
+                host.output.split(separator: "\n").first { $0.hasPrefix("To present: ") }
+            }
+            #expect(line.hasSuffix("/whip/screen with the bearer token \(token)"))
+            #expect(!link.contains(token))
+            // It opens what the link opens.
+            #expect(try status(link.prefix { $0 != "," } + "," + token) == 200)
+            host.stop()
+
+            let next = try self.host(["--token-file", folder.file("token")])
+            #expect(try next.printedLink().split(separator: ",").last == link.split(separator: ",").last)
+            #expect(!next.output.contains("To present"))
+            var status = stat()
+            #expect(stat(folder.file("token.present"), &status) == 0)
+            #expect(status.st_mode & 0o7777 == 0o600)
+        }
+
+        /// How many wrong tokens; `Tools/soak/tokens` gives more.
+        private static let tries = getenv("SCREENRELAY_TOKENS").flatMap { Int(String(cString: $0)) } ?? 2000
+
+        @Test(
+            "an address with wrong tokens isn't looked at for long, and others are let in meanwhile",
+            .enabled(if: LossyNetwork.obstacle == nil && ProgramLookup.path(of: "curl") != nil))
+        func wrongTokens() throws {
+            let network = try LossyNetwork(losingFrom: 9)
+            let host = try host(["--lan", "--listen", "192.0.2.1:0"], prefix: network.prefix)
+            let link = try host.printedLink()
+            let origin = String(link.prefix { $0 != "#" })
+            let token = try #require(link.split(separator: ",").last)
+            func ask(_ token: String, from address: String, _ count: Int) throws -> [String] {
+                var launch = Launch(
+                    network.prefix[0],
+                    Array(network.prefix.dropFirst()) + [
+                        "curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}\n", "--interface",
+                        address, "-H", "Authorization: Bearer \(token)", "\(origin)whep/screen?[1-\(count)]",
+                    ])
+                launch.standardOutput = .text(limit: 1 << 20)
+                return try ChildProcess.run(launch, within: .seconds(600)).output.split(separator: "\n").map(
+                    String.init)
+            }
+            let clock = ContinuousClock()
+            let start = clock.now
+            let codes = try ask("wrong", from: "192.0.2.1", Self.tries)
+            let seconds = Int((clock.now - start) / .seconds(1))
+            #expect(codes.count == Self.tries)
+            #expect(codes.allSatisfy { $0 == "401" || $0 == "429" })
+            // Twenty at once, and one a second.
+            #expect(codes.count { $0 == "401" } <= 21 + seconds)
+            // The right one isn't found either by who has guessed so much.
+            #expect(try ask(String(token), from: "192.0.2.1", 1) == ["429"])
+            #expect(try ask(String(token), from: "127.0.0.1", 1) == ["200"])
+            #expect(host.child.poll() == nil)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+/// Seconds that a test sets.
+private final class TestClock: Sendable {
+    private let time = Mutex(1000)
+    var now: Int {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+}
+
+@Suite("Tokens, passwords and expiry")
+struct AccessTests {
+    private let offer = ["Content-Type": "application/sdp"]
+
+    private func bearer(_ credentials: String, _ more: [String: String] = [:]) -> [String: String] {
+        more.merging(["Authorization": "Bearer \(credentials)"]) { $1 }
+    }
+
+    private func guarded(_ change: @escaping (inout SignallingConfiguration) -> Void = { _ in }) throws -> RunningServer
+    {
+        try RunningServer {
+            $0.rooms[0].access = RoomAccess(
+                viewing: "secret", presenting: "stage", isPassword: { $0 == "öffne dich, Sesam" })
+            change(&$0)
+        }
+    }
+
+    private static let encoded = "%C3%B6ffne%20dich,%20Sesam"
+
+    @Test("who may present may view as well")
+    func presenter() throws {
+        let server = try RunningServer {
+            $0.rooms[0].access = RoomAccess(viewing: "secret", presenting: "stage")
+        }
+        for token in ["secret", "stage"] {
+            #expect(try server.request("POST", "/whep/desk", bearer(token, offer), body: "v=0\r\n").status == 201)
+            _ = try WebSocketClient(port: server.port).joinAsViewer("desk,\(token)")
+        }
+        #expect(try server.request("GET", "/whep/desk", bearer("stag")).status == 401)
+    }
+
+    @Test("players give the password in a header, or behind the token")
+    func playerPassword() throws {
+        let server = try guarded()
+        #expect(
+            try server.request("GET", "/whep/desk", bearer("secret", ["X-Room-Password": Self.encoded])).status == 200)
+        #expect(try server.request("GET", "/whep/desk", bearer("secret,\(Self.encoded)")).status == 200)
+        #expect(try server.request("GET", "/whep/desk", bearer("stage,\(Self.encoded)")).status == 200)
+        for headers in [
+            bearer("secret"), bearer("secret,"), bearer("secret,wrong"), bearer("secret", ["X-Room-Password": "wrong"]),
+            bearer("secret", ["X-Room-Password": "%C3"]), bearer("secret", ["X-Room-Password": "%"]),
+        ] {
+            let answer = try server.request("GET", "/whep/desk", headers)
+            #expect(answer.status == 401)
+            #expect(answer.text == "a password is needed\n")
+            #expect(answer.headers["x-room-password"] == "needed")
+        }
+    }
+
+    @Test("without the token nobody learns that there is a password, whether his is right or not")
+    func hiddenPassword() throws {
+        let server = try guarded()
+        var answers: [RawResponse] = []
+        for (room, headers) in [
+            ("desk", bearer("wrong")), ("desk", bearer("wrong,\(Self.encoded)")), ("desk", bearer("wrong,wrong")),
+            ("desk", ["X-Room-Password": Self.encoded]), ("attic", bearer("secret,\(Self.encoded)")), ("attic", [:]),
+        ] {
+            answers.append(try server.request("GET", "/whep/\(room)", headers).timeless)
+        }
+        let first = try #require(answers.first)
+        #expect(first.status == 401 && first.text == "not allowed\n")
+        #expect(first.headers["x-room-password"] == nil)
+        #expect(answers.allSatisfy { $0 == first })
+        for key in ["desk,wrong,öffne dich, Sesam", "attic,secret,öffne dich, Sesam", "desk,,öffne dich, Sesam"] {
+            let client = try WebSocketClient(port: server.port)
+            try client.send(event: "__join", "{\"room\":\"\(key)\"}")
+            #expect(try client.next() == .text("{\"data\":{},\"eventName\":\"_refused\"}"))
+            #expect(try client.next() == .close(4403))
+        }
+    }
+
+    @Test(
+        "a page is asked for the password by 4401, gives it beside the room, and a plain client within the room's name")
+    func memberPassword() throws {
+        let server = try guarded()
+        for join in [
+            "{\"room\":\"desk,secret\"}", "{\"room\":\"desk,secret\",\"password\":\"wrong\"}",
+            "{\"room\":\"desk,secret,wrong\"}", "{\"room\":\"desk,secret\",\"password\":7}",
+        ] {
+            let client = try WebSocketClient(port: server.port)
+            try client.send(event: "__join", join)
+            #expect(try client.next() == .text("{\"data\":{\"password\":true},\"eventName\":\"_refused\"}"))
+            #expect(try client.next() == .close(4401))
+        }
+        for join in [
+            "{\"room\":\"desk,secret\",\"password\":\"öffne dich, Sesam\"}",
+            "{\"room\":\"desk,secret,öffne dich, Sesam\"}",
+        ] {
+            let client = try WebSocketClient(port: server.port)
+            try client.send(event: "__join", join)
+            _ = try client.next(event: "_peers")
+        }
+    }
+
+    @Test(
+        "after twenty wrong passwords an address isn't heard for a while, on loopback too, and the token stays unknown")
+    func passwordGuesses() throws {
+        let server = try guarded()
+        var statuses: [Int] = []
+        for _ in 0..<24 {
+            statuses.append(try server.request("GET", "/whep/desk", bearer("secret,wrong")).status)
+        }
+        #expect(statuses.prefix(20).allSatisfy { $0 == 401 })
+        #expect(statuses.last == 429)
+        let right = try server.request("GET", "/whep/desk", bearer("secret,\(Self.encoded)"))
+        #expect(right.status == 429)
+        #expect(right.headers["retry-after"] != nil)
+        #expect(try server.request("GET", "/whep/desk", bearer("wrong,\(Self.encoded)")).text == "not allowed\n")
+        // A page is asked again, as for a wrong one.
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,secret,öffne dich, Sesam\"}")
+        #expect(try client.next(event: "_refused")["password"] as? Bool == true)
+        #expect(try client.next() == .close(4401))
+        // A while is a second for each that was too many.
+        try eventually("the password to be heard again") {
+            try server.request("GET", "/whep/desk", bearer("secret,\(Self.encoded)")).status == 200
+        }
+    }
+
+    @Test(
+        "when a room's time is over those inside are told and sent away, and its links open it no more than any other")
+    func expiry() throws {
+        let clock = TestClock()
+        let server = try RunningServer {
+            $0.rooms[0].access = RoomAccess(viewing: "secret", presenting: "stage", expiry: 2000)
+            $0.lifetimeClock = { clock.now }
+            // Looked at often.
+            $0.limits.handshakeTime = .milliseconds(200)
+        }
+        let client = try WebSocketClient(port: server.port)
+        let (_, host) = try client.joinAsViewer("desk,secret")
+        try client.send(offer: "v=0", to: host)
+        _ = try client.next(event: "_answer")
+        let player = try server.request("POST", "/whep/desk", bearer("secret", offer), body: "v=0\r\n")
+        #expect(player.status == 201)
+        clock.now = 1999
+        #expect(try server.request("GET", "/whep/desk", bearer("stage")).status == 200)
+        clock.now = 2000
+        #expect(
+            try client.next(event: "_refused")["reason"] as? String
+                == "the time is over for which this link was good")
+        #expect(try client.next() == .close(4410))
+        try eventually("both sessions' end") {
+            Set(server.media.state.withLock { $0.closed }.map(\.rawValue)) == [1, 2]
+        }
+        let session = try #require(player.headers["location"])
+        #expect(try server.request("GET", session, bearer("secret")).status == 401)
+        let unknown = try server.request("GET", "/whep/attic", bearer("secret")).timeless
+        for token in ["secret", "stage"] {
+            #expect(try server.request("GET", "/whep/desk", bearer(token)).timeless == unknown)
+        }
+        let late = try WebSocketClient(port: server.port)
+        try late.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        #expect(try late.next() == .text("{\"data\":{},\"eventName\":\"_refused\"}"))
+        #expect(try late.next() == .close(4403))
+        #expect(server.server.audience(of: "desk") == RoomAudience())
+        #expect(server.log.lines.withLock { $0 }.count { $0.contains("its links have expired") } == 1)
+    }
+
+    @Test("a wrong token takes as long as a room that isn't there")
+    func timing() throws {
+        let server = try guarded()
+        let clock = ContinuousClock()
+        var times: [String: [Duration]] = [:]
+        for _ in 0..<20 {
+            for room in ["desk", "attic"] {
+                let client = try RawClient(port: server.port)
+                let time = try clock.measure {
+                    _ = try client.request("GET", "/whep/\(room)", bearer("wrong,\(Self.encoded)"))
+                }
+                times[room, default: []].append(time)
+            }
+        }
+        let medians = times.mapValues { $0.sorted()[$0.count / 2] }
+        let difference = try #require(medians["desk"]) - #require(medians["attic"])
+        #expect(abs(difference / .milliseconds(1)) < 2)
+    }
+
+    @Test("more wrong tokens from loopback wait for their answers, and nobody with a right one does")
+    func slowed() throws {
+        let server = try RunningServer()
+        let clock = ContinuousClock()
+        let start = clock.now
+        for _ in 0..<FailedAttempts.loopbackBurst + 10 {
+            #expect(try server.request("GET", "/whep/desk", bearer("wrong")).status == 401)
+        }
+        // 20, 40, … 200 ms.
+        #expect(clock.now - start >= .milliseconds(1000))
+        let clients = try (0..<HeldAnswers.most).map { _ in
+            let client = try RawClient(port: server.port)
+            try client.send("GET /whep/desk HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer wrong\r\n\r\n")
+            return client
+        }
+        // Only so many wait, and they keep nobody waiting.
+        try eventually("an answer without a wait") {
+            try server.request("GET", "/whep/desk", bearer("wrong")).status == 429
+        }
+        #expect(try server.request("GET", "/whep/desk", bearer("secret")).status == 200)
+        _ = try WebSocketClient(port: server.port).joinAsViewer("desk,secret")
+        for client in clients { #expect([401, 429].contains(try client.response().status)) }
+    }
+
+    @Test("a wrong join from loopback waits as well, and hears nothing more meanwhile")
+    func slowedJoin() throws {
+        let server = try RunningServer()
+        for _ in 0..<FailedAttempts.loopbackBurst + 5 { _ = try server.request("GET", "/whep/desk", bearer("wrong")) }
+        let client = try WebSocketClient(port: server.port)
+        try client.send(event: "__join", "{\"room\":\"desk,wrong\"}")
+        try client.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        #expect(try client.next() == .text("{\"data\":{},\"eventName\":\"_refused\"}"))
+        #expect(try client.next() == .close(4403))
+    }
+
+    @Test("a client that goes while its answer waits, and a server that ends then, harm nobody")
+    func goneWhileHeld() throws {
+        let server = try RunningServer()
+        for _ in 0..<FailedAttempts.loopbackBurst + 5 { _ = try server.request("GET", "/whep/desk", bearer("wrong")) }
+        for _ in 0..<20 {
+            let client = try RawClient(port: server.port)
+            try client.send("GET /whep/desk HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer wrong\r\n\r\n")
+            let member = try WebSocketClient(port: server.port)
+            try member.send(event: "__join", "{\"room\":\"desk,wrong\"}")
+        }
+        #expect(try server.request("GET", "/healthz").status == 204)
+        server.server.stop()
+    }
+
+    @Test("a foreign page needs a secret in its own hands, which in an open room only presenters have")
+    func foreignOrigin() throws {
+        let server = try RunningServer { $0.rooms[0].access = RoomAccess(viewing: nil, presenting: "stage") }
+        let foreign = ["Origin": "https://other.example"]
+        #expect(try server.request("GET", "/whep/desk", foreign).status == 403)
+        #expect(try server.request("GET", "/whep/desk", bearer("whatever", foreign)).status == 403)
+        #expect(try server.request("GET", "/whep/desk", bearer("stage", foreign)).status == 200)
+    }
+}
+
+@Suite("The page's rules")
+struct PageRuleTests {
+    @Test("every file forbids inline code, frames, forms, plug-ins and devices of other origins")
+    func headers() throws {
+        let server = try RunningServer()
+        for path in ["/", "/index.html", "/viewer.js", "/favicon.svg"] {
+            let answer = try server.request("GET", path, host: "127.0.0.1:\(server.port)")
+            let policy = try #require(answer.headers["content-security-policy"])
+            for rule in [
+                "default-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
+                "object-src 'none'", "require-trusted-types-for 'script'",
+                "connect-src 'self' ws://127.0.0.1:\(server.port) wss://127.0.0.1:\(server.port)",
+            ] {
+                #expect(policy.split(separator: ";").contains { $0.drop { $0 == " " } == rule }, "\(rule) in \(policy)")
+            }
+            #expect(!policy.contains("unsafe") && !policy.contains("*"))
+            let permissions = try #require(answer.headers["permissions-policy"])
+            #expect(permissions.contains("camera=(self), microphone=(self)"))
+        }
+    }
+
+    @Test("the page has no code or style within its HTML, and nothing from elsewhere")
+    func nothingInline() throws {
+        let server = try RunningServer()
+        let html = try server.request("GET", "/").text
+        #expect(html.contains("<script type=\"module\" src=\""))
+        for (pattern, what) in [
+            (try Regex("<style"), "a style element"), (try Regex("\\sstyle\\s*="), "a style attribute"),
+            (try Regex("<script(?![^>]*\\ssrc=)"), "a script without a file"),
+            (try Regex("\\son[a-z]+\\s*="), "a handler"),
+            (try Regex("javascript:"), "a link that is code"), (try Regex("(src|href)=\"[a-z]*:?//"), "a foreign file"),
+        ] {
+            #expect(html.firstMatch(of: pattern.ignoresCase()) == nil, "\(what)")
+        }
+    }
+}
