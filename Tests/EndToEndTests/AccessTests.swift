@@ -159,28 +159,33 @@ extension EndToEnd {
             let link = try host.printedLink()
             let origin = String(link.prefix { $0 != "#" })
             let token = try #require(link.split(separator: ",").last)
-            func ask(_ token: String, from address: String, _ count: Int) throws -> [String] {
+            /// What comes of so many requests with each of the tokens, one right behind the other.
+            func ask(_ tokens: [(token: String, count: Int)], from address: String) throws -> [String] {
+                let words = tokens.map { token, count in
+                    [
+                        "--silent", "--output", "/dev/null", "--write-out", "%{http_code}\n", "--interface", address,
+                        "-H", "Authorization: Bearer \(token)", "\(origin)whep/screen?[1-\(count)]",
+                    ]
+                }
                 var launch = Launch(
                     network.prefix[0],
-                    Array(network.prefix.dropFirst()) + [
-                        "curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}\n", "--interface",
-                        address, "-H", "Authorization: Bearer \(token)", "\(origin)whep/screen?[1-\(count)]",
-                    ])
+                    Array(network.prefix.dropFirst()) + ["curl"] + words.joined(separator: ["--next"]))
                 launch.standardOutput = .text(limit: 1 << 20)
                 return try ChildProcess.run(launch, within: .seconds(600)).output.split(separator: "\n").map(
                     String.init)
             }
             let clock = ContinuousClock()
             let start = clock.now
-            let codes = try ask("wrong", from: "192.0.2.1", Self.tries)
+            let codes = try ask([("wrong", Self.tries)], from: "192.0.2.1")
             let seconds = Int((clock.now - start) / .seconds(1))
             #expect(codes.count == Self.tries)
             #expect(codes.allSatisfy { $0 == "401" || $0 == "429" })
             // Twenty at once, and one a second.
             #expect(codes.count { $0 == "401" } <= 21 + seconds)
             // The right one isn't found either by who has guessed so much.
-            #expect(try ask(String(token), from: "192.0.2.1", 1) == ["429"])
-            #expect(try ask(String(token), from: "127.0.0.1", 1) == ["200"])
+            let last = try ask([("wrong", 50), (String(token), 1)], from: "192.0.2.1").last
+            #expect(last == "429")
+            #expect(try ask([(String(token), 1)], from: "127.0.0.1") == ["200"])
             #expect(host.child.poll() == nil)
         }
     }

@@ -173,7 +173,8 @@ public final class ScreenRelayHost: Sendable {
     }
 
     private func link(host: String, port: UInt16) -> String {
-        "http://\(ListenAddress(address: host, port: port))/#\(key(room, configuration.token))"
+        let scheme = configuration.certificate == nil ? "http" : "https"
+        return "\(scheme)://\(ListenAddress(address: host, port: port))/#\(key(room, configuration.token))"
     }
 
     private func key(_ room: String, _ token: String?) -> String {
