@@ -86,7 +86,7 @@ export class MeshPeer {
       return;
     }
     if (connection !== this.#connection) return;
-    this.#send("__answer", { sdp: connection.localDescription });
+    this.#handlers.send("__answer", { sdp: connection.localDescription });
     this.#addEarly();
   }
 
@@ -142,7 +142,7 @@ export class MeshPeer {
     connection.onicecandidate = only(({ candidate }) => {
       if (!candidate?.candidate) return;
       const { sdpMLineIndex, sdpMid } = candidate;
-      this.#send("__ice_candidate", { candidate: candidate.candidate, label: sdpMLineIndex, id: sdpMid });
+      this.#handlers.send("__ice_candidate", { candidate: candidate.candidate, label: sdpMLineIndex, id: sdpMid });
     });
     connection.ontrack = only(({ track }) => {
       if (this.stream.getTracks().includes(track)) return;
@@ -168,7 +168,7 @@ export class MeshPeer {
     try {
       await connection.setLocalDescription();
       if (connection === this.#connection && connection.signalingState === "have-local-offer") {
-        this.#send("__offer", { sdp: connection.localDescription });
+        this.#handlers.send("__offer", { sdp: connection.localDescription });
       }
     } catch {
       // An offer of the other one's came between; it has what this one was for.
@@ -244,10 +244,6 @@ export class MeshPeer {
 
   #changed() {
     if (!this.#closed) this.#handlers.onChanged();
-  }
-
-  #send(eventName, data) {
-    this.#handlers.send(eventName, data);
   }
 }
 
