@@ -76,6 +76,26 @@ struct ArrivalClockTests {
         #expect(abs((time - start - .milliseconds(43)).nanoseconds) < 1000)
     }
 
+    @Test("reports that are ahead of the pictures hold for longer than one window, without a step to and fro")
+    func reportsAndPictures() {
+        var clock = ArrivalClock()
+        var times: [Interval] = []
+        for picture in Int64(0)..<2000 {
+            // Coding and pacing take 80 ms, the way takes 10; a report comes every second.
+            let sent = picture * 33
+            let time = clock.time(of: stamp(sent), arrival: start + .milliseconds(sent + 90))
+            if picture > 60 { times.append(time - start - .milliseconds(sent)) }
+            if picture % 30 == 0 {
+                clock.note(
+                    SenderReport(
+                        ssrc: SSRC(1), ntpTime: NTPTime(0), rtpTimestamp: stamp(sent + 5), packetCount: 0,
+                        octetCount: 0),
+                    arrival: start + .milliseconds(sent + 15))
+            }
+        }
+        #expect(times.allSatisfy { $0 > .milliseconds(8) && $0 < .milliseconds(12) })
+    }
+
     @Test("any time stamps at any times are placed no later than they came")
     func random() {
         var clock = ArrivalClock()

@@ -139,6 +139,11 @@ struct SessionLifeTests {
         }
         #expect(peer.session.addresses.count == PeerSession.addressLimit)
         #expect(peer.session.addresses.contains(peer.path.peer))
+        // Two sessions that take one address from each other, as whoever has a link may make them do.
+        let contested = TransportAddress(ipv4: 198, 51, 100, 2, port: 1)
+        for _ in 0..<100 { _ = peer.session.note(contested) }
+        #expect(peer.session.addresses.count == PeerSession.addressLimit)
+        #expect(peer.session.addresses.count { $0 == contested } == 1)
     }
 
     @Test("garbage and mutated datagrams of every kind leave an established session working", arguments: 1...4)

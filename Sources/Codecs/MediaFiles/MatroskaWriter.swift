@@ -60,7 +60,7 @@ final class MatroskaWriter: MediaFormatWriter {
 
     func write(_ bytes: consuming [UInt8], _ times: MediaTimes, isKey: Bool) throws(MediaFileError) {
         let time = Self.milliseconds(times.presentation.nanoseconds)
-        end = max(end, Self.milliseconds(times.presentation.nanoseconds + max(0, times.duration.nanoseconds)))
+        end = max(end, Self.milliseconds((times.presentation + max(.zero, times.duration)).nanoseconds))
         if needsCluster(at: time, isKey: isKey) { try beginCluster(at: time, isKey: isKey) }
         guard let cluster, let offset = Int16(exactly: time - cluster.time) else {
             throw .rejected(reason: "its times")
@@ -188,10 +188,10 @@ final class MatroskaWriter: MediaFormatWriter {
         return tracks
     }
 
-    /// To the nearest.
+    /// To the nearest; a damaged file may have any time.
     private static func milliseconds(_ nanoseconds: Int64) -> Int64 {
         let half: Int64 = nanoseconds < 0 ? -500_000 : 500_000
-        return (nanoseconds &+ half) / 1_000_000
+        return (max(.min / 2, min(nanoseconds, .max / 2)) + half) / 1_000_000
     }
 }
 

@@ -8,6 +8,7 @@ import Recording
 public struct PublicationRecording {
     private let recorder: LinkRecorder
     private let encoder: MessageEncoder
+    private var count: UInt64 = 0
 
     /// A connection of `recorder` that begins at `time`; `epoch` is random and not zero.
     public init(_ recorder: LinkRecorder, epoch: UInt64, at time: MonotonicTime) {
@@ -19,7 +20,12 @@ public struct PublicationRecording {
     }
 
     /// Records `unit`, which came at `time`.
-    public func record(_ unit: AccessUnit, at time: MonotonicTime) {
+    public mutating func record(_ unit: AccessUnit, at time: MonotonicTime) {
+        // Behind a gap the recording goes on at a picture's notice.
+        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        let notice = PictureNotice(sequenceNumber: count, damage: nothing)
+        count &+= 1
+        add(encoder.encode(.picture(notice), captureTime: unit.captureTime), at: time)
         // A NAL unit that no link takes is in no recording of one.
         for message in (try? encoder.headers(for: unit)) ?? [] {
             add(message.header + unit.bytes[message.payload], at: time)

@@ -17,6 +17,8 @@ public final class HostedTrack: Sendable {
     /// The room that viewers find it in.
     public let room: String
 
+    /// Whether it was made for a publisher, and ends a while after the last one.
+    let endsUnpublished: Bool
     let ingest: TrackIngest
     let readers: PlainReaders
     /// What its room's signalling asks for pictures.
@@ -28,11 +30,12 @@ public final class HostedTrack: Sendable {
 
     /// A track without a source, whose viewers `media` serves.
     init(
-        _ name: String, room: String, media: MediaServer, log: EventLog,
+        _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, log: EventLog,
         onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
+        self.endsUnpublished = endsUnpublished
         self.log = log
         let states = StateAnnouncer(room: room, track: name)
         let pointer = PointerAnnouncer(room: room, track: name)

@@ -15,6 +15,8 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     /// How much may wait for the track; a few seconds of pictures.
     private static let waitingUnits = 256
     private static let waitingBytes = 32 << 20
+    /// How long pictures are left out for want of an IDR that can't be asked for.
+    private static let patience = Interval.seconds(2)
 
     private let log: EventLog
     private let epoch = UInt64.random(in: 1 ... .max)
@@ -26,13 +28,15 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     private struct State {
         var waiting: [PublishedUnit] = []
         var waitingBytes = 0
-        /// Pictures were left out, and those that follow need them.
-        var needsIDR = false
+        /// Since when pictures are left out, since those that follow need some that were; nil while none are.
+        var needsIDRSince: MonotonicTime?
         var canMakeIDR = false
         var askForIDR: (@Sendable () -> Void)?
         /// The track that it is attached to.
         var ingest: TrackIngest?
         var end: String?
+        /// Whether the track is free again.
+        var hasLetGo = false
     }
 
     /// A source of no track yet; nil where the process has no descriptor left.
@@ -61,7 +65,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             state.canMakeIDR = askForIDR != nil
         }
         let isAttached = ingest.attach(self)
-        guard isAttached || predecessor?.hasEnded == true else { return false }
+        guard isAttached || predecessor?.isLettingGo == true else { return false }
         attachment.enter()
         // It holds the source until that has ended.
         let thread = NamedThread("publisher") { [self] in
@@ -70,6 +74,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             } else {
                 onFailure()
             }
+            state.withLock { $0.hasLetGo = true }
             attachment.leave()
         }
         if thread != nil { return true }
@@ -86,8 +91,8 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         return ingest.attach(source)
     }
 
-    /// Whether it is over for it, though its last pictures may still be on their way.
-    var hasEnded: Bool { state.withLock { $0.end != nil } }
+    /// Whether it is over for it, but its last pictures are still on their way.
+    var isLettingGo: Bool { state.withLock { $0.end != nil && !$0.hasLetGo } }
 
     /// Ends it: the track keeps its last picture, and viewers are told `reason`. Doing it again does nothing.
     func end(reason: String) {
@@ -101,21 +106,25 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
 
     func receive(_ unit: PublishedUnit) {
         let isFirstLoss = state.withLock { state in
-            if unit.isIDR { state.needsIDR = false }
+            if unit.isIDR { state.needsIDRSince = nil }
+            // One that nobody can ask for may never come.
+            if !state.canMakeIDR, let since = state.needsIDRSince, unit.arrival - since >= Self.patience {
+                state.needsIDRSince = nil
+            }
             let isFull =
                 state.waiting.count >= Self.waitingUnits
                 || state.waitingBytes + unit.byteCount > Self.waitingBytes && !state.waiting.isEmpty
-            let hadLoss = state.needsIDR
+            let hadLoss = state.needsIDRSince != nil
             if isFull {
                 state.waiting = []
                 state.waitingBytes = 0
-                state.needsIDR = !unit.isIDR
+                state.needsIDRSince = unit.isIDR ? nil : unit.arrival
             }
-            if !state.needsIDR || !unit.isPicture {
+            if state.needsIDRSince == nil || !unit.isPicture {
                 state.waiting.append(unit)
                 state.waitingBytes += unit.byteCount
             }
-            return state.needsIDR && !hadLoss
+            return state.needsIDRSince != nil && !hadLoss
         }
         wake.signal()
         if isFirstLoss { requestIDR() }
@@ -154,7 +163,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
 
     private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
         var assembler = AccessUnitAssembler()
-        let recording = recorder.map { PublicationRecording($0, epoch: epoch, at: monotonicNow()) }
+        var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: monotonicNow()) }
         while true {
             let (units, end) = state.withLock { state in
                 defer {

@@ -11,7 +11,8 @@ import WebRTC
 protocol PublishableTracks: AnyObject, Sendable {
     /// That track; made where the room has none of that name.
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack
-    /// Ends a track that nobody publishes any more; a room's first stays, and so does one that another source has come to.
+    /// Ends a track that nobody publishes any more; one that wasn't made for a publisher stays, and so does one that another
+    /// source has come to.
     func removeUnpublished(_ name: String, from room: String)
 }
 
@@ -149,13 +150,11 @@ final class RoomPublishing: TrackPublishing {
 extension ScreenRelayHost: PublishableTracks {
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
         if let track = track(name, in: room) { return track }
-        return try addTrack(name, to: room)
+        return try addTrack(name, to: room, endsUnpublished: true)
     }
 
     func removeUnpublished(_ name: String, from room: String) {
-        guard tracks.first(where: { $0.room == room })?.name != name,
-            track(name, in: room)?.ingest.hub.hasSource == false
-        else { return }
+        guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource else { return }
         log.info("room \(room): nobody has published \(name) for a while; the track ends")
         removeTrack(name, from: room)
     }

@@ -277,6 +277,11 @@ extension ScreenRelayHost {
 
     /// Adds a track to one of the rooms; who is there is told. It is paused and limited as the others are.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
+        try addTrack(name, to: room, endsUnpublished: false)
+    }
+
+    /// As above; `endsUnpublished`: it is made for a publisher.
+    func addTrack(_ name: String, to room: String, endsUnpublished: Bool) throws(HostError) -> HostedTrack {
         func refuse(_ reason: String) -> HostError { .track(name: name, room: room, reason: reason) }
         guard TrackName(name) != nil else {
             throw refuse("not a track name; use up to 64 letters, digits, '-', '_' and '.'")
@@ -284,7 +289,7 @@ extension ScreenRelayHost {
         guard room == self.room || configuration.furtherRooms.contains(where: { $0.name == room }) else {
             throw refuse("there is no such room")
         }
-        let track = try HostedTrack(name, room: room, media: media, log: log)
+        let track = try HostedTrack(name, room: room, endsUnpublished: endsUnpublished, media: media, log: log)
         let refusal = sharing.withLock { sharing -> String? in
             let others = sharing.tracks.filter { $0.room == room }
             if others.contains(where: { $0.name == name }) { return "the room has a track of that name already" }

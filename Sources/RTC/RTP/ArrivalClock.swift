@@ -38,8 +38,13 @@ public struct ArrivalClock: Sendable {
     public mutating func note(_ report: SenderReport, arrival: MonotonicTime) {
         guard let expected = expectedTime(of: report.rtpTimestamp), let anchor else { return }
         let lateness = arrival - expected
-        guard lateness < .zero, lateness > .zero - Self.earliestReport else { return }
+        guard lateness > .zero - Self.earliestReport, lateness <= Self.longestDelay else { return }
+        guard lateness < .zero else {
+            leastLateness = min(leastLateness ?? lateness, lateness)
+            return
+        }
         self.anchor = (anchor.timestamp, anchor.time + lateness)
+        leastLateness = .zero
     }
 
     /// A time stamp is at most 2^31 ticks away, 6.6 hours: no sum here comes near an overflow.

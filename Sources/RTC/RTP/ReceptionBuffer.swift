@@ -92,6 +92,10 @@ public struct ReceptionBuffer: Sendable {
         waiting[number] = packet
         waitingBytes += packet.payload.count
         handOut()
+        // Half of it at once, or each packet of a hostile stream would cost a look at all.
+        if waiting.count > Self.maximumPacketCount || gaps.count > Self.maximumPacketCount {
+            giveUp(before: highest - Int64(Self.maximumPacketCount / 2))
+        }
         while waiting.count > Self.maximumPacketCount || waitingBytes > Self.maximumByteCount,
             let first = waiting.keys.min()
         {

@@ -70,7 +70,7 @@ final class PeerSession {
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
             remoteUfrag: parameters.remoteUfrag)
         lastHeard = now
-        deadline = now + Self.patience
+        deadline = now + (publication == nil ? Self.patience : Self.publisherPatience)
     }
 
     /// Takes a check that names our user fragment; true where it proved to come from the peer.
@@ -110,6 +110,8 @@ final class PeerSession {
     /// - Returns: an address that is given up for it: a peer that can write any sender into its checks must not fill our
     ///   memory with addresses.
     func note(_ address: TransportAddress) -> TransportAddress? {
+        // Two sessions may take one address from each other again and again.
+        addresses.removeAll { $0 == address }
         addresses.append(address)
         guard addresses.count > Self.addressLimit,
             let unused = addresses.firstIndex(where: { $0 != path?.peer && $0 != address })
@@ -143,7 +145,7 @@ final class PeerSession {
     /// Does what is due: pictures, probes, reports, timers.
     func advance(now: MonotonicTime) {
         guard end == nil else { return }
-        let patience = isConnected && publication != nil ? Self.publisherPatience : Self.patience
+        let patience = publication == nil ? Self.patience : Self.publisherPatience
         if now - lastHeard >= patience {
             let seconds = patience.milliseconds / 1000
             finish(isConnected ? "the peer has been silent for \(seconds) s" : "the peer never came")

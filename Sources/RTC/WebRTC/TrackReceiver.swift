@@ -67,10 +67,19 @@ struct TrackReceiver {
             guard ssrc == nil || now - lastPacket >= Self.streamPatience else { return }
             begin(header.ssrc, now: now)
         }
+        forgive(silence: now - lastPacket)
         lastPacket = now
         statistics.note(header, now: now)
         buffer.insert(packet, now: now)
         assemble(now: now)
+    }
+
+    /// What wasn't heard for so long may not have heard us either: that time is not counted against it.
+    private mutating func forgive(silence: Interval) {
+        guard lastPacket > .zero, silence > Self.streamPatience else { return }
+        let pause = silence - Self.streamPatience
+        askingSince = askingSince.map { $0 + pause }
+        brokenSince = brokenSince.map { $0 + pause }
     }
 
     /// Takes the packets of one RTCP datagram.
