@@ -284,13 +284,16 @@ struct PointerTests {
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         try rest(capture)
         var wakeUps = 0
+        let begin = now()
         for step in 0..<200 {
             client.moveMouse(to: (20 + step, 40))
             guard isReadable(capture, within: 1) else { continue }
             wakeUps += 1
             _ = try capture.readEvents()
         }
-        #expect(wakeUps >= 1 && wakeUps <= 12, "\(wakeUps) wake-ups")
+        // Looks that are timed come however fast it moves: a slow machine sees more of them meanwhile.
+        let time = (now() - begin).milliseconds
+        #expect(wakeUps >= 1 && wakeUps <= 12 + time / 8, "\(wakeUps) wake-ups in \(time) ms")
         #expect(capture.nextPointerLook <= now())
         #expect(try capture.lookAtPointer(now: now()) == PointerState(x: 219, y: 40, isVisible: true))
     }

@@ -1,8 +1,15 @@
 import SecureTransport
 
 extension HostConfiguration {
-    /// 128 random bits in 22 characters that need no escaping in a link.
+    /// 128 random bits in 22 characters that need no escaping in a link, and that no program takes for an option.
     public static func randomToken() -> String {
+        while true {
+            let token = drawToken()
+            if !token.hasPrefix("-") { return token }
+        }
+    }
+
+    private static func drawToken() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var token = ""
         var bits: UInt32 = 0

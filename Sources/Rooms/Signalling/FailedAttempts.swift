@@ -43,7 +43,7 @@ struct FailedAttempts {
             // All of them at it: a distributed guess at 128 bits is no danger, running out of memory would be.
             if owedUntil.count >= Self.capacity { owedUntil.removeAll() }
         }
-        owedUntil[key] = max(owedUntil[key] ?? now, now) + 1
+        owedUntil[key] = min(max(owedUntil[key] ?? now, now) + 1, now + 2 * Self.burst)
     }
 
     /// How long the answer to something wrong from `address` is to be held back, in milliseconds.

@@ -87,6 +87,11 @@ final class HTTPFront {
         return soup_server_message_steal_connection(exchange.message)
     }
 
+    /// The exchange of a message that has a connection still.
+    func exchange(of message: OpaquePointer) -> HTTPExchange? {
+        connection(of: message).map { HTTPExchange(message: message, on: $0) }
+    }
+
     private static func from(_ data: gpointer?) -> HTTPFront? {
         data.map { Unmanaged<HTTPFront>.fromOpaque($0).takeUnretainedValue() }
     }

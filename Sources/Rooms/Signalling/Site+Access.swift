@@ -24,7 +24,7 @@ extension Site {
         guard attempts.mayTry(address, now: now) else { return .refused(tooManyAttempts) }
         var key = Self.key(of: exchange, to: room)
         // Unseen, and not with an answer of its own, which would tell that the token is right.
-        let isTired = key.password != nil && !passwords.mayTry(address, now: now)
+        let isTired = key.password != nil && !mayCheckPassword(of: address)
         if isTired { key.password = nil }
         let (grant, found) = directory.grant(to: key)
         guard let definition = found else {
@@ -58,7 +58,7 @@ extension Site {
         let now = g_get_monotonic_time() / 1_000_000
         guard attempts.mayTry(address, now: now) else { return nil }
         var key = key
-        if key.password != nil, !passwords.mayTry(address, now: now) { key.password = nil }
+        if key.password != nil, !mayCheckPassword(of: address) { key.password = nil }
         let (grant, room) = directory.grant(to: key)
         switch grant {
         case .refused: attempts.note(address, now: now)
@@ -66,6 +66,13 @@ extension Site {
         case .needsPassword, .viewing, .presenting: break
         }
         return room
+    }
+
+    /// Whether a password from `address` may be looked at: not past so many wrong ones, nor more often than their hashes, which
+    /// cost some milliseconds each, leave time for all else.
+    func mayCheckPassword(of address: String) -> Bool {
+        passwords.mayTry(address, now: g_get_monotonic_time() / 1_000_000)
+            && passwordChecks.take(address, now: g_get_monotonic_time())
     }
 
     /// Whether one more from `address` may come into a room.

@@ -42,21 +42,25 @@ extension Site {
         case .ours, .allowed: break
         case .foreign, .malformed: return exchange.answer(Self.refusal(403))
         }
-        acceptWebSocket(exchange) { [unowned self] stream in opened(stream, from: exchange.clientAddress) }
+        acceptWebSocket(exchange) { [unowned self] exchange, stream in opened(stream, from: exchange.clientAddress) }
     }
 
-    /// Makes a WebSocket of a request whose origin was looked at; `open` takes over its stream, when the answer is written.
+    /// Makes a WebSocket of a request whose origin was looked at; `open` takes over its stream, when the answer is written. It is
+    /// handed the request anew: what holds on to it meanwhile would keep it for good, as it is kept by the request itself.
     func acceptWebSocket(
-        _ exchange: HTTPExchange, _ open: @escaping (_ stream: UnsafeMutablePointer<GIOStream>) -> Void
+        _ exchange: HTTPExchange,
+        _ open: @escaping (_ exchange: HTTPExchange, _ stream: UnsafeMutablePointer<GIOStream>) -> Void
     ) {
         // Sets the status: 101, or what was wrong with the handshake.
         guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
-        let upgrade = Upgrade { [unowned self] in
-            if let stream = front.steal(exchange) { open(stream) }
+        let upgrade = Upgrade { [unowned self] message in
+            guard let exchange = front.exchange(of: message), let stream = front.steal(exchange) else { return }
+            open(exchange, stream)
         }
         typealias Signal = @convention(c) (OpaquePointer?, gpointer?) -> Void
-        let wrote: Signal = { _, data in
-            if let data { Unmanaged<Upgrade>.fromOpaque(data).takeUnretainedValue().run() }
+        let wrote: Signal = { message, data in
+            guard let message, let data else { return }
+            Unmanaged<Upgrade>.fromOpaque(data).takeUnretainedValue().run(message)
         }
         g_signal_connect_data(
             UnsafeMutableRawPointer(exchange.message), "wrote-informational", unsafeBitCast(wrote, to: GCallback.self),
@@ -94,8 +98,8 @@ extension Site {
 
     /// What is done when the handshake's answer has been written.
     private final class Upgrade {
-        let run: () -> Void
-        init(_ run: @escaping () -> Void) { self.run = run }
+        let run: (_ message: OpaquePointer) -> Void
+        init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
     }
 
     private func opened(_ stream: UnsafeMutablePointer<GIOStream>, from address: String) {
@@ -119,12 +123,14 @@ extension Site {
         if case .join(_, var key, let role, let name) = event {
             let now = g_get_monotonic_time() / 1_000_000
             guard attempts.mayTry(member.address, now: now) else {
+                // Not looked at, and so not counted.
                 handle(.leave(id))
-                return refuse(id, .notAdmitted)
+                member.room = nil
+                return turnAway(member, .notAdmitted, .notAdmitted)
             }
             member.joinBy = nil
             // Unseen, past so many wrong ones: who has no token learns nothing by it, and who has is asked for it again.
-            if key.password != nil, !passwords.mayTry(member.address, now: now) { key.password = nil }
+            if key.password != nil, !mayCheckPassword(of: member.address) { key.password = nil }
             member.gavePassword = !(key.password ?? "").isEmpty
             event = .join(id, key, role, name: name)
         }
@@ -188,8 +194,18 @@ extension Site {
         if case .peers = message, let room = directory.place(of: id)?.room {
             return member.socket.send(SkyRTCReply(message, tracks: summaries(of: room)).text)
         }
-        member.socket.send(SkyRTCReply(message).text)
+        let text = SkyRTCReply(message).text
+        switch message {
+        case .offer, .candidate:
+            // From another member: who reads slowly misses it, and isn't thrown out by what others send.
+            guard member.socket.unsentCount + text.utf8.count <= Self.mostRelayed else { return }
+        default: break
+        }
+        member.socket.send(text)
     }
+
+    /// How much of what other members say may wait for one to read it.
+    private static let mostRelayed = 128 * 1024
 
     private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
         guard let member = members[id] else { return }

@@ -109,6 +109,11 @@ extension Site {
                 HTTPResponse(
                     404, headers: headers, text: "a track's name is 1 to 64 letters, digits, '-', '_' and '.'"))
         }
+        guard mayEnter(from: exchange.clientAddress) else {
+            return exchange.answer(
+                HTTPResponse(
+                    429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once"))
+        }
         let name = Self.newIdentifier()
         do throws(PublishingRefusal) {
             let session = try publishing.publish(offer: offer, room: room, track: track.text) { [thread] reason in

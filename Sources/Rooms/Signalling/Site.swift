@@ -26,6 +26,8 @@ final class Site {
     var attempts = FailedAttempts()
     var passwords = FailedAttempts(sparesLoopback: false)
     var requests: RequestRate
+    /// Passwords looked at, right ones too.
+    var passwordChecks = RequestRate(perSecond: 50, burst: 200, sparesLoopback: false)
     let heldAnswers: HeldAnswers
     /// Seconds, by which rooms expire; and the rooms that have.
     let lifetimeClock: @Sendable () -> Int

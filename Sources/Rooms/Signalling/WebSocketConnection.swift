@@ -83,6 +83,13 @@ final class WebSocketConnection {
 
     /// Whether something still waits for the client to read.
     var hasUnsent: Bool { unreadStart < unread.count }
+    /// How many bytes do.
+    var unsentCount: Int { unread.count - unreadStart }
+
+    private var isDeaf: Bool {
+        if case .closing(_, isDeaf: true) = state { return true }
+        return false
+    }
 
     /// Says that it's over and why, and ends when the client has answered or 2 s have passed.
     func close(_ code: CloseCode) {
@@ -126,11 +133,11 @@ final class WebSocketConnection {
 // MARK: - Reading
 
 extension WebSocketConnection {
-    /// Reads what is there; false when the connection is over.
+    /// Reads what is there, up to a share of it, so that others get their turn; false when the connection is over.
     private func readAll() -> Bool {
         guard let input = g_io_stream_get_input_stream(stream) else { return false }
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-        while true {
+        for _ in 0..<Self.chunksAtOnce {
             if case .ended = state { return false }
             var error: UnsafeMutablePointer<GError>?
             let count = g_pollable_input_stream_read_nonblocking(
@@ -144,11 +151,15 @@ extension WebSocketConnection {
             decoder.append(chunk.prefix(count))
             takeEvents()
         }
+        if case .ended = state { return false }
+        return true
     }
+
+    private static let chunksAtOnce = 4
 
     private func takeEvents() {
         do throws(WebSocketDecoder.Fault) {
-            while let event = try decoder.next() { take(event) }
+            while !isDeaf, let event = try decoder.next() { take(event) }
         } catch {
             switch state {
             case .open: close(error == .tooLarge ? .tooLarge : .protocolError, isDeaf: true)
@@ -166,7 +177,10 @@ extension WebSocketConnection {
         case (.open, .ping(let payload)):
             guard payForMessage() else { return }
             queue(WebSocketFrame.pong(payload))
-        case (.open, .pong): awaitsPong = false
+        case (.open, .pong):
+            // One that nobody asked for costs as much as any message.
+            guard awaitsPong || payForMessage() else { return }
+            awaitsPong = false
         case (.open, .close):
             close(.normal)
             finish()
@@ -183,7 +197,7 @@ extension WebSocketConnection {
         let now = g_get_monotonic_time()
         messagesPaid = max(messagesPaid, now - Self.burstTime) + price
         if messagesPaid > now {
-            close(.policy)
+            close(.policy, isDeaf: true)
             return false
         }
         return true
@@ -194,7 +208,12 @@ extension WebSocketConnection {
 
 extension WebSocketConnection {
     private func queue(_ frame: [UInt8]) {
-        guard unread.count - unreadStart + frame.count <= limits.unread else { return abort() }
+        guard unsentCount + frame.count <= limits.unread else { return abort() }
+        // A client that always leaves a little unread must not keep all that it ever read.
+        if unreadStart > limits.unread {
+            unread.removeFirst(unreadStart)
+            unreadStart = 0
+        }
         unread += frame
         if writing == nil { writeAll() }
     }

@@ -48,9 +48,15 @@ struct WebSocketDecoder {
         let size: Int
     }
 
+    /// Each costs us something, also an empty one.
+    private static let mostFragments = 1024
+
     /// The most that a message may have, all fragments together.
     private let limit: Int
     private var buffer: [UInt8] = []
+    /// What of it has been read: cut off once for many frames.
+    private var start = 0
+    private var fragmentCount = 0
     /// The fragments so far, where a message has begun.
     private var message: [UInt8]?
 
@@ -60,41 +66,48 @@ struct WebSocketDecoder {
 
     /// Takes bytes as they come. They are kept until `next` has made a frame of them, and none is longer than `limit`.
     mutating func append(_ bytes: some Sequence<UInt8>) {
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
         buffer.append(contentsOf: bytes)
     }
 
     /// The next event, or nil when more bytes are needed.
     mutating func next() throws(Fault) -> Event? {
         while let header = try header() {
-            guard buffer.count - header.size >= header.length else { return nil }
-            var payload = Array(buffer[header.size..<header.size + header.length])
+            let from = start + header.size
+            guard buffer.count - from >= header.length else { return nil }
+            var payload = Array(buffer[from..<from + header.length])
             for index in payload.indices { payload[index] ^= header.key[index & 3] }
-            buffer.removeFirst(header.size + header.length)
+            start = from + header.length
             if let event = try take(payload, header) { return event }
         }
         return nil
     }
 
     private func header() throws(Fault) -> Header? {
-        guard buffer.count >= 2 else { return nil }
-        guard buffer[0] & 0x70 == 0, let opcode = Opcode(rawValue: buffer[0] & 0x0F), buffer[1] & 0x80 != 0 else {
+        let count = buffer.count - start
+        guard count >= 2 else { return nil }
+        let (first, second) = (buffer[start], buffer[start + 1])
+        guard first & 0x70 == 0, let opcode = Opcode(rawValue: first & 0x0F), second & 0x80 != 0 else {
             throw .protocolError
         }
-        let isFinal = buffer[0] & 0x80 != 0
-        var length = UInt64(buffer[1] & 0x7F)
+        let isFinal = first & 0x80 != 0
+        var length = UInt64(second & 0x7F)
         let extended = length == 126 ? 2 : length == 127 ? 8 : 0
         guard !opcode.isControl || (isFinal && extended == 0) else { throw .protocolError }
-        guard buffer.count >= 2 + extended else { return nil }
+        guard count >= 2 + extended else { return nil }
         if extended > 0 {
-            length = buffer[2..<2 + extended].reduce(0) { $0 << 8 | UInt64($1) }
+            length = buffer[start + 2..<start + 2 + extended].reduce(0) { $0 << 8 | UInt64($1) }
         }
         // What has come of the message counts as well, before room is made for more.
         let soFar = opcode.isControl ? 0 : message?.count ?? 0
         guard length <= UInt64(limit), soFar + Int(length) <= limit else { throw .tooLarge }
         let size = 2 + extended + 4
-        guard buffer.count >= size else { return nil }
-        return Header(
-            isFinal: isFinal, opcode: opcode, length: Int(length), key: Array(buffer[size - 4..<size]), size: size)
+        guard count >= size else { return nil }
+        let key = Array(buffer[start + size - 4..<start + size])
+        return Header(isFinal: isFinal, opcode: opcode, length: Int(length), key: key, size: size)
     }
 
     private mutating func take(_ payload: [UInt8], _ header: Header) throws(Fault) -> Event? {
@@ -102,6 +115,7 @@ struct WebSocketDecoder {
         case .text, .binary:
             guard message == nil else { throw .protocolError }
             guard !header.isFinal else { return .message(payload) }
+            fragmentCount = 1
             message = payload
             return nil
         case .continuation:
@@ -109,6 +123,8 @@ struct WebSocketDecoder {
             message = nil
             whole.append(contentsOf: payload)
             guard !header.isFinal else { return .message(whole) }
+            fragmentCount += 1
+            guard fragmentCount <= Self.mostFragments else { throw .tooLarge }
             message = whole
             return nil
         case .ping: return .ping(payload)

@@ -118,7 +118,8 @@ extension SocketIOServer {
     /// The room that `name` opens, which a page may have taken from its URL as it stands there.
     private func admit(_ name: String, from address: String) -> RoomDefinition? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
-        return site.room(openedBy: RoomKey(String(text.prefix(Self.longestName))), from: address)
+        guard text.utf8.count <= Self.longestName else { return nil }
+        return site.room(openedBy: RoomKey(text), from: address)
     }
 
     /// Tells a client that it is out, in socket.io's words too, for else it would connect again at once.

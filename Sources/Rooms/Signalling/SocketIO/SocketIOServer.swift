@@ -78,7 +78,7 @@ extension SocketIOServer {
         let headers = headers + [("Cache-Control", "no-store")]
         guard let name = exchange.query("sid") else {
             guard exchange.method == "GET" else { throw .badMethod }
-            try mayOpen()
+            try mayOpen(from: exchange.clientAddress)
             let session = open(exchange, socket: nil)
             return session.poll(exchange, headers)
         }
@@ -96,24 +96,33 @@ extension SocketIOServer {
             guard let session = sessions[name] else { throw .unknownSession }
             guard session.mayUpgrade else { throw .badRequest }
         } else {
-            try mayOpen()
+            try mayOpen(from: exchange.clientAddress)
         }
-        site.acceptWebSocket(exchange) { [unowned self] stream in
+        site.acceptWebSocket(exchange) { [unowned self] exchange, stream in
             let socket = WebSocketConnection(stream, limits: site.limits, on: site.context)
             if let name = exchange.query("sid") {
                 // What was so when the request came may be so no more.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }
                 session.probe(socket)
             } else {
+                guard (try? mayOpen(from: exchange.clientAddress)) != nil else { return socket.abort() }
                 _ = open(exchange, socket: socket)
             }
             socket.start()
         }
     }
 
-    private func mayOpen() throws(EngineRequestError) {
+    private func mayOpen(from address: String) throws(EngineRequestError) {
         guard sessions.count < site.limits.engineSessions else { throw .tooManySessions }
+        if ClientAddress.isLoopback(address) { return }
+        let key = ClientAddress.key(address)
+        guard clients.values.count(where: { ClientAddress.key($0.address) == key }) < Self.sessionsPerAddress else {
+            throw .tooManySessions
+        }
     }
+
+    /// Without a connection of its own, a session costs nobody anything but its place.
+    private static let sessionsPerAddress = 32
 
     /// Opens a session and greets its client.
     private func open(_ exchange: HTTPExchange, socket: WebSocketConnection?) -> EngineSession {
