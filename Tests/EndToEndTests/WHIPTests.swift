@@ -64,6 +64,12 @@ extension EndToEnd {
             try viewer.waitUntilPlaying()
             try expectMotion(viewer)
 
+            // Neither end is a browser.
+            let player = try PythonClient(
+                "whep_player", in: .rtc, ["\(room.address)/whep/screen", "--token", room.token, "--delete"])
+            try player.event("frame")
+            try player.event("done")
+
             try publisher.tell("patch \(answer["etag"] as? String ?? "")")
             try publisher.event("patched") { $0["status"] as? Int == 204 }
             try publisher.tell("patch \"another\"")
