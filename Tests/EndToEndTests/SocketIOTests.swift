@@ -44,6 +44,15 @@ extension EndToEnd {
             #expect(frame["height"] as? Int == 480)
             #expect(desktop.host.occurrences(of: "a socket.io client came") == 1)
 
+            // Without its connection the host goes, and comes back as the second of the two: now the client calls it.
+            try client.tell("hang up")
+            #expect(try client.event("bye")["room"] as? String == room)
+            #expect(try client.event("otherjoin")["room"] as? String == room)
+            try client.event("message") { $0["type"] as? String == "answer" }
+            try eventually("frames of the second call", within: .seconds(20)) {
+                client.events.count { $0["event"] as? String == "frame" && $0["count"] as? Int == 1 } == 2
+            }
+
             let second = try self.client(desktop, environment, transports)
             #expect(try second.event("full")["room"] as? String == room)
             try second.event("end")

@@ -58,6 +58,8 @@ class Client:
                     await self.socket.emit("leave", options.room)
                 case "disconnect":
                     await self.socket.disconnect()
+                case "hang up":
+                    await self.hang_up()
 
     async def on_connect(self):
         say("connected", transport=self.socket.transport())
