@@ -44,15 +44,34 @@ struct PictureScheduleTests {
         }
     }
 
-    @Test("in motion nothing has to settle: what is drawn after the beat is taken at once")
-    func motionDoesNotSettle() {
+    @Test("in motion what is drawn after the beat has a moment to become whole, shorter than after a rest")
+    func motionSettlesBriefly() {
         var schedule = scheduleAtRest()
         schedule.noticedChange(at: start + period)
         schedule.took(at: start + period)
         let late = start + period * 2 + .milliseconds(5)
         schedule.noticedChange(at: late)
-        #expect(schedule.due(changed) <= late)
-        #expect(schedule.settled(at: late) == .zero)
+        #expect(schedule.due(changed) == late + PictureSchedule.settlingInMotion)
+        #expect(PictureSchedule.settlingInMotion < PictureSchedule.settling)
+        #expect(schedule.settled(at: late + .milliseconds(1)) == .milliseconds(1))
+        // The beat stays where it was: what is drawn at the same place of the next period is not later.
+        schedule.took(at: late + .milliseconds(1))
+        schedule.noticedChange(at: late + period)
+        #expect(schedule.due(changed) == late + period + PictureSchedule.settlingInMotion)
+    }
+
+    @Test("in motion what is drawn right before the beat becomes whole as well, what was drawn long before it doesn't wait")
+    func motionAtTheBeat() {
+        var schedule = scheduleAtRest()
+        schedule.noticedChange(at: start + period)
+        schedule.took(at: start + period)
+        let beat = start + period * 2
+        schedule.noticedChange(at: beat - Interval(nanoseconds: 100_000))
+        #expect(schedule.due(changed) == beat + PictureSchedule.settlingInMotion - Interval(nanoseconds: 100_000))
+        #expect(schedule.settled(at: beat + .milliseconds(1)) == .milliseconds(1))
+        schedule.took(at: beat)
+        schedule.noticedChange(at: beat + .milliseconds(10))
+        #expect(schedule.due(changed) == beat + period)
     }
 
     @Test("nothing to do means nothing before the keep-alive")
@@ -198,10 +217,12 @@ struct PictureScheduleTests {
         for index in 1...count {
             let beat = start + period * index
             let before = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds, using: &random))
-            schedule.noticedChange(at: MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds))
-            if schedule.due(changed) != beat { wrong += 1 }
+            let seen = MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds)
+            schedule.noticedChange(at: seen)
+            let due = max(beat, seen + PictureSchedule.settlingInMotion)
+            if schedule.due(changed) != due { wrong += 1 }
             let late = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds / 4, using: &random))
-            schedule.took(at: beat + late)
+            schedule.took(at: due + late)
         }
         #expect(wrong == 0)
     }

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// When the next picture may be taken, and when to look whether there is something to take.
 ///
-/// After a rest (two periods without a change) the first change is taken as soon as its paint has settled; from then on at
-/// most one picture a period, on a steady beat.
+/// A change is taken as soon as its paint has settled, which after a rest (two periods without a change) takes a little
+/// longer; from then on at most one picture a period, on a steady beat.
 struct PictureSchedule {
     /// The least time between two pictures.
     var period: Interval
@@ -21,6 +21,10 @@ struct PictureSchedule {
     /// A program draws a line of text, a menu or a scrolled page by several requests: so long they are collected before the
     /// first picture after a rest. Below the 4 ms that are promised, as the timer and the scheduler need some of that.
     static let settling = Interval(nanoseconds: 2_500_000)
+
+    /// The same in motion: a program that draws a picture in two or three pieces is not shown with one of them missing. Short,
+    /// as each picture that is waited for is later by that.
+    static let settlingInMotion = Interval.milliseconds(1)
 
     /// So long after a change something counts as moving.
     private static let motionLasts = Interval.milliseconds(200)
@@ -58,8 +62,9 @@ struct PictureSchedule {
 
     private var changeDue: MonotonicTime {
         let soonest = max(earliest, heldUntil)
-        guard let changedSince, changedSince >= lastChange + period * 2 else { return soonest }
-        return max(soonest, changedSince + Self.settling)
+        guard let changedSince else { return soonest }
+        let isMoving = changedSince < lastChange + period * 2
+        return max(soonest, changedSince + (isMoving ? Self.settlingInMotion : Self.settling))
     }
 
     /// Whether what has changed may be taken at `now`.
