@@ -100,7 +100,9 @@ struct CaptureRecordingTests {
         while let item = reading.next() { items.append(item) }
         let gap = try #require(items.lastIndex { if case .gap = $0.content { true } else { false } })
         let units = items[gap...].compactMap { item -> UInt8? in
-            guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else { return nil }
+            guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else {
+                return nil
+            }
             return message.payload.dropFirst(4).first.map { $0 & 31 }
         }
         #expect(units.contains(5))

@@ -102,7 +102,12 @@ struct PeerAddressTests {
         let address = TransportAddress(ipv4: 127, 0, 0, 1, port: server.port)
         let first = try SocketViewer(of: server, watching: hub, at: address)
         try first.connect()
-        hub.publish(Pictures.idr(20_000, captured: now()), epoch: 1, arrival: now())
+        let idr = Pictures.idr(20_000, captured: now())
+        hub.publish(idr, epoch: 1, arrival: now())
+        try eventually("the first picture") {
+            first.pump()
+            return first.shows(idr)
+        }
 
         // As if it had written the first one's address into its datagram.
         let intruder = try SocketViewer(of: server, watching: hub, at: address)
