@@ -1,5 +1,6 @@
 import CaptureAgent
 import CaptureLink
+import Glibc
 import MediaTypes
 import Recording
 import RecordingFiles
@@ -40,6 +41,71 @@ struct CaptureRecordingTests {
         #expect(units.map(\.header) == sent.map(\.header))
         #expect(
             units.map { Array($0.payload) } == sent.map { if case .nalUnit(let bytes) = $0.body { bytes } else { [] } })
+    }
+
+    @Test("behind a gap in the recording an IDR picture is made, which the recording goes on with")
+    func gap() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let noise = try NoiseDrawing(on: screen, seed: 1)
+        let folder = try TemporaryFolder()
+        let path = folder.file("pipe")
+        // Held back until it is read.
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        let (capture, host) = try RunningCapture.pair(display: screen.name, recordingLimit: 300_000) {
+            $0.recording = path
+            // What stands still would be made finer otherwise: pictures come only where the noise has changed.
+            $0.quantizer = 30
+        }
+        try host.sendHello()
+        try host.wait(for: "the first picture") { host.count > 0 }
+        func isIDR(_ index: Int) -> Bool { host.types(index).contains(5) }
+        func showNoise(_ what: String) throws {
+            let count = host.count
+            noise.draw()
+            try host.wait(for: what) { host.count > count }
+        }
+        // Several times what pipe and queue take.
+        var sent = 0
+        while sent < 1_000_000 {
+            try showNoise("a picture that finds no room")
+            sent += host.units[host.count - 1].accessUnit.bytes.count
+        }
+        try host.waitForSilence()
+
+        var recording: [UInt8] = []
+        func drain() {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while case let count = read(reader, &buffer, buffer.count), count > 0 { recording += buffer[..<count] }
+        }
+        let before = host.count
+        try eventually("the end of the gap") {
+            drain()
+            try showNoise("a picture that may end the gap")
+            return capture.lines.contains { $0.contains("the disk is too slow") }
+        }
+        try host.wait(for: "the IDR picture") { (before..<host.count).contains(where: isIDR) }
+        capture.stop()
+        try eventually("capture's own end") {
+            drain()
+            try host.read()
+            return capture.end != nil
+        }
+        drain()
+
+        var reading = RecordingReader()
+        reading.push(recording[...])
+        var items: [RecordedItem] = []
+        while let item = reading.next() { items.append(item) }
+        let gap = try #require(items.lastIndex { if case .gap = $0.content { true } else { false } })
+        let units = items[gap...].compactMap { item -> UInt8? in
+            guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else {
+                return nil
+            }
+            return message.payload.dropFirst(4).first.map { $0 & 31 }
+        }
+        #expect(units.contains(5))
     }
 
     @Test("a file that is there already is an error by name, and is left as it is")

@@ -1,8 +1,10 @@
 import CLinux
-import CaptureAgent
 import Glibc
 import LinkTransport
+import RecordingFiles
 import Synchronization
+
+@testable import CaptureAgent
 
 /// A capture on a thread of its own.
 final class RunningCapture: Sendable {
@@ -10,18 +12,19 @@ final class RunningCapture: Sendable {
     private let log = Mutex<[String]>([])
     private let result = Mutex<Result<CaptureEnd, CaptureError>?>(nil)
 
-    init(_ configuration: CaptureConfiguration) throws {
+    /// `recordingLimit`: how many bytes of a recording may wait; it is then of a file that is there already.
+    init(_ configuration: CaptureConfiguration, recordingLimit: Int? = nil) throws {
         // The X library writes to sockets that may be gone.
         signal(SIGPIPE, SIG_IGN)
         stopDescriptor = eventfd(0, Int32(EFD_CLOEXEC))
-        let box = Box(capture: self, configuration: configuration)
+        let box = Box(capture: self, configuration: configuration, recordingLimit: recordingLimit)
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
             { context in
                 guard let context else { return nil }
                 let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
-                box.capture.run(box.configuration)
+                box.capture.run(box.configuration, box.recordingLimit)
                 return nil
             }, Unmanaged.passRetained(box).toOpaque())
         if code != 0 { throw CaptureError.system(call: "pthread_create", code: code) }
@@ -38,10 +41,16 @@ final class RunningCapture: Sendable {
         eventfd_write(stopDescriptor, 1)
     }
 
-    private func run(_ configuration: CaptureConfiguration) {
+    private func run(_ configuration: CaptureConfiguration, _ recordingLimit: Int?) {
+        let signals = AgentSignals(stopDescriptor: stopDescriptor)
+        let log: @Sendable (CaptureLogLevel, String) -> Void = { _, line in self.log.withLock { $0.append(line) } }
         let end = Result { () throws(CaptureError) in
-            try CaptureAgent(configuration, signals: AgentSignals(stopDescriptor: stopDescriptor)) { _, line in
-                self.log.withLock { $0.append(line) }
+            guard let recordingLimit else {
+                return try CaptureAgent(configuration, signals: signals, log: log).run()
+            }
+            return try CaptureAgent(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
+                let file = try RecordingFile(creating: path, overwriting: true)
+                return try CaptureRecorder(file, limit: recordingLimit, log: log)
             }.run()
         }
         result.withLock { $0 = end }
@@ -50,9 +59,11 @@ final class RunningCapture: Sendable {
     private final class Box {
         let capture: RunningCapture
         let configuration: CaptureConfiguration
-        init(capture: RunningCapture, configuration: CaptureConfiguration) {
+        let recordingLimit: Int?
+        init(capture: RunningCapture, configuration: CaptureConfiguration, recordingLimit: Int?) {
             self.capture = capture
             self.configuration = configuration
+            self.recordingLimit = recordingLimit
         }
     }
 }
@@ -62,7 +73,8 @@ extension RunningCapture {
     ///
     /// `sendBuffer` bounds what the kernel takes for a host that doesn't read.
     static func pair(
-        display: String, sendBuffer: Int32? = nil, _ change: (inout CaptureConfiguration) -> Void = { _ in }
+        display: String, sendBuffer: Int32? = nil, recordingLimit: Int? = nil,
+        _ change: (inout CaptureConfiguration) -> Void = { _ in }
     ) throws -> (capture: RunningCapture, host: ReceivingHost) {
         let pair = try LinkSocketPair()
         let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
@@ -72,6 +84,6 @@ extension RunningCapture {
         }
         var configuration = CaptureConfiguration(link: .descriptor(descriptor), display: display)
         change(&configuration)
-        return (try RunningCapture(configuration), try ReceivingHost(pair.connection))
+        return (try RunningCapture(configuration, recordingLimit: recordingLimit), try ReceivingHost(pair.connection))
     }
 }

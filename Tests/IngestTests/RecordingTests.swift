@@ -68,7 +68,10 @@ struct RecordingTests {
             unit,
             encoder.encode(.end(EndNotice(reason: .stopped, text: ""))),
         ]
-        for bytes in sent { try capture.send(bytes: bytes) }
+        for bytes in sent.dropLast() { try capture.send(bytes: bytes) }
+        // Who says at once that it ends is told nothing.
+        try capture.wait(for: "to be told to run") { $0.contains(.resume) }
+        for bytes in sent.suffix(1) { try capture.send(bytes: bytes) }
         try eventually("the host to have read", holds: { host.hasRecorded })
         capture.connection.close()
         try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
@@ -155,6 +158,54 @@ struct RecordingTests {
         let taken = try eventually("the unit") { reader.take().first }
         // A replay's would have none.
         #expect(taken.unit.captureTime == unit.captureTime)
+    }
+
+    @Test("what a publisher sends is recorded on behind a gap, from the next picture, though no IDR comes")
+    func publicationBehindGap() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        let recorder = try LinkRecorder(
+            try RecordingFile(creating: pipe, overwriting: true), limit: 50_000, log: .silent)
+        var recording = PublicationRecording(recorder, epoch: 7, at: now())
+        let pictures = try PlainPictures()
+        recording.record(try pictures.next(shade: 10, isIDR: true), at: now())
+        // A picture of slices alone, as all but the first are.
+        let slice = try pictures.next(shade: 10)
+        while recorder.status.counters.missingMessages < 100 { recording.record(slice, at: now()) }
+
+        var bytes: [UInt8] = []
+        /// True where the writing thread has closed its end.
+        func drain() -> Bool {
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                let count = read(reader, &buffer, buffer.count)
+                guard count > 0 else { return count == 0 }
+                bytes += buffer[..<count]
+            }
+        }
+        let missing = recorder.status.counters.missingMessages
+        var more = 0
+        try eventually("a picture behind the gap") {
+            _ = drain()
+            recording.record(slice, at: now())
+            more += 1
+            return recorder.status.counters.missingMessages < missing + UInt64(more)
+        }
+        recorder.finish()
+        try eventually("the end", holds: drain)
+        var reading = RecordingReader()
+        reading.push(bytes[...])
+        var items: [RecordedItem] = []
+        while let item = reading.next() { items.append(item) }
+        let gap = try #require(items.lastIndex { if case .gap = $0.content { true } else { false } })
+        let kinds = items[gap...].compactMap { item -> MessageKind? in
+            if case .message(let message, .toHost) = item.content { message.header.kind } else { nil }
+        }
+        #expect(kinds.prefix(2) == [.picture, .nalUnit])
+        #expect(reading.fault == nil)
     }
 
     @Test("a disk that hangs doesn't hold up the link's end: capture is told, and what is missing is known")

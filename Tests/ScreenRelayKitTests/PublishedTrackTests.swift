@@ -78,6 +78,67 @@ struct PublishedTrackTests {
         #expect(track.sourceState == .live)
     }
 
+    @Test("where another source has come since, a publisher is refused, though the track's last one has left")
+    func takenSince() throws {
+        defer { media.stop() }
+        publishing.close(try publish("camera"))
+        let track = try #require(tracks.track("camera"))
+        try eventually("the track to be free") { track.sourceState != .live }
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(track.publish(source))
+        guard case .taken(let why) = refusal("camera") else {
+            Issue.record("a publisher was let in beside another source")
+            return
+        }
+        #expect(why.hasPrefix("the track camera has a source already"))
+        #expect(track.sourceState == .live)
+        source.end(reason: "it was a test")
+        #expect(refusal("camera") == nil)
+    }
+
+    @Test("of a host's tracks, those that were made for publishers go with them, and those that were there stay")
+    func hostsTracks() throws {
+        defer { media.stop() }
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        publishing.connect(host)
+        let room = host.room
+        _ = try host.addTrack("desk2", to: room)
+        func names() -> [String] { host.tracks.map(\.name) }
+        let first = host.firstTrack.name
+        func publish(_ track: String) throws -> MediaSessionID {
+            try publishing.publish(offer: PublisherOffers.obs, room: room, track: track) { _ in }.id
+        }
+        let sessions = try [first, "desk2", "camera"].map(publish)
+        #expect(names() == [first, "desk2", "camera"])
+        #expect(host.tracks.map(\.sourceState) == [.live, .live, .live])
+        // The one that goes is the last to be left.
+        for session in sessions { publishing.close(session) }
+        try eventually("the end of the publisher's track") { names() == [first, "desk2"] }
+
+        // Asked once more, in whatever order the others' time came.
+        for name in names() { host.removeUnpublished(name, from: room) }
+        #expect(names() == [first, "desk2"])
+        // Both may be published again, and so may the one that went.
+        for session in try [first, "desk2", "camera"].map(publish) { publishing.close(session) }
+        try eventually("the end of the publisher's next track") { names() == [first, "desk2"] }
+    }
+
+    @Test("a track that was made for a publisher stays where another source has come to it")
+    func keptBySource() throws {
+        defer { media.stop() }
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        let track = try host.publishableTrack("camera", in: host.room)
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(track.publish(source))
+        host.removeUnpublished("camera", from: host.room)
+        #expect(host.track("camera", in: host.room) === track)
+        source.end(reason: "it was a test")
+        host.removeUnpublished("camera", from: host.room)
+        #expect(host.track("camera", in: host.room) == nil)
+    }
+
     @Test("an offer that can't be taken makes no track")
     func badOffers() throws {
         defer { media.stop() }

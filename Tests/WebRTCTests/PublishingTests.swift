@@ -122,6 +122,60 @@ struct PublishingTests {
         #expect(rig.collector.units.last?.nalUnits == rig.published.last?.contents)
     }
 
+    /// Nothing passes for `interval`, either way, and nothing is sent.
+    private func breakOff(_ rig: PublishingRig, for interval: Interval) {
+        rig.losesToHost = { _ in true }
+        rig.losesToPublisher = { _ in true }
+        rig.run(for: interval)
+        rig.losesToHost = { _ in false }
+        rig.losesToPublisher = { _ in false }
+    }
+
+    private func shareDeltas(_ rig: PublishingRig, _ count: Int) {
+        for index in 0..<count {
+            rig.publish { Pictures.delta(300, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(33))
+        }
+    }
+
+    @Test("an outage doesn't count as ignoring what was asked; ignoring it for 2 s behind it does")
+    func outage() throws {
+        let rig = try PublishingRig()
+        share(rig, pictures: 3)
+        rig.publisher.answersFeedback = false
+        rig.session.requestKeyFrame(now: rig.now)
+        breakOff(rig, for: .seconds(5))
+        #expect(lossIndications(rig) == 0)
+        shareDeltas(rig, 15)
+        #expect(lossIndications(rig) >= 1, "it is asked again")
+        #expect(rig.collector.ignored == 0)
+        #expect(rig.collector.units.last?.nalUnits == rig.published.last?.contents)
+        shareDeltas(rig, 50)
+        #expect(rig.collector.ignored == 1)
+    }
+
+    @Test("an outage is no reason to show what lacks a picture: the IDR that is asked for still comes first")
+    func outageBehindLoss() throws {
+        let rig = try PublishingRig(answersNacks: false)
+        share(rig, pictures: 3)
+        rig.publisher.answersFeedback = false
+        rig.losesToHost = { DatagramKind(of: $0) == .rtp }
+        shareDeltas(rig, 1)
+        rig.losesToHost = { _ in false }
+        shareDeltas(rig, 20)
+        let before = rig.collector.units.count
+        #expect(before < rig.published.count - 1, "what needs the lost picture is left out")
+        breakOff(rig, for: .seconds(5))
+        shareDeltas(rig, 15)
+        #expect(rig.collector.units.count == before)
+        rig.publisher.answersFeedback = true
+        // It begins anew at its last IDR, and goes on to the present.
+        shareDeltas(rig, 15)
+        #expect(rig.collector.ignored == 0)
+        #expect(rig.collector.units[before].isIDR)
+        #expect(rig.collector.units.last?.nalUnits == rig.published.last?.contents)
+    }
+
     @Test("who has said that it can't be asked for an IDR never is, and nothing comes before its first")
     func notAsked() throws {
         let rig = try PublishingRig(answersKeyFrameRequests: false)

@@ -47,9 +47,20 @@ public final class CaptureAgent {
     var isPointerReadable = true
 
     /// Opens the display; the link is opened by `run`.
-    public init(
+    public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+    ) throws(CaptureError) {
+        try self.init(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
+            try CaptureRecorder(path: path, log: log)
+        }
+    }
+
+    /// As above; `openRecorder` opens the recording of the configuration, where there is one.
+    init(
+        _ configuration: CaptureConfiguration, signals: AgentSignals,
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        openRecorder: (_ path: String) throws(RecordingFileError) -> CaptureRecorder
     ) throws(CaptureError) {
         self.configuration = configuration
         self.signals = signals
@@ -65,9 +76,7 @@ public final class CaptureAgent {
         }
         let recorder: CaptureRecorder?
         do throws(RecordingFileError) {
-            recorder = try configuration.recording.map { path throws(RecordingFileError) in
-                try CaptureRecorder(path: path, log: log)
-            }
+            recorder = try configuration.recording.map(openRecorder)
         } catch {
             throw .recording(error)
         }

@@ -21,12 +21,13 @@ final class CaptureRecorder {
         try self.init(try RecordingFile(creating: path), log: log)
     }
 
-    /// Records to a file that is there already.
+    /// Records to a file that is there already. At most `limit` bytes wait to be written.
     init(
-        _ file: consuming RecordingFile, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        _ file: consuming RecordingFile, limit: Int = 16 << 20,
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void
     ) throws(RecordingFileError) {
         let hadGap = hadGap
-        queue = try RecordingQueue(file) { event in
+        queue = try RecordingQueue(file, limit: limit) { event in
             switch event {
             case .room: break
             case .gap(let gap):

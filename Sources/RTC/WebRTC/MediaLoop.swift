@@ -24,8 +24,7 @@ final class MediaLoop: DatagramSink {
     /// Offers of ours that wait for their answer.
     private var unanswered: [PeerSessionID: UnansweredOffer] = [:]
     private var byUfrag: [String: PeerSession] = [:]
-    /// Only addresses that a check has proved stand here.
-    private var byPeer: [TransportAddress: PeerSession] = [:]
+    private var byPeer = PeerAddresses()
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
@@ -118,7 +117,7 @@ final class MediaLoop: DatagramSink {
     private func remove(_ session: PeerSession) {
         sessions[session.id] = nil
         for ufrag in session.localUfrags { byUfrag[ufrag] = nil }
-        for peer in session.addresses where byPeer[peer] === session { byPeer[peer] = nil }
+        byPeer.remove(session)
         session.feed?.sessionCount -= 1
         if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
         log.info("\(session.title) left: \(session.end ?? "closed")")
@@ -265,11 +264,11 @@ final class MediaLoop: DatagramSink {
         guard let check = try? STUNMessage(parsing: datagram), let ufrag = LiteAgent.localUfrag(of: check),
             let session = byUfrag[ufrag]
         else { return }
+        // No answer at all: an error would end the pair at once (RFC 8445 section 7.2.5.2.4), while a peer that has come to an
+        // address that is soon free tries again. And whoever is at the address would get what another has asked for.
+        guard byPeer.isFree(path.peer, for: session, now: now) else { return }
         let isProved = changeUfrags(of: session) { session.handle(check, along: path, now: now) }
-        if isProved, byPeer[path.peer] !== session {
-            if let givenUp = session.note(path.peer), byPeer[givenUp] === session { byPeer[givenUp] = nil }
-            byPeer[path.peer] = session
-        }
+        if isProved { byPeer.note(path.peer, of: session, now: now) }
         note(session)
     }
 

@@ -13,6 +13,12 @@ final class PeerSession {
     static let patience = Interval.seconds(30)
     /// The same of a publisher that has come: it sends pictures all the time, and another may be waiting for its place.
     static let publisherPatience = Interval.seconds(10)
+    /// How long an address stays a session's after it was last heard there, though another's check comes from it.
+    ///
+    /// Consent is asked for every 5 s, 6 s at most (RFC 7675 section 5.1; so does aioice, and Chromium checks every 2.5 s): one
+    /// check may be lost, and mostly two. It is half of the 30 s after which consent is over, so that who comes anew at the port
+    /// of one that was killed gets in before it gives its own checks up, for which Chromium takes 15 s.
+    static let hold = Interval.seconds(15)
     /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
     static let addressLimit = 16
 
@@ -43,8 +49,8 @@ final class PeerSession {
     /// Made when the keys stand: it takes far more memory than an offer that nobody follows up should cost.
     private var sender: TrackSender?
     private var path: NetworkPath?
-    /// Where checks have proved the peer to be, oldest first.
-    private(set) var addresses: [TransportAddress] = []
+    /// Where checks have proved the peer to be, and when last; the latest is the last.
+    private var places: [(address: TransportAddress, checked: MonotonicTime)] = []
     private var isNominated = false
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
@@ -105,18 +111,27 @@ final class PeerSession {
         ice = agent
     }
 
+    /// Where checks have proved the peer to be.
+    var addresses: [TransportAddress] { places.map(\.address) }
+
     /// Notes that the peer was proved to be at `address`.
     ///
     /// - Returns: an address that is given up for it: a peer that can write any sender into its checks must not fill our
     ///   memory with addresses.
-    func note(_ address: TransportAddress) -> TransportAddress? {
-        // Two sessions may take one address from each other again and again.
-        addresses.removeAll { $0 == address }
-        addresses.append(address)
-        guard addresses.count > Self.addressLimit,
-            let unused = addresses.firstIndex(where: { $0 != path?.peer && $0 != address })
+    func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
+        places.removeAll { $0.address == address }
+        places.append((address, now))
+        guard places.count > Self.addressLimit,
+            let unused = places.firstIndex(where: { $0.address != path?.peer && $0.address != address })
         else { return nil }
-        return addresses.remove(at: unused)
+        return places.remove(at: unused).address
+    }
+
+    /// Whether the peer was heard at `address` lately: by a check, or, where its media goes, by anything that authenticates.
+    func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
+        guard end == nil else { return false }
+        if address == path?.peer { return now - lastHeard < Self.hold }
+        return places.contains { $0.address == address && now - $0.checked < Self.hold }
     }
 
     /// Takes a datagram that isn't STUN, from an address that a check has proved.

@@ -1,0 +1,147 @@
+import MediaTypes
+import STUN
+import TestSupport
+import Testing
+import Threading
+import TrackHub
+
+@testable import WebRTC
+
+@Suite("Whose address it is")
+struct PeerAddressTests {
+    @Test("an address on which a session is heard is not given to another, until it has been silent for 15 s")
+    func silence() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        var addresses = PeerAddresses()
+        let contested = first.path.peer
+        addresses.note(contested, of: first.session, now: rig.now)
+        func isFree() -> Bool { addresses.isFree(contested, for: second.session, now: rig.now) }
+
+        rig.run(for: .seconds(40))
+        #expect(!isFree(), "checks keep it")
+        #expect(addresses.isFree(contested, for: first.session, now: rig.now), "its own checks may come")
+        first.checksOn = false
+        for _ in 0..<5 {
+            rig.run(for: .seconds(10))
+            first.viewer.report(now: rig.now)
+        }
+        rig.run(for: .seconds(10))
+        #expect(!isFree(), "reports alone keep it too")
+
+        first.viewer.report(now: rig.now)
+        rig.run(for: .milliseconds(100))
+        first.isSilent = true
+        rig.run(for: PeerSession.hold - .milliseconds(200))
+        #expect(!isFree())
+        rig.run(for: .milliseconds(200))
+        #expect(isFree())
+        #expect(first.session.end == nil, "it may still come back")
+
+        addresses.note(contested, of: second.session, now: rig.now)
+        #expect(addresses[contested] === second.session)
+        #expect(!addresses.isFree(contested, for: first.session, now: rig.now))
+        // What has become another's isn't freed with the first.
+        addresses.remove(first.session)
+        #expect(addresses[contested] === second.session)
+        addresses.remove(second.session)
+        #expect(addresses[contested] == nil)
+    }
+
+    @Test("who has ended holds no address")
+    func ended() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        var addresses = PeerAddresses()
+        addresses.note(first.path.peer, of: first.session, now: rig.now)
+        #expect(!addresses.isFree(first.path.peer, for: second.session, now: rig.now))
+        first.session.close(now: rig.now)
+        #expect(addresses.isFree(first.path.peer, for: second.session, now: rig.now))
+    }
+
+    @Test("who moves to another port is there at once, and its old one is another's 15 s after the last check from it")
+    func moved() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        var addresses = PeerAddresses()
+        let old = first.path.peer
+        let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        addresses.note(old, of: first.session, now: rig.now)
+        #expect(addresses.isFree(new, for: first.session, now: rig.now))
+        first.path.peer = new
+        first.viewer.check()
+        rig.run(for: .milliseconds(20))
+        addresses.note(new, of: first.session, now: rig.now)
+        #expect(addresses[new] === first.session)
+
+        rig.run(for: PeerSession.hold - .milliseconds(100))
+        #expect(!addresses.isFree(old, for: second.session, now: rig.now))
+        rig.run(for: .milliseconds(100))
+        #expect(addresses.isFree(old, for: second.session, now: rig.now))
+        #expect(!addresses.isFree(new, for: second.session, now: rig.now))
+        #expect(first.session.end == nil)
+    }
+
+    @Test("one peer that writes many senders into its checks holds few addresses")
+    func limit() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        var addresses = PeerAddresses()
+        let all = (UInt16(1)...100).map { TransportAddress(ipv4: 198, 51, 100, 1, port: $0) }
+        for address in all { addresses.note(address, of: peer.session, now: rig.now) }
+        #expect(all.count { addresses[$0] != nil } == PeerSession.addressLimit)
+    }
+
+    @Test("over the server's socket a check of another session takes no address, and does when the first has ended")
+    func server() throws {
+        let server = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { server.stop() }
+        let hub = TrackHub(origin: now())
+        hub.connect(source: RecordingSource())
+        let address = TransportAddress(ipv4: 127, 0, 0, 1, port: server.port)
+        let first = try SocketViewer(of: server, watching: hub, at: address)
+        try first.connect()
+        let idr = Pictures.idr(20_000, captured: now())
+        hub.publish(idr, epoch: 1, arrival: now())
+        try eventually("the first picture") {
+            first.pump()
+            return first.shows(idr)
+        }
+
+        // As if it had written the first one's address into its datagram.
+        let intruder = try SocketViewer(of: server, watching: hub, at: address)
+        var foreign = intruder.viewer.checkRequest()
+        foreign.transaction = 4711
+        func isAnswered(_ request: CheckRequest) -> Bool {
+            let number = withUnsafeBytes(of: request.transaction.bigEndian) { Array($0) }
+            return first.viewer.replies.contains { Array($0.transactionID.bytes.suffix(8)) == number }
+        }
+        first.send(foreign.bytes)
+
+        // What the first one asks for still comes: a picture whose beginning was lost.
+        var lost = 0
+        first.loses = { datagram in
+            guard DatagramKind(of: datagram) == .rtp, lost == 0 else { return false }
+            lost = 1
+            return true
+        }
+        let repaired = Pictures.delta(8_000, seed: 1, captured: now())
+        hub.publish(repaired, epoch: 1, arrival: now())
+        try eventually("the picture whose beginning was lost") {
+            first.pump()
+            return first.shows(repaired)
+        }
+        #expect(lost == 1 && !isAnswered(foreign) && first.viewer.strangeDatagrams == 0)
+        first.viewer.close()
+        first.pump()
+        try eventually("the first one's end") { first.end != nil }
+        #expect(first.end == "the peer closed the connection")
+
+        try eventually("an answer to the second one's check") {
+            first.send(foreign.bytes)
+            first.pump()
+            return isAnswered(foreign)
+        }
+    }
+}
