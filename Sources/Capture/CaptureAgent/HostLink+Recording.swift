@@ -21,9 +21,9 @@ extension HostLink {
     ) throws(CaptureError) {
         if !isLegacy { recorder?.add(encoder.encode(.picture(notice)), .extended) }
         do throws(LinkError) {
-            for set in picture.encoded.isIDR ? sets : [] {
+            for set in sets {
                 var message = ByteWriter(capacity: set.count + 44)
-                try appendHeader(of: set.count, picture.captureTime, isLast: false, to: &message)
+                try encoder.appendStart(ofNALUnit: set.count, picture.captureTime, isLast: false, to: &message)
                 message.append(set)
                 recorder?.add(message.bytes, encoder.form)
             }
@@ -31,7 +31,7 @@ extension HostLink {
                 let bytes = picture.encoded[index].bytes
                 var message = ByteWriter(capacity: bytes.count + 44)
                 let isLast = index == picture.encoded.count - 1
-                try appendHeader(of: bytes.count, picture.captureTime, isLast: isLast, to: &message)
+                try encoder.appendStart(ofNALUnit: bytes.count, picture.captureTime, isLast: isLast, to: &message)
                 message.append(bytes)
                 recorder?.add(message.bytes, encoder.form)
             }

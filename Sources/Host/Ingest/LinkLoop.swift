@@ -101,7 +101,7 @@ final class LinkLoop {
 
     /// A capture that hangs must not keep the one out that was started in its place.
     private func endSilentPeer(now: MonotonicTime) -> Bool {
-        guard let silent = peers.first(where: { $0.isSilent(for: silencePatience, now: now) }) else {
+        guard let silent = peers.first(where: { $0.isSilent(now: now) }) else {
             // It tries again every two seconds: said once for as long as the same one holds the track.
             if !hasToldOfRefusal { log.warning("link: a second capture is turned away: one is connected already") }
             hasToldOfRefusal = true

@@ -15,25 +15,16 @@ final class LinkPeer {
     private let source: LinkSource
     private let recording: PeerRecording?
     private var decoder = MessageDecoder()
-    private var assembler = AccessUnitAssembler()
+    private var pictures: PeerPictures
     private var pointer = LinkPointer()
     private let encoder = MessageEncoder(epoch: 0)
     /// Whether its pictures are the track's.
     private(set) var isAttached = false
     private var reason = "capture closed the connection"
     private var greeting = ""
-    private var isReplay = false
-    /// What changes a replay's epochs: a recording may come twice, or of the very capture that was here before it.
-    private let replayNumber = UInt64.random(in: 1 ... .max)
-    private var lastHeard = MonotonicTime.zero
-    /// Since when the peer has been told to run; nil while it may be silent.
-    private var runsSince: MonotonicTime?
+    private var silence: PeerSilence
     /// Whoever has started the capture; told of its silence once.
     private let watcher: LinkWatcher?
-    private let silencePatience: Interval
-    private var hasToldSilence = false
-    /// How late we may look at a silence that counts.
-    private static let lateness = Interval.seconds(1)
     /// What it has to show before anything else; nil where nothing, or it has.
     private var token: LinkToken?
     private let strangersLog: LineBudget
@@ -42,15 +33,8 @@ final class LinkPeer {
     private let isFromListener: Bool
     /// How long it may be silent before its first message.
     private static let strangersPatience = Interval.seconds(8)
-    /// Its clock, where that may not be ours; nil while there is nothing to ask.
-    private var clock: PeerClock?
-    private var hasToldClock = false
     /// Asked where another source is attached already: whether that one had to go, because it is silent.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
-    private var loggedFaults: UInt64 = 0
-    /// A line for each fault could be thousands a second.
-    private var faultLineDue = MonotonicTime.zero
-    private static let faultLinePeriod = Interval.seconds(1)
     /// Set once the peer was told the end: until then it may take to hear of it.
     private var closesBy: MonotonicTime?
     /// A peer that is still writing when we close never reads why: its next write fails first.
@@ -72,7 +56,9 @@ final class LinkPeer {
         strangersLog: LineBudget
     ) {
         self.watcher = watcher
-        self.silencePatience = silencePatience
+        silence = PeerSilence(patience: silencePatience)
+        pictures = PeerPictures(
+            isElsewhere: connection.remote != nil, replayNumber: UInt64.random(in: 1 ... .max), log: log)
         self.connection = connection
         self.ingest = ingest
         self.log = log
@@ -99,17 +85,14 @@ final class LinkPeer {
 
     var deadline: MonotonicTime? {
         if let closesBy { return closesBy }
-        let faultLine = assembler.counters.faults == loggedFaults ? nil : faultLineDue
-        let silence = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
-        return [assembler.nextDeadline, faultLine, silence, silenceDeadline, clock?.nextPing].compactMap { $0 }.min()
+        let firstWord = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
+        return [pictures.deadline, firstWord, silenceDeadline].compactMap { $0 }.min()
     }
 
-    /// When a capture that is watched will have been silent for too long; nil where it may be, or that was told.
-    private var silenceDeadline: MonotonicTime? {
-        guard watcher != nil, !hasToldSilence, isAttached, source.canMakeIDR, let runsSince else { return nil }
-        // A moment later, where it is longer than the patience.
-        return max(lastHeard, runsSince) + silencePatience + .milliseconds(1)
-    }
+    /// When the silence of a capture that is watched will be told.
+    private var silenceDeadline: MonotonicTime? { watcher != nil && isToBeHeard ? silence.deadline : nil }
+    /// Whether it sends something while it runs.
+    private var isToBeHeard: Bool { isAttached && source.canMakeIDR }
 
     /// Reads what has come and hands on what it completes.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
@@ -122,17 +105,16 @@ final class LinkPeer {
             case .wouldBlock:
                 return
             case .closed:
-                assembler.finish()
+                pictures.finish()
                 deliver(now: now)
                 try decoder.finish()
                 finish()
             case .bytes(let count):
-                lastHeard = now
-                hasToldSilence = false
+                silence.heard(at: now)
                 decoder.push(buffer[..<count])
                 // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
                 defer { recording?.take(buffer[..<count], at: now) }
-                assembler.bytesArrived(at: now)
+                pictures.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
@@ -179,34 +161,20 @@ final class LinkPeer {
             return
         }
         // Its time is that of the very moment: what the thread did since it woke up is no part of the way.
-        if let time = clock?.pingIfDue(monotonicNow()) { send(.ping(time)) }
-        if let deadline = assembler.nextDeadline, deadline <= now {
-            assembler.timeout(now)
-            deliver(now: now)
-        }
-        logFaults(now)
+        if let time = pictures.pingIfDue(monotonicNow()) { send(.ping(time)) }
+        if pictures.timeoutIfDue(now) { deliver(now: now) }
+        pictures.logFaults(now)
         // A capture that doesn't read: what it is to be told waits in the source, the latest of each kind.
         for message in connection.hasPending ? [] : source.takeMessages() where decoder.form == .extended {
-            if message == .resume, runsSince == nil { runsSince = now }
-            if message == .pause { runsSince = nil }
+            if message == .resume { silence.told(toRun: true, at: now) }
+            if message == .pause { silence.told(toRun: false, at: now) }
             send(message)
         }
-        if let watcher, let silenceDeadline, silenceDeadline <= now {
-            if now - silenceDeadline > Self.lateness {
-                // We have been stopped ourselves (Ctrl-Z, a machine that slept), and capture perhaps with us.
-                lastHeard = now
-            } else {
-                hasToldSilence = true
-                watcher.onEvent(.silent(silencePatience))
-            }
-        }
+        if let watcher, isToBeHeard, silence.tellIfDue(now) { watcher.onEvent(.silent(silence.patience)) }
     }
 
-    /// Whether a source that should run, and then sends a picture each 2.5 s, has sent nothing for `patience`: it hangs.
-    func isSilent(for patience: Interval, now: MonotonicTime) -> Bool {
-        guard isAttached, source.canMakeIDR, let runsSince else { return false }
-        return now - max(lastHeard, runsSince) > patience
-    }
+    /// Whether a source that should run, and then sends a picture each 2.5 s, hangs.
+    func isSilent(now: MonotonicTime) -> Bool { isToBeHeard && silence.isTooLong(now) }
 
     /// Tells the peer why, and ends the connection as soon as the peer has heard it, or in a second.
     func end(_ endReason: EndReason, _ text: String) {
@@ -275,10 +243,10 @@ final class LinkPeer {
             }
             // What it is it says once: a slow disk holds a replay back, and must not begin to with a capture.
             if greeting.isEmpty {
-                isReplay = hello.role == .replay
-                recording?.isLossless = isReplay
+                pictures.isReplay = hello.role == .replay
+                recording?.isLossless = pictures.isReplay
             }
-            if remote != nil, !isReplay, clock == nil { clock = PeerClock() }
+            pictures.greeted()
             source.makesIDRs.store(hello.canMakeIDR)
             source.pointerTeller.store(hello.tellsPointer)
             source.hasBothChromaFormats.store(hello.changesChroma)
@@ -286,7 +254,7 @@ final class LinkPeer {
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }
         case .pong(let echo):
-            takePong(echo, now)
+            if let timing = pictures.take(echo, now) { source.timing = timing }
         case .end(let notice):
             reason = notice.text.isEmpty ? "\(notice.reason)" : notice.text
         case .size(let size):
@@ -313,49 +281,14 @@ final class LinkPeer {
         // Not before the source is attached: a capture may begin with it.
         if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
         for report in pointer.take(message) { ingest.report(report, from: source) }
-        assembler.add(message, at: now)
+        pictures.add(message, at: now)
         deliver(now: now)
         return true
     }
 
     private func deliver(now: MonotonicTime) {
-        while let assembled = assembler.next() {
-            let unit = placed(assembled.accessUnit, now)
-            ingest.deliver(unit, epoch: isReplay ? assembled.epoch ^ replayNumber : assembled.epoch, arrival: now)
-        }
-        logFaults(now)
-    }
-
-    /// The unit with its capture time on our clock, or without one.
-    private func placed(_ unit: AccessUnit, _ now: MonotonicTime) -> AccessUnit {
-        // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
-        if isReplay { return unit.withoutCaptureTime }
-        guard remote != nil else { return unit }
-        return unit.withCaptureTime(unit.captureTime.flatMap { clock?.ours($0, now: now) })
-    }
-
-    private func takePong(_ echo: ClockEcho, _ now: MonotonicTime) {
-        clock?.take(echo, arrival: now)
-        guard let timing = clock?.timing(now) else { return }
-        source.timing = timing
-        let hasJumped = clock?.hasJumped() ?? false
-        let words = "\(timing.roundTrip.inMilliseconds) there and back, its clock is ours \(timing.clockOffset.signed)"
-        if hasJumped {
-            log.warning("link: a clock has jumped; capture is \(words)")
-        } else if !hasToldClock {
-            log.info("link: capture is \(words)")
-        } else {
-            log.debug("link: capture is \(words)")
-        }
-        hasToldClock = true
-    }
-
-    private func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
-        let faults = assembler.counters.faults
-        if faults == loggedFaults || now < faultLineDue && !isLast { return }
-        log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
-        loggedFaults = faults
-        faultLineDue = now + Self.faultLinePeriod
+        while let (unit, epoch) = pictures.next(now) { ingest.deliver(unit, epoch: epoch, arrival: now) }
+        pictures.logFaults(now)
     }
 
     private func send(_ message: LinkMessage) {
@@ -369,7 +302,7 @@ final class LinkPeer {
     }
 
     private func detach() {
-        logFaults(monotonicNow(), isLast: true)
+        pictures.logFaults(monotonicNow(), isLast: true)
         guard isAttached else { return }
         isAttached = false
         let reason = watcher?.endReason ?? reason

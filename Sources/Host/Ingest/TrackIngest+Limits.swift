@@ -15,27 +15,23 @@ public struct SourceLimits: Hashable, Sendable {
         self.frameRate = frameRate
         self.bitRate = bitRate
     }
-
-    // What says "no limit" to a source that has been given one: more than any allows itself.
-    fileprivate static let mostBits = BitRate(bitsPerSecond: 1_000_000_000)
-    fileprivate static let mostPictures = FrameRate(framesPerSecond: 120)
 }
 
 /// What people ask of a source while it runs, and what it tells of its work.
 extension TrackIngest {
     /// Sets what the source may make and send at most: told to the one that is there, and to those that come after it.
     public func limit(_ limits: SourceLimits) {
-        demand.withLock { $0.limits = limits }
+        attachment.withLock { $0.demand.limits = limits }
         tellSource()
     }
 
     /// What a person has allowed at most.
-    public var limits: SourceLimits { demand.withLock { $0.limits } }
+    public var limits: SourceLimits { attachment.withLock { $0.demand.limits } }
 
     /// Asks the source to make finer than usual what stands still; false where there is none.
     @discardableResult
     public func sharpen() -> Bool {
-        let source = demand.withLock { $0.source }
+        let source = attachment.withLock { $0.source }
         source?.sharpen()
         return source != nil
     }
@@ -44,33 +40,20 @@ extension TrackIngest {
     /// once it is older than 5 s: a source that runs tells it at least every 2.5 s.
     public var statistics: CaptureStatistics? {
         let now = monotonicNow()
-        return demand.withLock { demand in
-            var statistics = demand.statistics
-            if now - demand.statisticsArrival > .seconds(5) { statistics?.recent = nil }
+        return attachment.withLock { attachment in
+            var statistics = attachment.statistics
+            if now - attachment.statisticsArrival > .seconds(5) { statistics?.recent = nil }
             return statistics
         }
     }
 
     /// `source` tells of its work.
     func statisticsChanged(of source: any PictureSource, to statistics: CaptureStatistics, now: MonotonicTime) {
-        demand.withLock { demand in
-            guard demand.source === source else { return }
-            demand.statistics = statistics
-            demand.statisticsArrival = now
+        attachment.withLock { attachment in
+            guard attachment.source === source else { return }
+            attachment.statistics = statistics
+            attachment.statisticsArrival = now
         }
-    }
-}
-
-extension TrackIngest.Demand {
-    /// The bit rate that the source is to be told; nil where there is nothing to say.
-    var wantedRate: BitRate? {
-        if let limit = limits.bitRate { return min(limit, rate ?? limit) }
-        return rate ?? (toldRate == nil ? nil : SourceLimits.mostBits)
-    }
-
-    /// The same of the frame rate.
-    var wantedFrameRate: FrameRate? {
-        limits.frameRate ?? (toldFrameRate == nil ? nil : SourceLimits.mostPictures)
     }
 }
 

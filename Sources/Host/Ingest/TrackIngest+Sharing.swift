@@ -22,9 +22,9 @@ extension TrackIngest {
             let isHeld = decide(way.gate.pause)
             let needsIDR = way.gate.hold(isHeld)
             if isHeld { hub.forgetCache() }
-            let source = demand.withLock { demand in
-                demand.pause = way.gate.pause
-                return demand.source
+            let source = attachment.withLock { attachment in
+                attachment.pause = way.gate.pause
+                return attachment.source
             }
             // Within the lock: of two that come at once the source hears the same last word as the gate.
             source?.setHeld(isHeld)
@@ -38,10 +38,10 @@ extension TrackIngest {
     /// `source` says whether it shows the screen; what it sends next is an IDR picture.
     public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
         way.withLock { way in
-            let isAttached = demand.withLock { demand in
-                guard demand.source === source else { return false }
+            let isAttached = attachment.withLock { attachment in
+                guard attachment.source === source else { return false }
                 way.gate.sourceSays(sharing)
-                demand.pause = way.gate.pause
+                attachment.pause = way.gate.pause
                 return true
             }
             guard isAttached else { return }
@@ -54,9 +54,9 @@ extension TrackIngest {
 
     /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
     func announceState() {
-        let isOurs = demand.withLock { demand in
-            defer { demand.isAnnouncing = true }
-            return !demand.isAnnouncing
+        let isOurs = attachment.withLock { attachment in
+            defer { attachment.isAnnouncing = true }
+            return !attachment.isAnnouncing
         }
         guard isOurs else { return }
         while let (state, pointer) = nextAnnouncement() {
@@ -68,13 +68,13 @@ extension TrackIngest {
     }
 
     private func nextAnnouncement() -> (SourceState, PointerReport?)? {
-        demand.withLock { demand in
-            guard demand.announced != demand.state else {
-                demand.isAnnouncing = false
+        attachment.withLock { attachment in
+            guard attachment.announced != attachment.state else {
+                attachment.isAnnouncing = false
                 return nil
             }
-            demand.announced = demand.state
-            return (demand.state, demand.pointer)
+            attachment.announced = attachment.state
+            return (attachment.state, attachment.pointer)
         }
     }
 }

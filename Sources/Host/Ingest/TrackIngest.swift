@@ -13,28 +13,15 @@ public final class TrackIngest: TrackSource {
     /// Where the track's readers are.
     public let hub: TrackHub
 
-    let way: Mutex<Way>
-    let demand: Mutex<Demand>
+    let way: Mutex<TrackWay>
+    let attachment: Mutex<Attachment>
     private let tap: DecodeTap
     let onStateChange: @Sendable (SourceState) -> Void
     let onPointer: @Sendable (PointerReport) -> Void
     private let log: EventLog
 
-    /// Who carries the track, and how far the source is. The lock also orders the two threads that may publish.
-    struct Way {
-        /// Whether the host's own encoder carries the track; else the source's own pictures do.
-        var isCarriedByHost = false
-        /// Counts the source's units.
-        var delivered: UInt64 = 0
-        /// The last of them that was an IDR.
-        var lastIDR: UInt64 = 0
-        /// What of it viewers may see.
-        var gate = SharingGate()
-        /// Whether the pointer is drawn in the last picture that was published; nil before the first.
-        var isPointerDrawn: Bool?
-    }
-
-    struct Demand {
+    /// The source that is there, and what is known and wanted of it.
+    struct Attachment {
         var source: (any PictureSource)?
         /// Whether a source is there; with `pause`, what viewers are told.
         var presence = SourceState.waiting
@@ -44,17 +31,9 @@ public final class TrackIngest: TrackSource {
         var announced = SourceState.waiting
         /// Whether some thread is telling it now; it looks again before it stops.
         var isAnnouncing = false
-        var viewers = 0
-        var snapshots = 0
-        /// Whether what the source sends is recorded.
-        var isRecorded = false
-        /// What the viewers' paths carry; nil until that is known.
-        var rate: BitRate?
-        /// What a person allows at most.
-        var limits = SourceLimits()
-        /// What the source was told last of both; nil where nothing yet.
-        var toldRate: BitRate?
-        var toldFrameRate: FrameRate?
+        var demand = SourceDemand()
+        /// Whether some thread is telling the source now; it looks again before it stops.
+        var isTelling = false
         /// What the source has said of its work.
         var statistics: CaptureStatistics?
         var statisticsArrival = MonotonicTime.zero
@@ -62,16 +41,6 @@ public final class TrackIngest: TrackSource {
         var pointer: PointerReport?
         /// How the pointer is to get to who watches.
         var pointerMode = PointerMode.drawn
-        /// What the source was told last: to run or to pause; nil where nothing yet.
-        var told: Bool?
-        /// The chroma format that the source was told last, or that it began with.
-        var toldChroma = ChromaFormat.yuv444
-        /// Whether some thread is telling the source now; it looks again before it stops.
-        var isTelling = false
-        /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
-        var runningSince: MonotonicTime?
-
-        var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
         var state: SourceState {
             if presence == .live, let pause { .paused(pause) } else { presence }
@@ -93,8 +62,8 @@ public final class TrackIngest: TrackSource {
         self.log = log
         self.onStateChange = onStateChange
         self.onPointer = onPointer
-        way = Mutex(Way())
-        demand = Mutex(Demand())
+        way = Mutex(TrackWay())
+        attachment = Mutex(Attachment())
         tap = try DecodeTap(log: log)
         tap.connect(
             onFailure: { [weak self] in self?.decodingFailed() },
@@ -113,18 +82,14 @@ public final class TrackIngest: TrackSource {
     /// Makes `source` the one whose pictures are taken. There is one at a time: false where another is still there.
     public func attach(_ source: any PictureSource) -> Bool {
         let isTaken = way.withLock { way in
-            demand.withLock { demand in
-                guard demand.source == nil else { return false }
-                demand.source = source
-                demand.presence = .live
-                demand.told = nil
-                demand.toldChroma = .yuv444
-                demand.toldRate = nil
-                demand.toldFrameRate = nil
-                demand.statistics = nil
-                demand.runningSince = nil
+            attachment.withLock { attachment in
+                guard attachment.source == nil else { return false }
+                attachment.source = source
+                attachment.presence = .live
+                attachment.statistics = nil
+                attachment.demand.sourceCame()
                 way.gate.sourceCame()
-                demand.pause = way.gate.pause
+                attachment.pause = way.gate.pause
                 if way.gate.isHeld { source.setHeld(true) }
                 return true
             }
@@ -133,7 +98,7 @@ public final class TrackIngest: TrackSource {
         hub.forgetChroma()
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
-        let mode = demand.withLock { $0.pointerMode }
+        let mode = attachment.withLock { $0.pointerMode }
         if source.tellsPointer { source.setPointerMode(mode) }
         onPointer(.ability(tellsPointer: source.tellsPointer))
         announceState()
@@ -142,7 +107,7 @@ public final class TrackIngest: TrackSource {
 
     /// `source` has said what it can do only after it was attached.
     public func abilitiesChanged(of source: any PictureSource) {
-        let (isAttached, mode) = demand.withLock { ($0.source === source, $0.pointerMode) }
+        let (isAttached, mode) = attachment.withLock { ($0.source === source, $0.pointerMode) }
         guard isAttached else { return }
         tap.sourceChanged(canMakeIDR: source.canMakeIDR)
         tellSource()
@@ -152,20 +117,20 @@ public final class TrackIngest: TrackSource {
 
     /// Passes on what `source` says of the pointer, where that is the track's source.
     public func report(_ report: PointerReport, from source: any PictureSource) {
-        let isPassed = demand.withLock { demand in
-            guard demand.source === source else { return false }
+        let isPassed = attachment.withLock { attachment in
+            guard attachment.source === source else { return false }
             guard case .position = report else { return true }
-            demand.pointer = report
-            return demand.pause == nil
+            attachment.pointer = report
+            return attachment.pause == nil
         }
         if isPassed { onPointer(report) }
     }
 
     /// Says how the pointer is to get to who watches: told to the source where that can, and to the next one.
     public func setPointerMode(_ mode: PointerMode) {
-        let source = demand.withLock { demand in
-            demand.pointerMode = mode
-            return demand.source
+        let source = attachment.withLock { attachment in
+            attachment.pointerMode = mode
+            return attachment.source
         }
         if let source, source.tellsPointer { source.setPointerMode(mode) }
     }
@@ -173,12 +138,12 @@ public final class TrackIngest: TrackSource {
     /// `source` went away; its last picture stays on the track.
     public func detach(_ source: any PictureSource, reason: String) {
         let state = SourceState.gone(since: monotonicNow(), reason: reason)
-        let wasAttached = demand.withLock { demand in
-            guard demand.source === source else { return false }
-            demand.source = nil
-            demand.presence = state
-            demand.pointer = nil
-            demand.statistics = nil
+        let wasAttached = attachment.withLock { attachment in
+            guard attachment.source === source else { return false }
+            attachment.source = nil
+            attachment.presence = state
+            attachment.pointer = nil
+            attachment.statistics = nil
             return true
         }
         guard wasAttached else { return }
@@ -194,12 +159,7 @@ public final class TrackIngest: TrackSource {
     public func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
         tap.awaitRoom(for: unit)
         let isBlind = way.withLock { way in
-            way.delivered += 1
-            if unit.isIDR {
-                way.isCarriedByHost = false
-                way.lastIDR = way.delivered
-            }
-            if !way.isCarriedByHost, way.gate.passes(isIDR: unit.isIDR, fromSource: true) {
+            if way.takesFromSource(isIDR: unit.isIDR) {
                 publish(unit, epoch: epoch, arrival: arrival, on: &way)
             }
             return !tap.take(DecodeTap.Delivery(unit: unit, epoch: epoch, arrival: arrival, number: way.delivered))
@@ -209,16 +169,16 @@ public final class TrackIngest: TrackSource {
     }
 
     /// How far away the source is, where it is on another machine and that is known.
-    public var sourceTiming: SourceTiming? { demand.withLock { $0.source }?.timing }
+    public var sourceTiming: SourceTiming? { attachment.withLock { $0.source }?.timing }
 
     /// What the source does now.
-    public var state: SourceState { demand.withLock { $0.state } }
+    public var state: SourceState { attachment.withLock { $0.state } }
 
     // MARK: The readers' side
 
     public func keyFrameWanted() {
         guard way.withLock({ $0.gate.takesIDR }) else { return }
-        let source = demand.withLock { $0.source }
+        let source = attachment.withLock { $0.source }
         if let source, source.canMakeIDR {
             source.requestIDR()
             // A source that hangs must not keep a viewer waiting for good.
@@ -229,30 +189,30 @@ public final class TrackIngest: TrackSource {
     }
 
     public var chromaAbility: ChromaAbility {
-        let source = demand.withLock { $0.source }
+        let source = attachment.withLock { $0.source }
         return source.map { $0.changesChroma ? .changing : .fixed } ?? .absent
     }
 
     public func wantedChromaChanged() { tellSource() }
 
     public func pictureWanted() {
-        let source = demand.withLock { $0.told == true ? $0.source : nil }
+        let source = attachment.withLock { $0.demand.toldRunning == true ? $0.source : nil }
         source?.requestPicture()
     }
 
     public func targetBitRateChanged(to rate: BitRate) {
-        demand.withLock { $0.rate = rate }
+        attachment.withLock { $0.demand.rate = rate }
         tellSource()
     }
 
     public func viewersChanged(to _: Int) {
-        let isFirst = demand.withLock { demand in
+        let isFirst = attachment.withLock { attachment in
             // Two threads may tell of two changes in the wrong order: what counts is how many there are now.
             let count = hub.viewers
             // Who records has kept the source awake.
-            let wasAsleep = demand.viewers == 0 && !demand.isRecorded
-            let isFirst = wasAsleep && count > 0 && demand.source?.restsUnwatched == true
-            demand.viewers = count
+            let wasAsleep = attachment.demand.viewers == 0 && !attachment.demand.isRecorded
+            let isFirst = wasAsleep && count > 0 && attachment.source?.restsUnwatched == true
+            attachment.demand.viewers = count
             return isFirst
         }
         tellSource()
@@ -265,7 +225,7 @@ public final class TrackIngest: TrackSource {
 
     /// Says whether what the source sends is recorded: who records counts as a viewer, for whom the source doesn't pause.
     public func setRecorded(_ isRecorded: Bool) {
-        demand.withLock { $0.isRecorded = isRecorded }
+        attachment.withLock { $0.demand.isRecorded = isRecorded }
         tellSource()
     }
 
@@ -279,64 +239,53 @@ public final class TrackIngest: TrackSource {
             completion(nil)
             return
         }
-        demand.withLock { $0.snapshots += 1 }
+        attachment.withLock { $0.demand.snapshots += 1 }
         tellSource()
-        let from = demand.withLock { $0.source?.canMakeIDR == true ? $0.runningSince : nil }
+        let from = attachment.withLock { $0.source?.canMakeIDR == true ? $0.demand.runningSince : nil }
         tap.snapshot(from: from, until: now + patience) { [weak self] picture in
             // The sharer may have paused meanwhile, and this be what was on the screen before.
             let isShown = self?.way.withLock { $0.gate.isOpen } ?? false
             completion(isShown ? picture : nil)
-            self?.demand.withLock { $0.snapshots -= 1 }
+            self?.attachment.withLock { $0.demand.snapshots -= 1 }
             self?.tellSource()
         }
     }
 
-    /// Tells the source its chroma format, its rates, and to run or to pause, one thread at a time and outside the lock: the last word is always the right one.
+    /// Tells the source its chroma format, its rates, and to run or to pause, one thread at a time and outside the lock: the
+    /// last word is always the right one.
     func tellSource() {
-        let isOurs = demand.withLock { demand in
-            defer { demand.isTelling = true }
-            return !demand.isTelling
+        let isOurs = attachment.withLock { attachment in
+            defer { attachment.isTelling = true }
+            return !attachment.isTelling
         }
         guard isOurs else { return }
-        while let word = nextWord() { word() }
+        while let (word, source) = nextWord() { tell(word, to: source) }
     }
 
     /// What the source has to be told; nil, and nobody is telling any more, where it knows all.
-    private func nextWord() -> (() -> Void)? {
-        demand.withLock { demand -> (@Sendable () -> Void)? in
-            guard let source = demand.source else {
-                demand.isTelling = false
+    private func nextWord() -> (SourceDemand.Word, any PictureSource)? {
+        attachment.withLock { attachment in
+            guard let source = attachment.source,
+                let word = attachment.demand.nextWord(
+                    chroma: source.changesChroma ? hub.wantedChroma : nil, now: monotonicNow())
+            else {
+                attachment.isTelling = false
                 return nil
             }
-            // First: a source that is woken shall begin in the right format.
-            let chroma = hub.wantedChroma
-            if source.changesChroma, demand.toldChroma != chroma {
-                demand.toldChroma = chroma
-                return { [log] in
-                    log.info(
-                        chroma == .yuv420
-                            ? "the source is asked for 4:2:0: a viewer has no 4:4:4"
-                            : "the source is asked for 4:4:4 again")
-                    source.setChroma(chroma)
-                }
-            }
-            // A source that comes back finds the paths and the limits as they are.
-            if let rate = demand.wantedRate, demand.toldRate != rate {
-                demand.toldRate = rate
-                return { source.setTargetBitRate(rate) }
-            }
-            if let rate = demand.wantedFrameRate, demand.toldFrameRate != rate {
-                demand.toldFrameRate = rate
-                return { source.setFrameRate(rate) }
-            }
-            guard demand.told != demand.isWanted else {
-                demand.isTelling = false
-                return nil
-            }
-            let isWanted = demand.isWanted
-            demand.told = isWanted
-            if isWanted { demand.runningSince = monotonicNow() }
-            return { source.setRunning(isWanted) }
+            return (word, source)
+        }
+    }
+
+    private func tell(_ word: SourceDemand.Word, to source: any PictureSource) {
+        switch word {
+        case .chroma(let format):
+            log.info(
+                format == .yuv420
+                    ? "the source is asked for 4:2:0: a viewer has no 4:4:4" : "the source is asked for 4:4:4 again")
+            source.setChroma(format)
+        case .bitRate(let rate): source.setTargetBitRate(rate)
+        case .frameRate(let rate): source.setFrameRate(rate)
+        case .running(let isRunning): source.setRunning(isRunning)
         }
     }
 
@@ -346,42 +295,22 @@ public final class TrackIngest: TrackSource {
         hub.requestKeyFrame(now: monotonicNow())
     }
 
-    /// The host's own encoder made a picture of what the source's unit `number` shows: an IDR takes the track over, what
-    /// follows needs that IDR.
+    /// The host's own encoder made a picture of what the source's unit `number` shows.
     ///
-    /// - Returns: whether the host's encoder carries the track now. Not where the source has sent an IDR after that unit.
+    /// - Returns: whether the host's encoder carries the track now.
     private func carryOn(with unit: AccessUnit, epoch: UInt64, number: UInt64) -> Bool {
         defer { hub.passOnKeptRequest(now: monotonicNow()) }
         return way.withLock { way in
-            guard way.lastIDR <= number, way.isCarriedByHost || unit.isIDR,
-                way.gate.passes(isIDR: unit.isIDR, fromSource: false)
-            else { return false }
-            if !way.isCarriedByHost { log.info("the source makes no IDR now: the host's own encoder carries on") }
-            way.isCarriedByHost = true
+            let wasCarried = way.isCarriedByHost
+            guard way.takesFromHost(isIDR: unit.isIDR, number: number) else { return false }
+            if !wasCarried { log.info("the source makes no IDR now: the host's own encoder carries on") }
             publish(unit, epoch: epoch, arrival: monotonicNow(), on: &way)
             return true
         }
     }
 
-    private func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime, on way: inout Way) {
+    private func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime, on way: inout TrackWay) {
         hub.publish(unit, epoch: epoch, arrival: arrival)
-        guard way.isPointerDrawn != unit.isPointerDrawn else { return }
-        way.isPointerDrawn = unit.isPointerDrawn
-        onPointer(.pictures(areDrawn: unit.isPointerDrawn))
-    }
-}
-
-/// Why a track could not begin.
-public enum IngestError: Error, Sendable, CustomStringConvertible {
-    /// The system refused a thread or a descriptor.
-    case system(String)
-    /// The link could not be opened.
-    case link(String)
-
-    public var description: String {
-        switch self {
-        case .system(let what): what
-        case .link(let what): what
-        }
+        if way.publishes(isPointerDrawn: unit.isPointerDrawn) { onPointer(.pictures(areDrawn: unit.isPointerDrawn)) }
     }
 }

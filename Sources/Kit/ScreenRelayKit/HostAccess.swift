@@ -19,6 +19,30 @@ extension RoomAccess {
     }
 }
 
+extension SignallingConfiguration {
+    /// What a host's configuration says of addresses, rooms and who gets in; the first room has `firstTrack`.
+    ///
+    /// - Throws: what is wrong with the certificate.
+    init(_ configuration: HostConfiguration, firstTrack: any RoomMedia) throws(SignallingError) {
+        let access = RoomAccess.rules(of: configuration)
+        let first = RoomConfiguration(
+            name: configuration.room, access: access(configuration.token, configuration.presentingToken),
+            media: firstTrack)
+        let further = configuration.furtherRooms.map {
+            RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
+        }
+        self.init(listen: configuration.listen, rooms: [first] + further)
+        tls = try configuration.certificate.map { (certificate) throws(SignallingError) in
+            try TLSCertificate(certificate)
+        }
+        allowedOrigins = configuration.allowedOrigins
+        alsoOtherJoined = configuration.alsoOtherJoined
+        lan = configuration.isOpenToNetwork
+        hostNames = configuration.hostNames
+        administration = configuration.administration
+    }
+}
+
 extension TLSCertificate {
     convenience init(_ certificate: ServerCertificate) throws(SignallingError) {
         try self.init(pem: certificate.pem, names: certificate.names)

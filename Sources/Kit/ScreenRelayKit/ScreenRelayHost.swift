@@ -3,10 +3,8 @@ public import Ingest
 public import LinkTransport
 import MediaTypes
 import Rooms
-import STUN
 public import SecureTransport
 public import Signalling
-import Synchronization
 public import Threading
 public import WebRTC
 
@@ -32,15 +30,7 @@ public final class ScreenRelayHost: Sendable {
     private let media: MediaServer
     let signalling: SignallingServer
     let log: EventLog
-    private let sharing: Mutex<Sharing>
-
-    /// What holds for every track, also for those that come later.
-    private struct Sharing {
-        /// In the order they came, the first one first.
-        var tracks: [HostedTrack]
-        var isHeld = false
-        var limits = SourceLimits()
-    }
+    private let hosted: HostTracks
 
     /// Starts a host without a source. `onSourceChange` is told when one comes to the first track or goes, on the source's
     /// thread; `onVisit` who comes into a room and leaves it, on the signalling thread. They must not block.
@@ -67,39 +57,22 @@ public final class ScreenRelayHost: Sendable {
             media.stop()
             throw error
         }
-        sharing = Mutex(Sharing(tracks: [firstTrack]))
-        let access = RoomAccess.rules(of: configuration)
-        var signallingConfiguration = SignallingConfiguration(
-            listen: configuration.listen,
-            rooms: [
-                RoomConfiguration(
-                    name: configuration.room, access: access(configuration.token, configuration.presentingToken),
-                    media: firstTrack.bridge)
-            ]
-                + configuration.furtherRooms.map {
-                    RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
-                })
+        hosted = HostTracks(first: firstTrack)
+        let publishing = RoomPublishing(media: media, log: log)
+        var signallingConfiguration: SignallingConfiguration
         do throws(SignallingError) {
-            signallingConfiguration.tls = try configuration.certificate.map { (certificate) throws(SignallingError) in
-                try TLSCertificate(certificate)
-            }
+            signallingConfiguration = try SignallingConfiguration(configuration, firstTrack: firstTrack.bridge)
         } catch {
             media.stop()
             throw .signalling(error)
         }
-        signallingConfiguration.allowedOrigins = configuration.allowedOrigins
-        signallingConfiguration.alsoOtherJoined = configuration.alsoOtherJoined
         // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
-        signallingConfiguration.lan = configuration.isOpenToNetwork
-        signallingConfiguration.hostNames = configuration.hostNames
         let clock = media
         signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.onEvent = onVisit
-        let publishing = RoomPublishing(media: media, log: log)
         signallingConfiguration.publishing = publishing
-        signallingConfiguration.administration = configuration.administration
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
             try signalling.start()
@@ -136,69 +109,32 @@ public final class ScreenRelayHost: Sendable {
 
     /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. For the machine itself where the host is on
     /// loopback, else for others in its network.
-    public var link: String {
-        let address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
-        let isWildcard = address.address == "::" || address.address == "0.0.0.0"
-        var host = address.address
-        if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
-        // A browser believes a certificate for its own names alone.
-        if let certificate = configuration.certificate, !certificate.covers(address: host) {
-            host = certificate.names.first ?? host
-        }
-        return link(host: host, port: address.port)
-    }
+    public var link: String { links.first }
 
     /// The links for those who reach the host by an advertised address, where its HTTP port is forwarded under its number.
-    public var advertisedLinks: [String] {
-        configuration.advertised.map { link(host: $0.host, port: addresses.first?.port ?? 0) }
-    }
+    public var advertisedLinks: [String] { links.advertised }
 
     /// What somebody needs who is to present by WHIP, in words, for each room that may be presented in.
-    public var presenting: [String] {
-        let rooms =
-            [(room, configuration.presentingToken)] + configuration.furtherRooms.map { ($0.name, $0.presentingToken) }
-        return rooms.compactMap { room, token in
-            token.map { "WHIP to \(link.prefix { $0 != "#" })whip/\(room) with the bearer token \($0)" }
-        }
-    }
+    public var presenting: [String] { links.presenting }
 
     /// The names of the rooms beside the first.
     public var furtherRooms: [String] { configuration.furtherRooms.map(\.name) }
 
     /// The link that opens the page of one of the rooms, as ``link``; nil where there is no such room.
-    public func link(to room: String) -> String? {
-        if room == self.room { return link }
-        guard let wanted = configuration.furtherRooms.first(where: { $0.name == room }) else { return nil }
-        return "\(link.prefix { $0 != "#" })#\(key(wanted.name, wanted.token))"
-    }
+    public func link(to room: String) -> String? { links.link(to: room) }
 
-    private func link(host: String, port: UInt16) -> String {
-        let scheme = configuration.certificate == nil ? "http" : "https"
-        return "\(scheme)://\(ListenAddress(address: host, port: port))/#\(key(room, configuration.token))"
-    }
-
-    private func key(_ room: String, _ token: String?) -> String {
-        token.map { "\(room),\($0)" } ?? room
-    }
+    private var links: RoomLinks { RoomLinks(configuration, addresses: addresses) }
 
     /// Shows viewers nothing of any track until ``resume()``: a source that can sends a slate, another one's pictures are
     /// held back. Pages say so.
-    public func pause() { hold(true) }
+    public func pause() { hosted.hold(true) }
 
     /// Shows all again, also where the sharer has paused at the source.
-    public func resume() { hold(false) }
+    public func resume() { hosted.hold(false) }
 
     /// Pauses, or goes on where the first track's sharer has paused.
     public func togglePause() {
-        hold(firstTrack.ingest.toggleHold())
-    }
-
-    private func hold(_ isHeld: Bool) {
-        let tracks = sharing.withLock { sharing in
-            sharing.isHeld = isHeld
-            return sharing.tracks
-        }
-        for track in tracks { track.ingest.hold(isHeld) }
+        hosted.hold(firstTrack.ingest.toggleHold())
     }
 
     /// What the first track's source does now, as viewers are told.
@@ -212,15 +148,11 @@ public final class ScreenRelayHost: Sendable {
     /// Sets what each source may make and send at most, also those that come after it; an application's own track is told the
     /// bit rate alone.
     public func limit(_ limits: SourceLimits) {
-        let tracks = sharing.withLock { sharing in
-            sharing.limits = limits
-            return sharing.tracks
-        }
-        for track in tracks { track.ingest.limit(limits) }
+        hosted.limit(limits)
     }
 
     /// What ``limit(_:)`` has set.
-    public var limits: SourceLimits { sharing.withLock { $0.limits } }
+    public var limits: SourceLimits { hosted.limits }
 
     /// Has every capture code once more, finer than usual, what stands still on its screen; false where there is no source.
     @discardableResult
@@ -268,12 +200,10 @@ public final class ScreenRelayHost: Sendable {
 
 extension ScreenRelayHost {
     /// The tracks of all rooms, in the order they came.
-    public var tracks: [HostedTrack] { sharing.withLock { $0.tracks } }
+    public var tracks: [HostedTrack] { hosted.all }
 
     /// The track of that name; nil where there is none.
-    public func track(_ name: String, in room: String) -> HostedTrack? {
-        tracks.first { $0.name == name && $0.room == room }
-    }
+    public func track(_ name: String, in room: String) -> HostedTrack? { hosted[name, in: room] }
 
     /// Adds a track to one of the rooms; who is there is told. It is paused and limited as the others are.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
@@ -290,19 +220,7 @@ extension ScreenRelayHost {
             throw refuse("there is no such room")
         }
         let track = try HostedTrack(name, room: room, endsUnpublished: endsUnpublished, media: media, log: log)
-        let refusal = sharing.withLock { sharing -> String? in
-            let others = sharing.tracks.filter { $0.room == room }
-            if others.contains(where: { $0.name == name }) { return "the room has a track of that name already" }
-            if others.count >= RoomDirectory.trackLimit {
-                return "the room has \(RoomDirectory.trackLimit) tracks, and takes no more"
-            }
-            sharing.tracks.append(track)
-            if sharing.isHeld { track.ingest.hold(true) }
-            track.ingest.limit(sharing.limits)
-            // Under the lock, so that the signalling thread hears of tracks that come and go in the same order.
-            signalling.addTrack(name, media: track.bridge, room: room)
-            return nil
-        }
+        let refusal = hosted.add(track) { signalling.addTrack(name, media: track.bridge, room: room) }
         if let refusal { throw refuse(refusal) }
         track.connect(signalling)
         return track
@@ -310,12 +228,7 @@ extension ScreenRelayHost {
 
     /// Takes a track out of its room; who watches it is told. End its source before. The first track stays.
     public func removeTrack(_ name: String, from room: String) {
-        let removed = sharing.withLock { sharing -> HostedTrack? in
-            let index = sharing.tracks.firstIndex { $0.name == name && $0.room == room && $0 !== firstTrack }
-            guard let index else { return nil }
-            signalling.removeTrack(name, room: room)
-            return sharing.tracks.remove(at: index)
-        }
+        let removed = hosted.remove(name, from: room) { signalling.removeTrack(name, room: room) }
         removed?.stop()
     }
 }

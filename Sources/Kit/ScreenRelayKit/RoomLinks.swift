@@ -1,0 +1,64 @@
+import STUN
+import SecureTransport
+import Signalling
+import WebRTC
+
+/// The links that open the pages of a host's rooms: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`.
+struct RoomLinks {
+    private let configuration: HostConfiguration
+    /// Where HTTP really listens.
+    private let address: ListenAddress
+
+    /// - Parameter addresses: where HTTP really listens; the first one is what links name.
+    init(_ configuration: HostConfiguration, addresses: [ListenAddress]) {
+        self.configuration = configuration
+        address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
+    }
+
+    /// The first room's: for the machine itself where the host is on loopback, else for others in its network.
+    var first: String {
+        let isWildcard = address.address == "::" || address.address == "0.0.0.0"
+        var host = address.address
+        if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        // A browser believes a certificate for its own names alone.
+        if let certificate = configuration.certificate, !certificate.covers(address: host) {
+            host = certificate.names.first ?? host
+        }
+        return link(host: host)
+    }
+
+    /// The first room's for those who reach the host by an advertised address, where its HTTP port is forwarded under its
+    /// number.
+    var advertised: [String] {
+        configuration.advertised.map { link(host: $0.host) }
+    }
+
+    /// One room's, as `first`; nil where there is no such room.
+    func link(to room: String) -> String? {
+        if room == configuration.room { return first }
+        guard let wanted = configuration.furtherRooms.first(where: { $0.name == room }) else { return nil }
+        return "\(page)#\(key(wanted.name, wanted.token))"
+    }
+
+    /// What somebody needs who is to present by WHIP, in words, for each room that may be presented in.
+    var presenting: [String] {
+        let rooms =
+            [(configuration.room, configuration.presentingToken)]
+            + configuration.furtherRooms.map { ($0.name, $0.presentingToken) }
+        return rooms.compactMap { room, token in
+            token.map { "WHIP to \(page)whip/\(room) with the bearer token \($0)" }
+        }
+    }
+
+    private var page: Substring { first.prefix { $0 != "#" } }
+
+    private func link(host: String) -> String {
+        let scheme = configuration.certificate == nil ? "http" : "https"
+        let address = ListenAddress(address: host, port: address.port)
+        return "\(scheme)://\(address)/#\(key(configuration.room, configuration.token))"
+    }
+
+    private func key(_ room: String, _ token: String?) -> String {
+        token.map { "\(room),\($0)" } ?? room
+    }
+}

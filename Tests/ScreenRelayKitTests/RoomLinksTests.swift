@@ -1,0 +1,69 @@
+import STUN
+import Signalling
+import Testing
+
+@testable import ScreenRelayKit
+
+@Suite("The links of a host's rooms")
+struct RoomLinksTests {
+    private func configuration(_ change: (inout HostConfiguration) -> Void = { _ in }) -> HostConfiguration {
+        var configuration = HostConfiguration()
+        configuration.room = "desk"
+        configuration.token = "secret"
+        change(&configuration)
+        return configuration
+    }
+
+    private let loopback = [
+        ListenAddress(address: "127.0.0.1", port: 8080), ListenAddress(address: "192.0.2.7", port: 8081),
+    ]
+
+    @Test("name the first address that is listened on, in brackets where it is IPv6, and the token where there is one")
+    func first() {
+        #expect(RoomLinks(configuration(), addresses: loopback).first == "http://127.0.0.1:8080/#desk,secret")
+        let six = [ListenAddress(address: "2001:db8::7", port: 80)]
+        #expect(RoomLinks(configuration(), addresses: six).first == "http://[2001:db8::7]:80/#desk,secret")
+        let open = configuration { $0.token = nil }
+        #expect(RoomLinks(open, addresses: loopback).first == "http://127.0.0.1:8080/#desk")
+    }
+
+    @Test("never name a wildcard, which nobody can reach")
+    func wildcard() {
+        for address in ["0.0.0.0", "::"] {
+            let link = RoomLinks(configuration(), addresses: [ListenAddress(address: address, port: 8080)]).first
+            #expect(link.hasSuffix(":8080/#desk,secret"))
+            #expect(!link.contains("0.0.0.0") && !link.contains("[::]"))
+        }
+    }
+
+    @Test("name advertised addresses with the port of HTTP, not of the media")
+    func advertised() {
+        let configuration = configuration { $0.advertised = [TransportAddress(ipv4: 203, 0, 113, 5, port: 9000)] }
+        #expect(RoomLinks(configuration, addresses: loopback).advertised == ["http://203.0.113.5:8080/#desk,secret"])
+        #expect(RoomLinks(self.configuration(), addresses: loopback).advertised.isEmpty)
+    }
+
+    @Test("are one for each room, with its own token, and none for a room that isn't there")
+    func rooms() {
+        let links = RoomLinks(
+            configuration {
+                $0.furtherRooms = [HostRoom(name: "attic", token: "other"), HostRoom(name: "hall", token: nil)]
+            }, addresses: loopback)
+        #expect(links.link(to: "desk") == links.first)
+        #expect(links.link(to: "attic") == "http://127.0.0.1:8080/#attic,other")
+        #expect(links.link(to: "hall") == "http://127.0.0.1:8080/#hall")
+        #expect(links.link(to: "cellar") == nil)
+    }
+
+    @Test("say how to present, in the rooms that may be presented in")
+    func presenting() {
+        let links = RoomLinks(
+            configuration {
+                $0.furtherRooms = [
+                    HostRoom(name: "attic", token: "other", presentingToken: "show"),
+                    HostRoom(name: "hall", token: nil),
+                ]
+            }, addresses: loopback)
+        #expect(links.presenting == ["WHIP to http://127.0.0.1:8080/whip/attic with the bearer token show"])
+    }
+}
