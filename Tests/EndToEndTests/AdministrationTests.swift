@@ -26,12 +26,7 @@ extension EndToEnd {
         func document() throws {
             let folder = try TemporaryFolder()
             let file = folder.file("admin")
-            let host = try RunningProgram(
-                "screenrelay",
-                [
-                    "host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0",
-                    "--admin-token-file", file,
-                ])
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--admin-token-file", file])
             let link = try host.printedLink()
             var status = stat()
             #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -13,8 +13,7 @@ extension EndToEnd {
         func rules() throws {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")
-            let waiting = try RunningProgram(
-                "screenrelay", ["host", "--link", address, "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let waiting = try RunningProgram.host(address)
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
             let page = try browser.newPage()

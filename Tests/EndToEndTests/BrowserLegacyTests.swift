@@ -25,9 +25,7 @@ extension EndToEnd {
             let last = try lastPicture()
             let folder = try TemporaryFolder()
             let path = folder.file("s.sock")
-            let host = try RunningProgram(
-                "screenrelay",
-                ["host", "--link", "unix:" + path, "--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug"])
+            let host = try RunningProgram.host("unix:" + path, ["--log", "debug"])
             let link = try host.printedLink()
             let browser = try Browser.launch()
             let early = try ViewerPage(link, in: browser)

@@ -22,9 +22,7 @@ extension EndToEnd {
             init() throws {
                 folder = try TemporaryFolder()
                 let path = folder.file("s.sock")
-                host = try RunningProgram(
-                    "screenrelay",
-                    ["host", "--link", "unix:" + path, "--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug"])
+                host = try RunningProgram.host("unix:" + path, ["--log", "debug"])
                 link = try host.printedLink()
                 capture = try PointerCapture(path: path)
                 browser = try Browser.launch()

@@ -15,12 +15,8 @@ extension EndToEnd {
         func twoScreens() throws {
             let folder = try TemporaryFolder()
             let links = ["a", "b", "c"].map { "unix:" + folder.file($0) }
-            let host = try RunningProgram(
-                "screenrelay",
-                [
-                    "host", "--link", links[0], "--track", "desk2=\(links[1])", "--track", "attic/cam=\(links[2])",
-                    "--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug",
-                ])
+            let host = try RunningProgram.host(
+                links[0], ["--track", "desk2=\(links[1])", "--track", "attic/cam=\(links[2])", "--log", "debug"])
             defer { host.stop() }
             let link = try host.printedLink()
             let lines = host.output.split(separator: "\n")

@@ -157,9 +157,7 @@ extension EndToEnd {
         @Test("a snapshot that is refused, or has nowhere to go, leaves no file")
         func snapshots() throws {
             let folder = try TemporaryFolder()
-            let host = try RunningProgram(
-                "screenrelay",
-                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
             let link = try host.printedLink()
 
             var run = try CommandLineRun(["screenrelay", "snapshot", link + "x", "-o", folder.file("s.png")])

@@ -7,7 +7,7 @@ import Testing
 
 /// What hosts of these tests are started with: any free ports, and a log that tells everything.
 enum LinkSocket {
-    static let hostOptions = ["--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug"]
+    static let hostOptions = RunningProgram.anyPorts + ["--log", "debug"]
 }
 
 extension EndToEnd {

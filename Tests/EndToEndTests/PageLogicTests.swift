@@ -10,8 +10,7 @@ extension EndToEnd {
         private func inPage(_ cases: [(what: String, module: String, body: String)]) throws {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")
-            let host = try RunningProgram(
-                "screenrelay", ["host", "--link", address, "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let host = try RunningProgram.host(address)
             let browser = try Browser.launch()
             let page = try browser.newPage(try host.printedLink())
             for one in cases {

@@ -16,10 +16,7 @@ extension EndToEnd {
         }
 
         private func host(_ options: [String] = []) throws -> RunningProgram {
-            try RunningProgram(
-                "screenrelay",
-                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"]
-                    + options)
+            try RunningProgram.host("unix:" + folder.file("s.sock"), options)
         }
 
         /// The lines of a host with `--json`, each of which has to be an object.

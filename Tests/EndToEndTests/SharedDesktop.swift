@@ -43,7 +43,6 @@ final class SharedDesktop {
     }
 
     private static let size = PictureSize(width: 640, height: 480)
-    private static let hostOptions = ["--listen", "127.0.0.1:0", "--udp-port", "0", "--log", "debug"]
 
     /// `screenrelay share` over a scene of patches. `inside`: the network that the host runs in.
     init(
@@ -54,7 +53,7 @@ final class SharedDesktop {
         screen = try VirtualScreen(size)
         scene = try Self.startScene(on: screen, sceneOptions)
         host = try RunningProgram(
-            "screenrelay", ["share", "--display", screen.name] + Self.hostOptions + options,
+            "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions + options,
             prefix: network?.prefix ?? [])
         link = try host.printedLink()
     }
@@ -72,7 +71,7 @@ final class SharedDesktop {
         let early = order == .captureFirst ? try Self.startCapture(screen, address) : nil
         // Capture has looked for its host in vain before that is there.
         if let early { try early.waitForLog("waiting for it") }
-        self.hostArguments = ["host", "--link", address] + Self.hostOptions + hostOptions
+        self.hostArguments = ["host", "--link", address] + LinkSocket.hostOptions + hostOptions
         host = try RunningProgram("screenrelay", hostArguments)
         link = try host.printedLink()
         capture = try early ?? Self.startCapture(screen, other ?? address)
@@ -137,6 +136,14 @@ final class RunningProgram {
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 8 << 20)
         child = try ChildProcess(launch)
+    }
+
+    /// Has a host take any free ports.
+    static let anyPorts = ["--listen", "127.0.0.1:0", "--udp-port", "0"]
+
+    /// `screenrelay host` on any ports, which waits for capture at `address`.
+    static func host(_ address: String, _ options: [String] = []) throws -> RunningProgram {
+        try RunningProgram("screenrelay", ["host", "--link", address] + anyPorts + options)
     }
 
     deinit { stop() }

@@ -55,9 +55,7 @@ extension EndToEnd {
         @Test("a host without a capture says that it has none")
         func withoutCapture() throws {
             let folder = try TemporaryFolder()
-            let host = try RunningProgram(
-                "screenrelay",
-                ["host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0"])
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
             _ = try host.printedLink()
             let process = "\(host.child.processID)"
             let run = try CommandLineRun(["screenrelay", "sharpen", "--pid", process])

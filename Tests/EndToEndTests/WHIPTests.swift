@@ -19,12 +19,7 @@ extension EndToEnd {
 
             init() throws {
                 folder = try TemporaryFolder()
-                host = try RunningProgram(
-                    "screenrelay",
-                    [
-                        "host", "--link", "unix:" + folder.file("s.sock"), "--listen", "127.0.0.1:0", "--udp-port", "0",
-                        "--log", "debug", "--presenters",
-                    ])
+                host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--log", "debug", "--presenters"])
                 link = try host.printedLink()
                 address = parts(of: link).address
                 token = try host.presentersToken()

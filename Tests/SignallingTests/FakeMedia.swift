@@ -95,6 +95,14 @@ struct RunningServer: ~Copyable {
         server.stop()
     }
 
+    /// Gives the room a second track, "desk2".
+    func addSecondTrack() throws -> FakeMedia {
+        let media = FakeMedia()
+        server.addTrack("desk2", media: media, room: "desk")
+        try server.waitUntilTaken()
+        return media
+    }
+
     /// One request over a connection of its own.
     func request(
         _ method: String, _ path: String, host: String = "127.0.0.1", _ headers: [String: String] = [:],

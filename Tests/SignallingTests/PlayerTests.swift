@@ -6,29 +6,21 @@ import Testing
 
 @Suite("WHEP")
 struct PlayerTests {
-    private static let offer =
-        "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\n"
     private let bearer = ["Authorization": "Bearer secret"]
     private let fragment = ["Content-Type": "application/trickle-ice-sdpfrag"]
 
     private func open(_ server: borrowing RunningServer) throws -> RawResponse {
         try server.request(
-            "POST", "/whep/desk", bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: Self.offer)
+            "POST", "/whep/desk", bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: EndpointClient.offer
+        )
     }
 
     @Test("an offer is answered with 201, and the session lives until DELETE")
     func session() throws {
         let server = try RunningServer()
         let answer = try open(server)
-        #expect(answer.status == 201)
-        #expect(answer.text == FakeMedia.answer)
-        #expect(answer.headers["content-type"] == "application/sdp")
-        #expect(answer.headers["etag"] == "\"tag1\"")
-        #expect(answer.headers["accept-patch"] == "application/trickle-ice-sdpfrag")
-        let location = try #require(answer.headers["location"])
-        #expect(location.hasPrefix("/whep/desk/"))
-        #expect(location.count == "/whep/desk/".count + 36)
-        #expect(server.media.state.withLock { $0.offers } == [Self.offer])
+        let location = try EndpointClient.location(in: answer, below: "/whep/desk/")
+        #expect(server.media.state.withLock { $0.offers } == [EndpointClient.offer])
         #expect(server.server.audience(of: "desk") == RoomAudience(members: 0, players: 1))
         for method in ["GET", "HEAD"] {
             let look = try server.request(method, location, bearer)
@@ -79,7 +71,7 @@ struct PlayerTests {
     func badOffers() throws {
         let server = try RunningServer()
         let sdp = bearer.merging(["Content-Type": "application/sdp; charset=utf-8"]) { $1 }
-        #expect(try server.request("POST", "/whep/desk", bearer, body: Self.offer).status == 415)
+        #expect(try server.request("POST", "/whep/desk", bearer, body: EndpointClient.offer).status == 415)
         let json = bearer.merging(["Content-Type": "application/json"]) { $1 }
         #expect(try server.request("POST", "/whep/desk", json, body: "{}").status == 415)
         #expect(try server.request("POST", "/whep/desk", sdp, body: "hello").status == 400)
@@ -90,7 +82,7 @@ struct PlayerTests {
         ]
         for (refusal, status) in refusals {
             server.media.state.withLock { $0.refusal = refusal }
-            let answer = try server.request("POST", "/whep/desk", sdp, body: Self.offer)
+            let answer = try server.request("POST", "/whep/desk", sdp, body: EndpointClient.offer)
             #expect(answer.status == status)
             #expect(answer.text == refusal.description + "\n")
         }
@@ -143,7 +135,7 @@ struct PlayerTests {
         }
         let answer = try server.request(
             "POST", "/whep/mein%20B%C3%BCro", bearer.merging(["Content-Type": "application/sdp"]) { $1 },
-            body: Self.offer)
+            body: EndpointClient.offer)
         let location = try #require(answer.headers["location"])
         #expect(location.hasPrefix("/whep/mein%20B%C3%BCro/"))
         #expect(try server.request("DELETE", location, bearer).status == 200)

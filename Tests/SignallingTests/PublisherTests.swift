@@ -50,8 +50,6 @@ final class FakePublishing: TrackPublishing {
 
 @Suite("WHIP")
 struct PublisherTests {
-    private static let offer =
-        "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=ice-ufrag:abcd\r\na=ice-pwd:efghijklmnop\r\n"
     private let bearer = ["Authorization": "Bearer secret"]
     private let publishing = FakePublishing()
 
@@ -65,7 +63,7 @@ struct PublisherTests {
 
     private func post(_ server: borrowing RunningServer, _ path: String = "/whip/desk") throws -> RawResponse {
         try server.request(
-            "POST", path, bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: Self.offer)
+            "POST", path, bearer.merging(["Content-Type": "application/sdp"]) { $1 }, body: EndpointClient.offer)
     }
 
     private func patch(
@@ -80,14 +78,7 @@ struct PublisherTests {
     func session() throws {
         let server = try server()
         let answer = try post(server)
-        #expect(answer.status == 201)
-        #expect(answer.text == FakeMedia.answer)
-        #expect(answer.headers["content-type"] == "application/sdp")
-        #expect(answer.headers["etag"] == "\"tag1\"")
-        #expect(answer.headers["accept-patch"] == "application/trickle-ice-sdpfrag")
-        let location = try #require(answer.headers["location"])
-        #expect(location.hasPrefix("/whip/desk/screen/"))
-        #expect(location.count == "/whip/desk/screen/".count + 36)
+        let location = try EndpointClient.location(in: answer, below: "/whip/desk/screen/")
         #expect(try server.request("GET", location, bearer).status == 204)
         #expect(try server.request("POST", location, bearer, body: "x").status == 405)
 
@@ -112,12 +103,12 @@ struct PublisherTests {
         let server = try server()
         let sdp = ["Content-Type": "application/sdp"]
         for path in ["/whip/desk", "/whip/desk/screen", "/whip/attic"] {
-            #expect(try server.request("POST", path, sdp, body: Self.offer).status == 401)
+            #expect(try server.request("POST", path, sdp, body: EndpointClient.offer).status == 401)
             let wrong = sdp.merging(["Authorization": "Bearer wrong"]) { $1 }
-            #expect(try server.request("POST", path, wrong, body: Self.offer).status == 401)
+            #expect(try server.request("POST", path, wrong, body: EndpointClient.offer).status == 401)
         }
         let viewer = try server.request(
-            "POST", "/whip/desk", sdp.merging(["Authorization": "Bearer audience"]) { $1 }, body: Self.offer)
+            "POST", "/whip/desk", sdp.merging(["Authorization": "Bearer audience"]) { $1 }, body: EndpointClient.offer)
         #expect(viewer.status == 403)
         #expect(viewer.text == "this token is for viewing\n")
         let location = try #require(try post(server).headers["location"])
@@ -131,7 +122,7 @@ struct PublisherTests {
     func badOffers() throws {
         let server = try server()
         let sdp = bearer.merging(["Content-Type": "application/sdp"]) { $1 }
-        #expect(try server.request("POST", "/whip/desk", bearer, body: Self.offer).status == 415)
+        #expect(try server.request("POST", "/whip/desk", bearer, body: EndpointClient.offer).status == 415)
         #expect(try server.request("POST", "/whip/desk", sdp, body: "hello").status == 400)
         #expect(try server.request("POST", "/whip/desk", sdp, body: "").status == 400)
         let refusals: [(PublishingRefusal, Int)] = [

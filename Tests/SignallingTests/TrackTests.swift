@@ -61,9 +61,7 @@ struct TrackTests {
     @Test("a second offer for a track ends the first session of that track alone")
     func secondOffer() throws {
         let server = try RunningServer()
-        let other = FakeMedia()
-        server.server.addTrack("desk2", media: other, room: "desk")
-        try server.server.waitUntilTaken()
+        let other = try server.addSecondTrack()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         #expect(try client.next(event: "_state")["track"] as? String == "desk2")
@@ -81,10 +79,8 @@ struct TrackTests {
     @Test("players and snapshots ask for a track by its name")
     func players() throws {
         let server = try RunningServer()
-        let other = FakeMedia()
+        let other = try server.addSecondTrack()
         other.state.withLock { $0.picture = .success([1, 2, 3]) }
-        server.server.addTrack("desk2", media: other, room: "desk")
-        try server.server.waitUntilTaken()
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         let answer = try server.request("POST", "/whep/desk?track=desk2", headers, body: "v=0\r\n")
         #expect(answer.status == 201)
@@ -123,9 +119,7 @@ struct TrackTests {
     @Test("a page hears of the pointers of the tracks that it watches")
     func pointers() throws {
         let server = try RunningServer()
-        let other = FakeMedia()
-        server.server.addTrack("desk2", media: other, room: "desk")
-        try server.server.waitUntilTaken()
+        _ = try server.addSecondTrack()
         let client = try WebSocketClient(port: server.port)
         let (_, host) = try client.joinAsViewer("desk,secret")
         _ = try client.next(event: "_state")

@@ -118,8 +118,4 @@ public enum Answers {
     private static func pairs(_ count: Int) -> String {
         Array(repeating: "A9", count: count).joined(separator: ":")
     }
-
-    private static func crlf(_ text: String) -> String {
-        text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
-    }
 }

@@ -222,8 +222,9 @@ public enum Offers {
         a=fingerprint:SHA-256 \(fingerprint.lowercased())
         a=setup:passive
         """
+}
 
-    private static func crlf(_ text: String) -> String {
-        text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
-    }
+/// A description with the lines' ends that the specification wants.
+func crlf(_ text: String) -> String {
+    text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
 }

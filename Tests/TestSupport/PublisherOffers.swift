@@ -166,8 +166,4 @@ public enum PublisherOffers {
         a=setup:actpass
 
         """)
-
-    private static func crlf(_ text: String) -> String {
-        text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
-    }
 }

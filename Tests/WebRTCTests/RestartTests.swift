@@ -66,16 +66,8 @@ struct RestartTests {
     @Test("pictures follow the new generation to another address, once that is nominated")
     func address() throws {
         let (rig, peer, _) = try restarting()
-        let old = peer.path
         useNew(peer.viewer)
-        peer.path.peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
-        peer.viewer.check(nominates: false)
-        rig.run(for: .milliseconds(20))
-        rig.publish { Pictures.delta(500, seed: 1, captured: $0) }
-        #expect(peer.link.media.last?.path == old)
-        peer.viewer.check(nominates: true)
-        rig.run(for: .milliseconds(20))
-        rig.publish { Pictures.delta(500, seed: 2, captured: $0) }
+        rig.move(peer)
         rig.run(for: .milliseconds(50))
         #expect(peer.link.media.last?.path == peer.path)
         #expect(peer.wholePictures == rig.published.map(\.contents))

@@ -95,27 +95,58 @@ final class Rig {
 
     /// Lets `interval` pass, and all that falls into it happen.
     func run(for interval: Interval) {
-        let end = now + interval
-        var steps = 0
-        while true {
-            let next = peers.map { $0.nextEvent(now: now) }.min() ?? .distantFuture
-            guard next <= end else { break }
-            steps = next > now ? 0 : steps + 1
-            guard steps < 100_000 else {
-                Issue.record("the session never comes to rest")
-                break
-            }
-            now = max(now, next)
+        now = passTime(from: now, for: interval) { now in
+            peers.map { $0.nextEvent(now: now) }.min() ?? .distantFuture
+        } step: { now in
+            self.now = now
             updateFeed()
             for peer in peers { peer.step(now: now) }
         }
-        now = max(now, end)
+    }
+
+    /// Has `peer` try another address and then nominate it: pictures follow, and not before that.
+    func move(_ peer: RigPeer) {
+        let old = peer.path
+        peer.path.peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        peer.viewer.check(nominates: false)
+        run(for: .milliseconds(20))
+        publish { Pictures.delta(500, seed: 1, captured: $0) }
+        #expect(peer.link.media.last?.path == old)
+        peer.viewer.check(nominates: true)
+        run(for: .milliseconds(20))
+        publish { Pictures.delta(500, seed: 2, captured: $0) }
     }
 
     private func updateFeed() {
         guard feed.update(now: now) else { return }
         for peer in peers where peer.session.isConnected { peer.advance(now: now) }
     }
+}
+
+/// Goes from event to event for `interval`; when it is then.
+///
+/// - Parameters:
+///   - next: when the next event is due.
+///   - step: has what is due by then happen.
+func passTime(
+    from start: MonotonicTime, for interval: Interval, next: (_ now: MonotonicTime) -> MonotonicTime,
+    step: (_ now: MonotonicTime) -> Void
+) -> MonotonicTime {
+    let end = start + interval
+    var now = start
+    var steps = 0
+    while true {
+        let due = next(now)
+        guard due <= end else { break }
+        steps = due > now ? 0 : steps + 1
+        guard steps < 100_000 else {
+            Issue.record("the session never comes to rest")
+            break
+        }
+        now = max(now, due)
+        step(now)
+    }
+    return max(now, end)
 }
 
 /// A session, the viewer at its other end, and what is between them.

@@ -115,15 +115,7 @@ struct SessionLifeTests {
         let peer = try rig.join()
         rig.publish { Pictures.idr(5_000, captured: $0) }
         rig.run(for: .seconds(1))
-        let old = peer.path
-        peer.path.peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
-        peer.viewer.check(nominates: false)
-        rig.run(for: .milliseconds(20))
-        rig.publish { Pictures.delta(500, seed: 1, captured: $0) }
-        #expect(peer.link.media.last?.path == old)
-        peer.viewer.check(nominates: true)
-        rig.run(for: .milliseconds(20))
-        rig.publish { Pictures.delta(500, seed: 2, captured: $0) }
+        rig.move(peer)
         #expect(peer.link.media.last?.path == peer.path)
     }
 

@@ -6,17 +6,15 @@ import Testing
 import X11Capture
 
 private let secret = SceneColor(0xFF, 0, 0xFF)
-private let screenSize = PictureSize(width: 400, height: 300)
-private let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
 
 @Suite("hidden windows", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct HiddenWindowTests {
     @Test(
         "no picture has a pixel of a hidden window while it comes, moves, is raised and goes", arguments: [true, false])
     func never(usesDamage: Bool) throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(all, color: 0x0000FF)
+        client.fill(TestScreen.all, color: 0x0000FF)
         let cover = client.window(PixelRectangle(x: 50, y: 50, width: 100, height: 100), color: 0x00FF00)
         let capture = try ScreenCapture(
             display: screen.name, hidden: [.title("Passwords")], usesDamage: usesDamage, drawsPointer: false)
@@ -39,7 +37,7 @@ struct HiddenWindowTests {
         client.map(window)
         try follow()
         client.destroy(window)
-        client.fill(all, color: 0x0000FF)
+        client.fill(TestScreen.all, color: 0x0000FF)
         let later = try settle()
         for y in 0..<300 { for x in 0..<400 { #expect(later.color(x, y) == SceneColor(0, 0, 0xFF)) } }
 
@@ -106,9 +104,9 @@ struct HiddenWindowTests {
 
     @Test("a window in a frame hides its frame, also where its title comes late; the place shows again when it is gone")
     func frames() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(all, color: 0x0000FF)
+        client.fill(TestScreen.all, color: 0x0000FF)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 200, height: 150)),
             hidden: [.title("secret")], drawsPointer: false)
@@ -125,7 +123,7 @@ struct HiddenWindowTests {
         #expect(picture.color(0, 0) == SceneColor(0, 0, 0) && picture.color(49, 49) == SceneColor(0, 0, 0))
         #expect(picture.color(50, 50) == SceneColor(0, 0, 0xFF))
         client.destroy(frame)
-        client.fill(all, color: 0x0000FF)
+        client.fill(TestScreen.all, color: 0x0000FF)
         try update()
         #expect(picture.color(0, 0) == SceneColor(0, 0, 0xFF))
 

@@ -4,13 +4,11 @@ import TestSupport
 import Testing
 import X11Capture
 
-private let screenSize = PictureSize(width: 400, height: 300)
-
 @Suite("pointer apart", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct PointerTests {
     @Test("motion wakes us once, is followed at 30 looks a second at most, and rest costs nothing but a slow check")
     func motion() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
@@ -63,7 +61,7 @@ struct PointerTests {
 
     @Test("a second in which nothing happens costs at most two wake-ups and a few tenths of a millisecond")
     func idle() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name)
@@ -92,7 +90,7 @@ struct PointerTests {
 
     @Test("no motion is lost between two looks and the return to rest")
     func nothingLost() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
@@ -120,7 +118,7 @@ struct PointerTests {
 
     @Test("a warp, which makes no event, is found by the slow check")
     func warp() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 100, y: 100, width: 50, height: 50)),
@@ -138,7 +136,7 @@ struct PointerTests {
 
     @Test("a shape is given once, and again when it changes")
     func shape() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
         client.showPointer(at: (10, 10))
@@ -164,7 +162,7 @@ struct PointerTests {
 
     @Test("switching the pointer on or off is a change of the place where it is, once")
     func switching() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.fill(PixelRectangle(x: 0, y: 0, width: 400, height: 300), color: 0x0000FF)
         client.showPointer(at: (100, 100))
@@ -199,7 +197,7 @@ struct PointerTests {
 
     @Test("without XInput the pointer is polled: 30 times a second in motion, twice at rest")
     func polling() throws {
-        let screen = try VirtualScreen(screenSize, options: ["-extension", "XInputExtension"])
+        let screen = try VirtualScreen(TestScreen.size, options: ["-extension", "XInputExtension"])
         let client = try DisplayClient(screen.name)
         // Some servers don't let go of XInput; then there is nothing to see here.
         client.showPointer(at: (10, 10))
@@ -212,7 +210,7 @@ struct PointerTests {
 
     @Test("where the server has no room for a second connection, a warning says so, and looks are timed by us")
     func refusedConnection() throws {
-        let screen = try VirtualScreen(screenSize, options: ["-maxclients", "64"])
+        let screen = try VirtualScreen(TestScreen.size, options: ["-maxclients", "64"])
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         var others: [DisplayClient] = []
@@ -231,7 +229,7 @@ struct PointerTests {
 
     @Test("without SYNC looks are timed by us")
     func withoutSync() throws {
-        let screen = try VirtualScreen(screenSize, options: ["-extension", "SYNC"])
+        let screen = try VirtualScreen(TestScreen.size, options: ["-extension", "SYNC"])
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
@@ -257,7 +255,7 @@ struct PointerTests {
 
     @Test("the server's end is noticed at once, also in the middle of motion", arguments: [false, true])
     func serverGone(isMoving: Bool) throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
@@ -278,7 +276,7 @@ struct PointerTests {
 
     @Test("motion while nobody looks wakes us for an event or those on their way, and is seen by the next look")
     func unwatched() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (10, 10))
         let capture = try ScreenCapture(display: screen.name, drawsPointer: false)

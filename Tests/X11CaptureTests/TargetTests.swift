@@ -4,40 +4,35 @@ import TestSupport
 import Testing
 import X11Capture
 
-private let red = SceneColor(0xFF, 0, 0)
-private let green = SceneColor(0, 0xFF, 0)
-private let blue = SceneColor(0, 0, 0xFF)
-private let black = SceneColor(0, 0, 0)
-private let screenSize = PictureSize(width: 400, height: 300)
-private let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
-
 @Suite("X11 capture of a part of the screen", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct PartTests {
     @Test("a region is cut to the screen, has coordinates of its own, and is black where the screen no longer is")
     func region() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(all, color: 0xFF0000)
+        client.fill(TestScreen.all, color: 0xFF0000)
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 300, y: 200, width: 500, height: 500)),
             drawsPointer: false)
         #expect(capture.size == PictureSize(width: 100, height: 100))
         var picture = try GrabbedPicture(capture)
-        #expect(picture.color(0, 0) == red && picture.color(99, 99) == red)
+        #expect(picture.color(0, 0) == TestScreen.red && picture.color(99, 99) == TestScreen.red)
         client.fill(PixelRectangle(x: 290, y: 190, width: 20, height: 20), color: 0x00FF00)
         let area = try eventually("damage") { try someChanges(capture) }
         #expect(area.rectangles == [PixelRectangle(x: 0, y: 0, width: 10, height: 10)])
         try picture.update(capture, area)
-        #expect(picture.color(9, 9) == green && picture.color(10, 10) == red)
+        #expect(picture.color(9, 9) == TestScreen.green && picture.color(10, 10) == TestScreen.red)
         try screen.resize(to: PictureSize(width: 351, height: 251))
         try eventually("the news of it") {
             let isResized = try capture.readEvents()
             #expect(!isResized)
             return capture.isIncomplete
         }
-        client.fill(all, color: 0xFF0000)
+        client.fill(TestScreen.all, color: 0xFF0000)
         try picture.update(capture, capture.takeChanges())
-        #expect(picture.color(50, 50) == red && picture.color(51, 50) == black && picture.color(50, 51) == black)
+        #expect(
+            picture.color(50, 50) == TestScreen.red && picture.color(51, 50) == TestScreen.black
+                && picture.color(50, 51) == TestScreen.black)
         try screen.resize(to: PictureSize(width: 300, height: 200))
         let error = #expect(throws: X11CaptureError.self) {
             try eventually("an error") { try capture.readEvents() }
@@ -51,13 +46,13 @@ struct PartTests {
 
     @Test("a region outside of the screen is refused, however large its numbers are")
     func regionOutside() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         for region in [
             PixelRectangle(x: 400, y: 0, width: 10, height: 10), PixelRectangle(x: -10, y: 0, width: 10, height: 10),
             PixelRectangle(x: 0, y: 0, width: 0, height: 10), PixelRectangle(x: .max, y: 0, width: .max, height: 1),
             PixelRectangle(x: .min, y: .min, width: .min, height: .min),
         ] {
-            #expect(throws: X11CaptureError.regionOutside(region, screen: screenSize)) {
+            #expect(throws: X11CaptureError.regionOutside(region, screen: TestScreen.size)) {
                 try ScreenCapture(display: screen.name, target: .region(region))
             }
         }
@@ -65,9 +60,9 @@ struct PartTests {
 
     @Test("a monitor is followed as it moves, changes its size, goes and comes back; one that isn't there is refused")
     func monitor() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
-        client.fill(all, color: 0xFF0000)
+        client.fill(TestScreen.all, color: 0xFF0000)
         client.fill(PixelRectangle(x: 200, y: 0, width: 200, height: 300), color: 0x0000FF)
         client.setMonitor("LEFT", PixelRectangle(x: 0, y: 0, width: 200, height: 300))
         let error = #expect(throws: X11CaptureError.self) {
@@ -76,7 +71,7 @@ struct PartTests {
         #expect(error?.description.contains("LEFT") == true)
         let capture = try ScreenCapture(display: screen.name, target: .monitor("LEFT"), drawsPointer: false)
         #expect(capture.size == PictureSize(width: 200, height: 300))
-        #expect(try GrabbedPicture(capture).color(199, 299) == red)
+        #expect(try GrabbedPicture(capture).color(199, 299) == TestScreen.red)
         // The same size elsewhere: no other size, but all pixels anew.
         client.setMonitor("LEFT", PixelRectangle(x: 200, y: 0, width: 200, height: 300))
         try eventually("the move") {
@@ -84,12 +79,12 @@ struct PartTests {
             #expect(!isResized)
             return capture.isIncomplete
         }
-        #expect(try GrabbedPicture(capture).color(0, 0) == blue)
+        #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.blue)
         client.setMonitor("LEFT", PixelRectangle(x: 190, y: 10, width: 100, height: 50))
         try eventually("the new size") { try capture.readEvents() }
         #expect(capture.size == PictureSize(width: 100, height: 50))
         let picture = try GrabbedPicture(capture)
-        #expect(picture.color(9, 0) == red && picture.color(10, 49) == blue)
+        #expect(picture.color(9, 0) == TestScreen.red && picture.color(10, 49) == TestScreen.blue)
         client.deleteMonitor("LEFT")
         try eventually("its end") {
             _ = try capture.readEvents()
@@ -102,7 +97,7 @@ struct PartTests {
             _ = try capture.readEvents()
             return !capture.isWaiting
         }
-        #expect(try GrabbedPicture(capture).color(0, 0) == red)
+        #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.red)
         client.deleteMonitor("LEFT")
         #expect(throws: X11CaptureError.monitorGone("LEFT")) {
             try eventually("an error") { try capture.readEvents() }
@@ -111,9 +106,9 @@ struct PartTests {
 
     @Test("a monitor that is switched off is not taken for a name that is wrong")
     func monitorOff() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let name = try #require(try ScreenCapture.listing(display: screen.name).monitors.first).name
-        #expect(try ScreenCapture(display: screen.name, target: .monitor(name)).size == screenSize)
+        #expect(try ScreenCapture(display: screen.name, target: .monitor(name)).size == TestScreen.size)
         // Turns the outputs off.
         try screen.resize(to: PictureSize(width: 300, height: 200))
         #expect(throws: X11CaptureError.monitorGone(name)) {
@@ -123,7 +118,7 @@ struct PartTests {
 
     @Test("a listing names what there is, and makes titles harmless")
     func listing() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.setMonitor("DP-1", PixelRectangle(x: 10, y: 20, width: 100, height: 50), isPrimary: true)
         let area = PixelRectangle(x: 30, y: 40, width: 50, height: 60)
@@ -135,7 +130,7 @@ struct PartTests {
         client.numbers(framed, "WM_STATE", [1, 0])
         client.unmap(plain)
         let listing = try ScreenCapture.listing(display: screen.name)
-        #expect(listing.display == screen.name && listing.screen == screenSize && listing.depth == 24)
+        #expect(listing.display == screen.name && listing.screen == TestScreen.size && listing.depth == 24)
         #expect(
             listing.monitors.contains(
                 DisplayListing.Monitor(

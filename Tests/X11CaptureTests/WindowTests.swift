@@ -5,38 +5,31 @@ import TestSupport
 import Testing
 import X11Capture
 
-private let red = SceneColor(0xFF, 0, 0)
-private let green = SceneColor(0, 0xFF, 0)
-private let blue = SceneColor(0, 0, 0xFF)
-private let black = SceneColor(0, 0, 0)
-private let screenSize = PictureSize(width: 400, height: 300)
-private let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
-
 @Suite("X11 capture of a window", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct WindowTests {
     @Test("a window is seen while covered, moved and resized; it waits while unmapped, and ends when destroyed")
     func life() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one", border: 3)
-        let cover = client.window(all, color: 0x0000FF, title: "another")
+        let cover = client.window(TestScreen.all, color: 0x0000FF, title: "another")
         let capture = try ScreenCapture(
             display: screen.name, target: .window(.title("THE ONE")), drawsPointer: false)
         #expect(capture.size == PictureSize(width: 100, height: 80))
         // What is drawn on it while it is covered is damage, in its own coordinates.
         client.fill(PixelRectangle(x: 0, y: 0, width: 100, height: 80), color: 0xFF0000, on: window)
         var picture = try GrabbedPicture(capture)
-        #expect(picture.color(0, 0) == red && picture.color(99, 79) == red)
+        #expect(picture.color(0, 0) == TestScreen.red && picture.color(99, 79) == TestScreen.red)
         _ = try capture.readEvents()
         _ = try capture.takeChanges()
         client.fill(PixelRectangle(x: 90, y: 70, width: 10, height: 10), color: 0x00FF00, on: window)
         let area = try eventually("damage") { try someChanges(capture) }
         #expect(area.rectangles == [PixelRectangle(x: 90, y: 70, width: 10, height: 10)])
         try picture.update(capture, area)
-        #expect(picture.color(99, 79) == green && picture.color(89, 79) == red)
+        #expect(picture.color(99, 79) == TestScreen.green && picture.color(89, 79) == TestScreen.red)
         // Drawing elsewhere is nothing to it, and neither is a move.
-        client.fill(all, color: 0x123456, on: cover)
+        client.fill(TestScreen.all, color: 0x123456, on: cover)
         #expect(try !capture.readEvents())
         #expect(!capture.mayHaveChanged)
         client.move(window, to: -50, 60)
@@ -47,7 +40,7 @@ struct WindowTests {
         #expect(capture.size == PictureSize(width: 120, height: 61))
         client.fill(PixelRectangle(x: 0, y: 0, width: 120, height: 61), color: 0x00FF00, on: window)
         picture = try GrabbedPicture(capture)
-        #expect(picture.color(0, 0) == green && picture.color(119, 60) == green)
+        #expect(picture.color(0, 0) == TestScreen.green && picture.color(119, 60) == TestScreen.green)
         client.unmap(window)
         try eventually("the wait") {
             _ = try capture.readEvents()
@@ -62,7 +55,7 @@ struct WindowTests {
         }
         #expect(capture.mayHaveChanged)
         client.fill(PixelRectangle(x: 0, y: 0, width: 120, height: 61), color: 0x0000FF, on: window)
-        #expect(try GrabbedPicture(capture).color(60, 30) == blue)
+        #expect(try GrabbedPicture(capture).color(60, 30) == TestScreen.blue)
         client.destroy(window)
         let error = #expect(throws: X11CaptureError.self) {
             try eventually("an error") { try capture.readEvents() }
@@ -72,7 +65,7 @@ struct WindowTests {
 
     @Test("a window in a frame waits while its frame is unmapped")
     func frame() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let frame = client.window(PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0)
         let window = client.window(
@@ -80,7 +73,7 @@ struct WindowTests {
         let capture = try ScreenCapture(
             display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
         client.fill(PixelRectangle(x: 0, y: 0, width: 90, height: 70), color: 0xFF0000, on: window)
-        #expect(try GrabbedPicture(capture).color(0, 0) == red)
+        #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.red)
         client.unmap(frame)
         try eventually("the wait") {
             _ = try capture.readEvents()
@@ -95,7 +88,7 @@ struct WindowTests {
 
     @Test("a window with an alpha channel is captured as its colours say")
     func depth32() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let window = try #require(client.windowWithAlpha(PixelRectangle(x: 20, y: 30, width: 101, height: 80)))
         let area = PixelRectangle(x: 0, y: 0, width: 101, height: 80)
@@ -104,12 +97,12 @@ struct WindowTests {
             display: screen.name, target: .window(.identifier(window)), drawsPointer: false)
         client.fill(area, color: 0x8000_FF00, on: window, withAlpha: true)
         #expect(capture.pixelFormat == .bgrx)
-        #expect(try GrabbedPicture(capture).color(100, 79) == green)
+        #expect(try GrabbedPicture(capture).color(100, 79) == TestScreen.green)
     }
 
     @Test("a window that isn't there, or isn't the only one, or shows nothing, is refused in words that help")
     func refusals() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let area = PixelRectangle(x: 0, y: 0, width: 10, height: 10)
         let windows = (0..<7).map { client.window(area, color: 0, title: "note \($0)", className: "Notes") }
@@ -133,7 +126,7 @@ struct WindowTests {
 
     @Test("without Composite a window's visible part is captured, wherever the window moves")
     func withoutComposite() throws {
-        let screen = try VirtualScreen(screenSize, options: ["-extension", "Composite"])
+        let screen = try VirtualScreen(TestScreen.size, options: ["-extension", "Composite"])
         let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
@@ -142,18 +135,20 @@ struct WindowTests {
             display: screen.name, target: .window(.identifier(window)), drawsPointer: false,
             onWarning: { warnings.append($0) })
         #expect(warnings.count == 1)
-        #expect(try GrabbedPicture(capture).color(99, 79) == red)
+        #expect(try GrabbedPicture(capture).color(99, 79) == TestScreen.red)
         client.move(window, to: -50, -40)
         _ = try capture.readEvents()
         let picture = try GrabbedPicture(capture)
-        #expect(picture.color(49, 79) == black && picture.color(50, 39) == black && picture.color(50, 40) == red)
+        #expect(
+            picture.color(49, 79) == TestScreen.black && picture.color(50, 39) == TestScreen.black
+                && picture.color(50, 40) == TestScreen.red)
         client.destroy(window)
         #expect(throws: X11CaptureError.self) { try eventually("an error") { try capture.readEvents() } }
     }
 
     @Test("200 new sizes of a window, and as many of the screen, leave nothing behind")
     func noLeak() throws {
-        let screen = try VirtualScreen(screenSize)
+        let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         let window = client.window(
             PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")

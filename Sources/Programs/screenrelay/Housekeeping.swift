@@ -88,10 +88,7 @@ enum Housekeeping {
         pages += set.commands.map { (set.manualName(of: $0), set.manualPage(of: $0)) }
         for (name, page) in pages {
             let path = "\(folder)/\(name).1"
-            let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-            var isWritten = file >= 0 && writeAll(Array(page.utf8), to: file)
-            if file >= 0, close(file) != 0 { isWritten = false }
-            if !isWritten {
+            if !writeFile(Array(page.utf8), to: path) {
                 return Program.fail("--output \(folder): \(path): \(String(cString: strerror(errno)))", .cannotWrite)
             }
         }

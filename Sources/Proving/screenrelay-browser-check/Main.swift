@@ -45,22 +45,14 @@ enum BrowserCheckProgram {
         let problem = try check.run(until: ContinuousClock.now + .seconds(seconds))
 
         StandardStreams.print(check.summary)
-        try writeFile(path, try page.screenshot())
+        guard writeFile(try page.screenshot(), to: path) else {
+            throw UsageError(
+                "--screenshot \(path): can't be written: \(String(cString: strerror(errno)))", exitCode: .system)
+        }
         StandardStreams.print("screenshot: \(path)\n")
         guard let problem else { return .success }
         StandardStreams.printError(problem, program: program)
         return .unavailable
-    }
-
-    private static func writeFile(_ path: String, _ bytes: [UInt8]) throws(UsageError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw cannotWrite(path) }
-        defer { close(descriptor) }
-        guard writeAll(bytes, to: descriptor) else { throw cannotWrite(path) }
-    }
-
-    private static func cannotWrite(_ path: String) -> UsageError {
-        UsageError("--screenshot \(path): can't be written: \(String(cString: strerror(errno)))", exitCode: .system)
     }
 }
 

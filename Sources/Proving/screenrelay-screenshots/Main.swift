@@ -44,7 +44,10 @@ enum ScreenshotsProgram {
                 try page.navigate(link)
                 try state.reach(on: page)
                 let path = "\(folder)/\(state.rawValue)-\(screen.name)-\(isDark ? "dark" : "light").png"
-                try writeFile(path, try page.screenshot())
+                guard writeFile(try page.screenshot(), to: path) else {
+                    throw UsageError(
+                        "--folder: \(path) can't be written: \(String(cString: strerror(errno)))", exitCode: .system)
+                }
                 StandardStreams.print(path + "\n")
                 if let message = page.consoleErrors.first {
                     StandardStreams.printError("the page's console has an error: \(message)", program: program)
@@ -54,17 +57,6 @@ enum ScreenshotsProgram {
             }
         }
         return .success
-    }
-
-    private static func writeFile(_ path: String, _ bytes: [UInt8]) throws(UsageError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw cannotWrite(path) }
-        defer { close(descriptor) }
-        guard writeAll(bytes, to: descriptor) else { throw cannotWrite(path) }
-    }
-
-    private static func cannotWrite(_ path: String) -> UsageError {
-        UsageError("--folder: \(path) can't be written: \(String(cString: strerror(errno)))", exitCode: .system)
     }
 }
 

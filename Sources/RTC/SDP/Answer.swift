@@ -13,7 +13,7 @@ public struct Answer: Sendable, Equatable {
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
             do throws(SDPError) {
-                accepted = (index, try negotiation.negotiate(section, role: Self.role))
+                accepted = (index, try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering))
                 break
             } catch {
                 firstError = firstError ?? error
@@ -27,38 +27,18 @@ public struct Answer: Sendable, Equatable {
         for (index, section) in offer.media.enumerated() {
             lines +=
                 index == accepted.index
-                ? Self.lines(accepting: section, video, local) : Self.lines(rejecting: section)
+                ? Self.lines(accepting: section, video, local) : section.rejectionLines
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
-    }
-
-    /// Who may choose waits: the peer's first flight then comes over a pair that it has checked.
-    private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole {
-        switch setup {
-        case .actpass, .active, nil: .server
-        case .passive: .client
-        case .some(.holdconn): throw .unsupportedSetup(.holdconn)
-        }
-    }
-
-    private static func lines(rejecting section: MediaDescription) -> [String] {
-        var lines = ["m=\(section.kind) 0 \(section.transport) \(section.formats.first ?? "0")", "c=IN IP4 0.0.0.0"]
-        if let mid = section.mid { lines.append("a=mid:\(mid)") }
-        return lines + ["a=inactive"]
     }
 
     private static func lines(
         accepting section: MediaDescription, _ video: NegotiatedVideo, _ local: LocalDescription
     ) -> [String] {
         let formats = video.formats
-        let payloadTypes = formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }.map { String($0) }
-        var lines = [
-            "m=video \(local.port) \(section.transport) \(payloadTypes.joined(separator: " "))", local.connectionLine,
-        ]
-        if let mid = video.mid { lines.append("a=mid:\(mid)") }
-        lines += ["a=sendonly", "a=rtcp-mux"]
-        if video.hasReducedSizeRTCP { lines.append("a=rtcp-rsize") }
-        lines += local.transportLines(setup: video.dtlsRole == .server ? .passive : .active)
+        var lines = section.acceptanceLines(
+            payloadTypes: formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }, .sendonly,
+            role: video.dtlsRole, local)
 
         for known in ExtensionURI.all {
             guard let id = video.extensions[keyPath: known.path] else { continue }
@@ -77,22 +57,5 @@ public struct Answer: Sendable, Equatable {
                 feedback: format.feedback)
         }
         return lines + local.sourceLines(hasRTX: formats.contains { $0.rtxPayloadType != nil })
-    }
-}
-
-/// The rtpmap, rtcp-fb and fmtp lines of H.264 and its retransmissions.
-enum FormatLines {
-    static func h264(
-        payloadType: UInt8, rtxPayloadType: UInt8?, parameters: String, feedback: NegotiatedVideo.Feedback
-    ) -> [String] {
-        var lines = ["a=rtpmap:\(payloadType) H264/90000"]
-        for known in NegotiatedVideo.Feedback.names where feedback.contains(known.feedback) {
-            lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
-        }
-        lines.append("a=fmtp:\(payloadType) \(parameters)")
-        if let rtxPayloadType {
-            lines += ["a=rtpmap:\(rtxPayloadType) rtx/90000", "a=fmtp:\(rtxPayloadType) apt=\(payloadType)"]
-        }
-        return lines
     }
 }

@@ -52,15 +52,15 @@ public struct LocalDescription: Sendable, Equatable {
         return lines
     }
 
-    /// The lines of the transport, without the m= line: the address that a peer without ICE would use is the first one.
+    /// The lines of the transport, without the m= line and the candidates.
     func transportLines(setup: DTLSSetup) -> [String] {
-        iceLines + ["a=fingerprint:\(fingerprint.text)", "a=setup:\(setup.rawValue)"] + candidateLines
+        iceLines + ["a=fingerprint:\(fingerprint.text)", "a=setup:\(setup.rawValue)"]
     }
 
     /// The lines of the ICE generation.
     var iceLines: [String] { ["a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)"] }
 
-    /// Where we can be reached, all of it.
+    /// Where we can be reached, all of it: the address that a peer without ICE would use is the first one.
     var candidateLines: [String] {
         addresses.enumerated().map { index, address in "a=" + Candidate(host: address, index: index).text }
             + ["a=end-of-candidates"]

@@ -27,7 +27,7 @@ public struct Offer: Sendable, Equatable {
             "m=video \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))", local.connectionLine,
             "a=mid:\(Self.mid)", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
         ]
-        lines += local.transportLines(setup: .actpass)
+        lines += local.transportLines(setup: .actpass) + local.candidateLines
         for (index, known) in ExtensionURI.all.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
         for format in formats {
             lines += FormatLines.h264(

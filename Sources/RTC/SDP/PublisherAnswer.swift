@@ -22,69 +22,38 @@ public struct PublisherAnswer: Sendable, Equatable {
         }
         guard let section = wanted.first(where: { $0.kind == "video" }) else { throw .noVideo }
         let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID, isReceiving: true)
-        video = try negotiation.negotiate(section, role: Self.role)
+        video = try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering)
         let bundle = offer.bundle(of: video.mid)
         guard wanted.count == 1 || wanted.allSatisfy({ $0.mid.map { bundle?.mids.contains($0) == true } ?? false })
         else { throw .notBundled }
 
         let mids = bundle == nil ? [] : wanted.compactMap(\.mid)
         var lines = local.sessionLines(bundle: mids.isEmpty ? nil : mids.joined(separator: " "))
-        // All of it goes over one transport, whose candidates its first section has (RFC 9143 section 7.3.1).
+        // All of it goes over one transport, whose candidates its first section has.
         var isFirst = true
         for section in offer.media {
             if section.isRejected {
-                lines += Self.lines(rejecting: section)
+                lines += section.rejectionLines
                 continue
             }
-            lines += Self.transportLines(of: section, video, local, isFirst: isFirst)
+            let payloadType = section.kind == "video" ? video.payloadType : section.opus?.payloadType ?? 0
+            lines += section.acceptanceLines(
+                payloadTypes: [payloadType], .recvonly, role: video.dtlsRole, local, hasCandidates: isFirst)
             lines += try section.kind == "video" ? Self.lines(of: section, video) : Self.audioLines(of: section)
             isFirst = false
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// Who may choose waits. FFmpeg waits itself.
-    private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole {
-        switch setup {
-        case .actpass, .active, nil: .server
-        case .passive: .client
-        case .some(.holdconn): throw .unsupportedSetup(.holdconn)
-        }
-    }
-
-    private static func lines(rejecting section: MediaDescription) -> [String] {
-        var lines = ["m=\(section.kind) 0 \(section.transport) \(section.formats.first ?? "0")", "c=IN IP4 0.0.0.0"]
-        if let mid = section.mid { lines.append("a=mid:\(mid)") }
-        return lines + ["a=inactive"]
-    }
-
-    /// The `m=` line and what follows from the transport.
-    private static func transportLines(
-        of section: MediaDescription, _ video: NegotiatedVideo, _ local: LocalDescription, isFirst: Bool
-    ) -> [String] {
-        let payloadType = section.kind == "video" ? video.payloadType : section.opus?.payloadType ?? 0
-        var lines = ["m=\(section.kind) \(local.port) \(section.transport) \(payloadType)", local.connectionLine]
-        if let mid = section.mid { lines.append("a=mid:\(mid)") }
-        lines += ["a=recvonly", "a=rtcp-mux"]
-        if section.hasReducedSizeRTCP { lines.append("a=rtcp-rsize") }
-        let transport = local.transportLines(setup: video.dtlsRole == .server ? .passive : .active)
-        return lines + transport.filter { isFirst || !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates" }
-    }
-
     /// Format parameters are said back as they were offered, and none that were not: GStreamer's encoder would be held to them.
     private static func lines(of section: MediaDescription, _ video: NegotiatedVideo) -> [String] {
-        let payloadType = video.payloadType
-        var lines = ["a=rtpmap:\(payloadType) H264/90000"]
-        for known in NegotiatedVideo.Feedback.names
-        where video.feedback.contains(known.feedback) && known.feedback != .fir {
-            lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
-        }
-        let offered = section.codecs.first { $0.payloadType == payloadType }?.parameters ?? [:]
+        let offered = section.codecs.first { $0.payloadType == video.payloadType }?.parameters ?? [:]
         let parameters = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"].compactMap { name in
             offered[name].map { "\(name)=\($0)" }
         }
-        if !parameters.isEmpty { lines.append("a=fmtp:\(payloadType) \(parameters.joined(separator: ";"))") }
-        return lines
+        return FormatLines.h264(
+            payloadType: video.payloadType, parameters: parameters.joined(separator: ";"),
+            feedback: video.feedback.subtracting(.fir))
     }
 
     private static func audioLines(of section: MediaDescription) throws(SDPError) -> [String] {

@@ -3,7 +3,7 @@ import Rooms
 import SDP
 
 /// A player's session: what `POST /whep/ROOM` made, until `DELETE` or the media side ends it.
-struct PlayerSession {
+struct PlayerSession: EndpointSession {
     let room: String
     let track: TrackName
     let media: MediaSessionID
@@ -11,15 +11,18 @@ struct PlayerSession {
     let side: any RoomMedia
     /// The key by which the media side's end of it comes back.
     let key: UInt64
-    /// Names the present ICE generation.
-    var tag: EntityTag
-    /// The player's present ICE generation: that of its offer, or of its last restart.
-    var generation: TrickleFragment
-    /// The one before its last restart.
-    var formerGeneration: TrickleFragment?
+    var ice: ICEGenerations
 
     /// What programs name it by; its URL's last segment is a secret.
     var visitor: String { "player-\(key)" }
+
+    func take(candidates fragment: String) { side.remoteCandidates(media, fragment: fragment) }
+
+    func restartICE(fragment: String) throws(MediaRefusal) -> RestartedSession {
+        try side.restartICE(media, fragment: fragment)
+    }
+
+    func end(_ name: String, at site: Site) { site.endPlayer(name, self) }
 }
 
 /// Whose session the media side has ended.
@@ -32,65 +35,17 @@ enum SessionOwner {
 
 /// WHEP (draft-ietf-wish-whep, RFC 9725 for what it shares with WHIP): players that have no page of ours.
 extension Site {
-    static let descriptionType = "application/sdp"
-    static let fragmentType = "application/trickle-ice-sdpfrag"
-
     /// `/whep/ROOM`
     func playerEndpoint(_ exchange: HTTPExchange, room: String) {
-        let allowed = "OPTIONS, GET, HEAD, POST"
-        if exchange.method == "OPTIONS" {
-            return options(exchange, allowed, accept: ("Accept-Post", Self.descriptionType))
-        }
-        switch admit(exchange, to: room) {
-        case .refused(let response): exchange.answer(response)
-        case .admitted(let definition, let headers):
-            switch exchange.method {
-            case "POST": open(exchange, definition, headers)
-            case "GET", "HEAD":
-                exchange.answer(
-                    HTTPResponse(
-                        200, headers: headers + [("Accept-Post", Self.descriptionType)],
-                        contentType: Self.descriptionType, body: []))
-            default:
-                exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
-            }
-        }
-    }
-
-    /// `/whep/ROOM/SESSION`. The URL is a secret of who has the token, so it does for the token where none is sent
-    /// (MediaMTX's reader sends none here).
-    func playerSession(_ exchange: HTTPExchange, room: String, session name: String) {
-        let allowed = "OPTIONS, GET, HEAD, PATCH, DELETE"
-        if exchange.method == "OPTIONS" {
-            return options(exchange, allowed, accept: ("Accept-Patch", Self.fragmentType))
-        }
-        let session = playerSessions[name].flatMap { $0.room == room ? $0 : nil }
-        let headers: [(String, String)]
-        if session != nil, exchange.header("Authorization") == nil {
-            switch origin(of: exchange) {
-            case .ours: headers = Self.commonHeaders
-            case .allowed(let origin), .foreign(let origin): headers = Self.sharing(with: origin)
-            case .malformed: return exchange.answer(Self.refusal(403))
-            }
-        } else {
-            switch admit(exchange, to: room) {
-            case .refused(let response): return exchange.answer(response)
-            case .admitted(_, let admitted): headers = admitted
-            }
-        }
-        guard let session else { return exchange.answer(HTTPResponse(404, headers: headers, text: "no such session")) }
+        guard let (definition, headers) = enterEndpoint(exchange, room: room, for: .viewing) else { return }
         switch exchange.method {
-        case "PATCH": patch(exchange, name, session, headers)
-        case "DELETE":
-            endPlayer(name, session)
-            exchange.answer(HTTPResponse(200, headers: headers))
+        case "POST": open(exchange, definition, headers)
         case "GET", "HEAD":
             exchange.answer(
                 HTTPResponse(
-                    204,
-                    headers: headers + [("ETag", session.tag.header), ("Accept-Patch", Self.fragmentType)]))
-        default:
-            exchange.answer(HTTPResponse(405, headers: headers + [("Allow", allowed)], text: "not possible"))
+                    200, headers: headers + [("Accept-Post", Self.descriptionType)],
+                    contentType: Self.descriptionType, body: []))
+        default: exchange.answer(Self.noSuchMethod(headers))
         }
     }
 
@@ -118,14 +73,7 @@ extension Site {
     }
 
     private func open(_ exchange: HTTPExchange, _ room: RoomDefinition, _ headers: [(String, String)]) {
-        guard exchange.contentType == Self.descriptionType else {
-            let accept = ("Accept-Post", Self.descriptionType)
-            return exchange.answer(
-                HTTPResponse(415, headers: headers + [accept], text: "the offer must be of type application/sdp"))
-        }
-        guard let offer = exchange.bodyText, offer.hasPrefix("v=") else {
-            return exchange.answer(HTTPResponse(400, headers: headers, text: "the body is not an SDP offer"))
-        }
+        guard let offer = postedOffer(exchange, headers) else { return }
         let generation: TrickleFragment
         do throws(SDPError) {
             generation = try TrickleFragment(parsing: Array(offer.utf8))
@@ -139,17 +87,15 @@ extension Site {
             return exchange.answer(HTTPResponse(404, headers: headers, text: "this room has no such track"))
         }
         guard mayEnter(from: exchange.clientAddress) else {
-            return exchange.answer(
-                HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once"))
+            return exchange.answer(Self.tooManySessions(headers))
         }
         let name = Self.newIdentifier()
         do throws(MediaRefusal) {
             let (session, key, side) = try openSession(
                 in: room.name, track: address.track, offer: offer, for: .player(name))
-            let tag = EntityTag(text: session.entityTag)
             let player = PlayerSession(
-                room: room.name, track: address.track, media: session.id, side: side, key: key, tag: tag,
-                generation: generation)
+                room: room.name, track: address.track, media: session.id, side: side, key: key,
+                ice: ICEGenerations(of: generation, tag: session.entityTag))
             playerSessions[name] = player
             log("room \(room.name): a player came from \(exchange.clientAddress)")
             let who = Visitor(id: player.visitor, name: nil, address: exchange.clientAddress, kind: .player)
@@ -158,47 +104,11 @@ extension Site {
             }
             countAudience(of: room.name)
             let location = "/whep/\(PercentCoding.encode(room.name))/\(name)"
-            exchange.answer(
-                HTTPResponse(
-                    201,
-                    headers: headers + [
-                        ("Location", location), ("ETag", tag.header),
-                        ("Accept-Patch", Self.fragmentType), ("Cache-Control", "no-store"),
-                    ], contentType: Self.descriptionType, body: Array(session.answer.utf8)))
+            exchange.answer(Self.created(session, at: location, player.ice, headers))
         } catch {
             log("room \(room.name): a player's offer from \(exchange.clientAddress) was refused: \(error)")
             exchange.answer(Self.answer(to: error, headers))
         }
-    }
-
-    /// What HTTP makes of a refusal by the media side.
-    static func answer(to refusal: MediaRefusal, _ headers: [(String, String)]) -> HTTPResponse {
-        let status: (UInt32, [(String, String)]) =
-            switch refusal {
-            case .badOffer: (400, [])
-            case .unsupported: (422, [])
-            case .full: (503, [("Retry-After", "5")])
-            }
-        return HTTPResponse(status.0, headers: headers + status.1, text: refusal.description)
-    }
-
-    /// A preflight carries no credentials and learns nothing of rooms: the same answer to everybody.
-    func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
-        var headers = Self.commonHeaders
-        switch origin(of: exchange) {
-        case .ours: break
-        case .allowed(let origin), .foreign(let origin): headers = Self.sharing(with: origin)
-        case .malformed: return exchange.answer(Self.refusal(403))
-        }
-        exchange.answer(
-            HTTPResponse(
-                200,
-                headers: headers + [
-                    ("Allow", allowed), accept,
-                    ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
-                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
-                    ("Access-Control-Max-Age", "600"),
-                ]))
     }
 }
 

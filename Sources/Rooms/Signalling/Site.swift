@@ -114,7 +114,7 @@ final class Site {
         for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
-        for session in publisherSessions.values { publishing?.close(session.media) }
+        for session in publisherSessions.values { session.side.close(session.media) }
         publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
         socketIO.stop()
@@ -163,11 +163,13 @@ extension Site {
         switch path.first {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
         case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
-        case "whep" where path.count == 3: playerSession(exchange, room: path[1], session: path[2])
+        case "whep" where path.count == 3:
+            endpointSession(exchange, room: path[1], session: path[2], among: \.playerSessions, for: .viewing)
         case "socket.io" where path.count == 1: socketIO.handle(exchange)
         case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
         case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
-        case "whip" where path.count == 4: publisherSession(exchange, room: path[1], session: path[3])
+        case "whip" where path.count == 4:
+            endpointSession(exchange, room: path[1], session: path[3], among: \.publisherSessions, for: .presenting)
         case "api": administration(exchange, path.dropFirst())
         case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)

@@ -1,0 +1,12 @@
+import MediaTypes
+import TestScene
+
+/// A small screen and the plain colours that tests paint on it.
+enum TestScreen {
+    static let size = PictureSize(width: 400, height: 300)
+    static let all = PixelRectangle(x: 0, y: 0, width: 400, height: 300)
+    static let red = SceneColor(0xFF, 0, 0)
+    static let green = SceneColor(0, 0xFF, 0)
+    static let blue = SceneColor(0, 0, 0xFF)
+    static let black = SceneColor(0, 0, 0)
+}
