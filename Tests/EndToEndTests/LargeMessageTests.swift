@@ -109,11 +109,11 @@ extension EndToEnd {
         func cuts() throws {
             let program = try #require(builtProgram("screenrelay"))
             // `Tools/soak/cuts` takes each of the first 4,096 bytes, and 1,000 random ones.
-            let words = ["--every", "1024", "--random", "2", "--at-once", "2"]
+            let folder = String(program.dropLast("/screenrelay".count))
             var launch = Launch(
-                "/usr/bin/python3",
-                ["\(packageRoot)/Tools/cuts.py", "--programs", String(program.dropLast("/screenrelay".count))] + words)
-            launch.environment = RunningProgram.environment.merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
+                "\(packageRoot)/Tools/soak/cuts",
+                ["--programs", folder, "--every", "1024", "--random", "2", "--at-once", "2"])
+            launch.environment = RunningProgram.environment
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
             let run = try ChildProcess.run(launch, within: .seconds(120))
