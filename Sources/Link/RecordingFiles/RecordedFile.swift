@@ -61,6 +61,11 @@ public final class RecordedFile {
     /// Whether a recording's last item says that nothing is missing behind it. Where a recording is whole but has no such
     /// end, its recorder was killed between two records, or still runs.
     public var hasEnd: Bool { stream.hasEnd }
+    /// Says that a recording which was read to the file's end is whole but has no end; nil while there is nothing to say.
+    public var missingEnd: String? {
+        guard isAtEnd, form == .recording, !hasEnd, fault == nil else { return nil }
+        return "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(offset)"
+    }
 
     /// Whether it can be read again from its front.
     public var isSeekable: Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }

@@ -87,11 +87,7 @@ final class ExportSource {
             isDamaged = true
             return tell("\(fault); what is whole before byte \(fault.offset) is exported")
         }
-        if file.form == .recording, !file.hasEnd {
-            tell(
-                "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(file.offset)"
-            )
-        }
+        if let missing = file.missingEnd { tell(missing) }
     }
 
     /// Reads all pictures, with their times; `take` gives false where it has enough.

@@ -121,6 +121,9 @@ enum ReplayCommand {
         if let damage = file.damage {
             return Program.fail("'\(path)': \(damage); what is in front of that was sent", .badData)
         }
+        if let missing = file.missingEnd {
+            StandardStreams.printError("'\(path)': \(missing)", program: Program.name)
+        }
         return ExitCode.success.rawValue
     }
 

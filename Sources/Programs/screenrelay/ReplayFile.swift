@@ -11,6 +11,8 @@ final class ReplayFile {
     private var peekedIndex = 0
     /// Where and why the file can't be read on, in words; nil while that has not been met.
     private(set) var damage: String?
+    /// That a recording which was read to its end has none, in words.
+    private(set) var missingEnd: String?
     /// A reading that the system refused.
     private(set) var failure: RecordingFileError?
     /// Whether `next()` gave nil because nothing has come yet, or something else is to be looked at first.
@@ -86,7 +88,7 @@ final class ReplayFile {
         isPending = false
         do throws(RecordingFileError) {
             if let item = try file.next() { return item }
-            if let fault = file.fault { damage = "\(fault)" }
+            if let fault = file.fault { damage = "\(fault)" } else { missingEnd = file.missingEnd }
         } catch {
             if case .interrupted = error { isPending = true } else { failure = error }
         }

@@ -34,7 +34,10 @@ enum StreamExport {
                     return index < wanted.upperBound
                 }
             }
-            if file.count == 0 { throw .nothing(path: path, reason: "no picture in it can be exported") }
+            guard file.count > 0 else {
+                source.tellRemarks()
+                throw .nothing(path: path, reason: "no picture in it can be exported")
+            }
             try file.close()
         } catch {
             file.discard()
