@@ -60,7 +60,7 @@ struct PictureScheduleTests {
         #expect(schedule.due(changed) == late + period + PictureSchedule.settlingInMotion)
     }
 
-    @Test("in motion what is drawn right before the beat becomes whole as well, what was drawn long before it doesn't wait")
+    @Test("in motion what is drawn right before the beat becomes whole as well; what was drawn long before doesn't wait")
     func motionAtTheBeat() {
         var schedule = scheduleAtRest()
         schedule.noticedChange(at: start + period)
