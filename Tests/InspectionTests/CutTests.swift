@@ -32,9 +32,8 @@ struct CutTests {
             #expect(records == whole, "cut at \(cut)")
             let isAtRecord = cut == bytes.count || cut == 48 || ends.contains(cut)
             #expect(found.isDamaged != isAtRecord, "cut at \(cut)")
-            if isAtRecord {
-                #expect(found.summary.endOffset == UInt64(cut))
-            } else {
+            #expect(found.summary.endOffset == UInt64(cut), "cut at \(cut)")
+            if !isAtRecord {
                 let fault = try #require(found.rows.faults.first { $0.code == .cutFile }, "cut at \(cut)")
                 #expect(fault.offset == UInt64(ends.last { $0 <= cut } ?? (cut < 48 ? 0 : 48)), "cut at \(cut)")
             }
@@ -66,6 +65,7 @@ struct CutTests {
             let found = try #require(inspect(Array(bytes[..<cut])))
             let whole = all.prefix { $0.offset + UInt64(form.headerCount) + $0.size <= UInt64(cut) }
             #expect(found.rows.messages.map(\.offset) == whole.map(\.offset), "cut at \(cut)")
+            #expect(found.summary.endOffset == UInt64(cut), "cut at \(cut)")
             _ = export(Array(bytes[..<cut]))
         }
     }

@@ -206,7 +206,14 @@ public struct RecordingReader: Sendable {
                 if input.isEmpty { return true }
                 if input.piece.first != first { continue }
             }
-            guard input.fill(&collected, to: RecordHeader.count) else { return true }
+            guard input.fill(&collected, to: RecordHeader.count) else {
+                if isFinished {
+                    // Too few bytes for a record are none, whatever they begin with.
+                    collected = []
+                    offset = input.offset
+                }
+                return true
+            }
             if let header = RecordHeader(decoding: collected), header.length <= UInt32(clamping: header.limit) {
                 collected = []
                 collected.reserveCapacity(Int(header.length))
