@@ -20,7 +20,7 @@ struct CommandLineRun {
         launch.workingFolder = folder
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 1 << 20)
-        (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(20))
+        (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(60))
     }
 
     /// The one line that it said on standard error; nil where that was nothing, or more.
