@@ -60,7 +60,7 @@ struct PictureScheduleTests {
         #expect(schedule.due(changed) == late + period + PictureSchedule.settlingInMotion)
     }
 
-    @Test("in motion what is drawn right before the beat becomes whole as well; what was drawn long before doesn't wait")
+    @Test("in motion what is drawn just before the beat becomes whole as well; what was drawn long before doesn't wait")
     func motionAtTheBeat() {
         var schedule = scheduleAtRest()
         schedule.noticedChange(at: start + period)
@@ -72,6 +72,27 @@ struct PictureScheduleTests {
         schedule.took(at: beat)
         schedule.noticedChange(at: beat + .milliseconds(10))
         #expect(schedule.due(changed) == beat + period)
+    }
+
+    @Test("what has changed while the host was taking the picture before needs no settling, and goes before refinement")
+    func keptBack() {
+        for pause in [Interval.milliseconds(10), .seconds(1)] {
+            var schedule = scheduleAtRest()
+            schedule.noticedChange(at: start + period)
+            schedule.took(at: start + period)
+            let ready = start + period * 2 + pause
+            schedule.noticedChange(at: ready - .milliseconds(5))
+            schedule.forgetChange()
+            schedule.noticedWholeChange(at: ready)
+            schedule.noticedChange(at: ready)
+            #expect(schedule.due(changed) <= ready && schedule.isChangeDue(ready))
+            #expect(schedule.settled(at: ready + .milliseconds(1)) == .zero)
+            schedule.took(at: ready)
+            // The next one settles as ever.
+            let next = ready + period + .milliseconds(5)
+            schedule.noticedChange(at: next)
+            #expect(schedule.due(changed) == next + PictureSchedule.settlingInMotion)
+        }
     }
 
     @Test("nothing to do means nothing before the keep-alive")

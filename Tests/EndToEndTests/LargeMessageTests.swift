@@ -116,7 +116,7 @@ extension EndToEnd {
             launch.environment = RunningProgram.environment
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
-            let run = try ChildProcess.run(launch, within: .seconds(120))
+            let run = try ChildProcess.run(launch, within: .seconds(300))
             #expect(run.status == .exited(0), "\(run.output)\(run.errorOutput)")
         }
     }

@@ -174,7 +174,10 @@ struct RecordingTests {
         recording.record(try pictures.next(shade: 10, isIDR: true), at: now())
         // A picture of slices alone, as all but the first are.
         let slice = try pictures.next(shade: 10)
-        while recorder.status.counters.missingMessages < 100 { recording.record(slice, at: now()) }
+        try eventually("more than the queue takes") {
+            for _ in 0..<1000 { recording.record(slice, at: now()) }
+            return recorder.status.counters.missingMessages >= 100
+        }
 
         var bytes: [UInt8] = []
         /// True where the writing thread has closed its end.

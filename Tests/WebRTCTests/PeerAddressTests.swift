@@ -82,6 +82,31 @@ struct PeerAddressTests {
         #expect(first.session.end == nil)
     }
 
+    @Test("what is heard at another address doesn't keep the one that media still goes to")
+    func heardElsewhere() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        var addresses = PeerAddresses()
+        let old = first.path.peer
+        let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4322)
+        addresses.note(old, of: first.session, now: rig.now)
+        // A NAT has given it another port, and its checks there nominate nothing.
+        first.path.peer = new
+        first.viewer.check(nominates: false)
+        rig.run(for: .milliseconds(20))
+        addresses.note(new, of: first.session, now: rig.now)
+        for _ in 0..<3 {
+            rig.run(for: .seconds(5))
+            first.viewer.check(nominates: false)
+            first.viewer.report(now: rig.now)
+        }
+        rig.run(for: .milliseconds(100))
+        addresses.note(new, of: first.session, now: rig.now)
+        #expect(addresses.isFree(old, for: second.session, now: rig.now))
+        #expect(!addresses.isFree(new, for: second.session, now: rig.now))
+        #expect(first.session.end == nil)
+    }
+
     @Test("one peer that writes many senders into its checks holds few addresses")
     func limit() throws {
         let rig = try Rig()

@@ -89,7 +89,7 @@ final class PublishingRig {
         if DatagramKind(of: datagram) == .stun {
             if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
         } else {
-            session.handle(datagram[...], kind: DatagramKind(of: datagram), now: now)
+            session.handle(datagram[...], kind: DatagramKind(of: datagram), from: path.peer, now: now)
         }
     }
 }

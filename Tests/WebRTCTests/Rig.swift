@@ -223,7 +223,7 @@ final class RigPeer {
         case .stun:
             if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
         case let kind:
-            session.handle(datagram[...], kind: kind, now: now)
+            session.handle(datagram[...], kind: kind, from: path.peer, now: now)
         }
     }
 

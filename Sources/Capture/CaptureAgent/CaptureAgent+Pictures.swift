@@ -39,6 +39,7 @@ extension CaptureAgent {
         if isHeldBack {
             isHeldBack = false
             if screen.mayHaveChanged, schedule.due(reasons) < now { statistics.heldBack &+= 1 }
+            if sharing == .live, hasChange { schedule.noticedWholeChange(at: now) }
         }
         if let sharpensUntil, now >= sharpensUntil { endSharpening() }
         if sharing == .live, hasChange { schedule.noticedChange(at: now) }

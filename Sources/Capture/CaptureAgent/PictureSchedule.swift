@@ -15,6 +15,8 @@ struct PictureSchedule {
     private var heldUntil = MonotonicTime.zero
     /// When the first change came that no picture has yet.
     private var changedSince: MonotonicTime?
+    /// Whether that needs no settling: something else has kept the picture back for longer than a paint takes.
+    private var isWhole = false
     /// When the last change was taken.
     private var lastChange = MonotonicTime.zero
 
@@ -62,7 +64,7 @@ struct PictureSchedule {
 
     private var changeDue: MonotonicTime {
         let soonest = max(earliest, heldUntil)
-        guard let changedSince else { return soonest }
+        guard let changedSince, !isWhole else { return soonest }
         let isMoving = changedSince < lastChange + period * 2
         return max(soonest, changedSince + (isMoving ? Self.settlingInMotion : Self.settling))
     }
@@ -78,7 +80,7 @@ struct PictureSchedule {
 
     /// By how much a picture taken at `now` comes later because its change had to settle.
     func settled(at now: MonotonicTime) -> Interval {
-        guard let changedSince else { return .zero }
+        guard let changedSince, !isWhole else { return .zero }
         return max(.zero, now - max(changedSince, earliest, heldUntil))
     }
 
@@ -86,6 +88,7 @@ struct PictureSchedule {
     mutating func took(at now: MonotonicTime) {
         if changedSince != nil { lastChange = now }
         changedSince = nil
+        isWhole = false
         // On the beat where we keep it, a little late as we may be; else a new one begins.
         let isOnBeat = now >= earliest && now - earliest <= period / 2
         earliest = (isOnBeat ? earliest : now) + period
@@ -114,6 +117,7 @@ struct PictureSchedule {
     /// circles.
     mutating func foundNothing(at now: MonotonicTime, mayAskAgainAtOnce: Bool) {
         changedSince = nil
+        isWhole = false
         if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
     }
 
@@ -129,10 +133,17 @@ struct PictureSchedule {
     /// The time since the first change counts no longer as its settling: something else kept the picture back.
     mutating func forgetChange() { changedSince = nil }
 
+    /// What has changed had to wait for something else: it is taken as soon as it may be, before anything is made finer.
+    mutating func noticedWholeChange(at now: MonotonicTime) {
+        noticedChange(at: now)
+        isWhole = true
+    }
+
     /// What is wanted by name is taken at once.
     mutating func reset() {
         earliest = .zero
         changedSince = nil
+        isWhole = false
         release()
     }
 }

@@ -249,7 +249,7 @@ final class MediaLoop: DatagramSink {
             case .dtls, .rtcp, .rtp:
                 guard let session = byPeer[received.path.peer] else { continue }
                 let wasConnected = session.isConnected
-                session.handle(datagram, kind: kind, now: now)
+                session.handle(datagram, kind: kind, from: received.path.peer, now: now)
                 if !wasConnected, session.isConnected {
                     log.info("\(session.title) is connected from \(received.path.peer)")
                 }

@@ -58,6 +58,8 @@ final class PeerSession {
     private var flightSentAt: MonotonicTime?
     private var handshakeRoundTrip: Interval?
     private var lastHeard: MonotonicTime
+    /// When the peer was last heard at the address that `path` goes to.
+    private var lastHeardOnPath: MonotonicTime
     private var scratch: [UInt8] = []
 
     /// A session whose peer watches `feed`, or, where there is none, publishes `publication`.
@@ -76,6 +78,7 @@ final class PeerSession {
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
             remoteUfrag: parameters.remoteUfrag)
         lastHeard = now
+        lastHeardOnPath = now
         deadline = now + (publication == nil ? Self.patience : Self.publisherPatience)
     }
 
@@ -88,9 +91,9 @@ final class PeerSession {
         else { return false }
         _ = sink.send(reply.datagram, along: path)
         guard case .valid(let nominated) = reply.verdict else { return false }
-        lastHeard = now
         // The peer's last word on which way to take, or the first way that works until it says one.
         if nominated || !isNominated { self.path = path }
+        noteHeard(at: path.peer, now: now)
         if nominated {
             isNominated = true
             if agent.localUfrag == ice.localUfrag { formerICE = nil }
@@ -130,12 +133,19 @@ final class PeerSession {
     /// Whether the peer was heard at `address` lately: by a check, or, where its media goes, by anything that authenticates.
     func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
         guard end == nil else { return false }
-        if address == path?.peer { return now - lastHeard < Self.hold }
+        if address == path?.peer { return now - lastHeardOnPath < Self.hold }
         return places.contains { $0.address == address && now - $0.checked < Self.hold }
     }
 
+    private func noteHeard(at address: TransportAddress, now: MonotonicTime) {
+        lastHeard = now
+        if address == path?.peer { lastHeardOnPath = now }
+    }
+
     /// Takes a datagram that isn't STUN, from an address that a check has proved.
-    func handle(_ datagram: ArraySlice<UInt8>, kind: DatagramKind, now: MonotonicTime) {
+    func handle(
+        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, now: MonotonicTime
+    ) {
         guard end == nil else { return }
         switch kind {
         case .dtls:
@@ -148,9 +158,9 @@ final class PeerSession {
             }
             followDTLS(now: now)
         case .rtcp:
-            handleRTCP(datagram, now: now)
+            handleRTCP(datagram, from: address, now: now)
         case .rtp:
-            handleRTP(datagram, now: now)
+            handleRTP(datagram, from: address, now: now)
         case .stun, .other:
             break
         }
@@ -285,7 +295,7 @@ final class PeerSession {
         }
     }
 
-    private func handleRTCP(_ datagram: ArraySlice<UInt8>, now: MonotonicTime) {
+    private func handleRTCP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
         guard let protector, let path else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
@@ -293,7 +303,7 @@ final class PeerSession {
         guard (try? protector.unprotectRTCP(&scratch)) != nil,
             let packets = try? RTCPPacket.parse(scratch[...])
         else { return }
-        lastHeard = now
+        noteHeard(at: address, now: now)
         receiver?.handle(packets, now: now)
         guard let feed else { return }
         let sink = self.sink
@@ -301,14 +311,14 @@ final class PeerSession {
     }
 
     /// A viewer sends no media; a publisher's audio shows that it is there, as its video does.
-    private func handleRTP(_ datagram: ArraySlice<UInt8>, now: MonotonicTime) {
+    private func handleRTP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
         guard receiver != nil, let protector else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
         guard (try? protector.unprotect(&scratch)) != nil, let packet = try? RTPPacket(parsing: scratch[...]) else {
             return
         }
-        lastHeard = now
+        noteHeard(at: address, now: now)
         receiver?.handle(packet, now: now)
     }
 
