@@ -1,5 +1,4 @@
 import CaptureLink
-import Glibc
 import MediaTypes
 import RecordingFiles
 import TestSupport
@@ -11,12 +10,9 @@ import Testing
 struct CaptureRecorderTests {
     @Test("a disk that hangs holds up the end by less than the second that is left, and it is said how much is missing")
     func stalled() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("pipe")
-        #expect(mkfifo(path, 0o600) == 0)
-        let end = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { close(end) }
-        let recorder = try CaptureRecorder(try RecordingFile(creating: path, overwriting: true)) { _, _ in }
+        let file = try StalledFile()
+        defer { file.close() }
+        let recorder = try CaptureRecorder(try RecordingFile(creating: file.path, overwriting: true)) { _, _ in }
         recorder.begin()
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 300_000)
         let header = try MessageEncoder(epoch: 1).nalUnitHeader(
@@ -25,7 +21,7 @@ struct CaptureRecorderTests {
         let began = now()
         let fault = try #require(recorder.close())
         #expect(now() - began < .milliseconds(900))
-        #expect(fault == .stalled(path: path, missing: UInt64(header.count + payload.count)))
+        #expect(fault == .stalled(path: file.path, missing: UInt64(header.count + payload.count)))
         #expect(recorder.close() == fault)
         #expect(now() - began < .milliseconds(900))
     }

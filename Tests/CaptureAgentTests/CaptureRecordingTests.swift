@@ -1,6 +1,5 @@
 import CaptureAgent
 import CaptureLink
-import Glibc
 import MediaTypes
 import Recording
 import RecordingFiles
@@ -47,14 +46,10 @@ struct CaptureRecordingTests {
     func gap() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let noise = try NoiseDrawing(on: screen, seed: 1)
-        let folder = try TemporaryFolder()
-        let path = folder.file("pipe")
-        // Held back until it is read.
-        #expect(mkfifo(path, 0o600) == 0)
-        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { close(reader) }
+        let file = try StalledFile()
+        defer { file.close() }
         let (capture, host) = try RunningCapture.pair(display: screen.name, recordingLimit: 300_000) {
-            $0.recording = path
+            $0.recording = file.path
             // What stands still would be made finer otherwise: pictures come only where the noise has changed.
             $0.quantizer = 30
         }
@@ -74,28 +69,23 @@ struct CaptureRecordingTests {
         }
         try host.waitForSilence()
 
-        var recording: [UInt8] = []
-        func drain() {
-            var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while case let count = read(reader, &buffer, buffer.count), count > 0 { recording += buffer[..<count] }
-        }
         let before = host.count
         try eventually("the end of the gap") {
-            drain()
+            file.read()
             try showNoise("a picture that may end the gap")
             return capture.lines.contains { $0.contains("the disk is too slow") }
         }
         try host.wait(for: "the IDR picture") { (before..<host.count).contains(where: isIDR) }
         capture.stop()
         try eventually("capture's own end") {
-            drain()
+            file.read()
             try host.read()
             return capture.end != nil
         }
-        drain()
+        file.read()
 
         var reading = RecordingReader()
-        reading.push(recording[...])
+        reading.push(file.bytes[...])
         var items: [RecordedItem] = []
         while let item = reading.next() { items.append(item) }
         let gap = try #require(items.lastIndex { if case .gap = $0.content { true } else { false } })

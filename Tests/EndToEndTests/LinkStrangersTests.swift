@@ -10,9 +10,9 @@ extension EndToEnd {
     @Suite("Strangers on the link", .enabled(if: EndToEnd.isPossible))
     struct LinkStrangersTests {
         /// `Tools/soak/connections` asks for more.
-        private static let count =
+        private static let asked =
             getenv("SCREENRELAY_CONNECTIONS").flatMap { Int(String(cString: $0)) }.map { max(1, min($0, 10_000)) }
-            ?? 200
+        private static let count = asked ?? 200
 
         /// One of many connections.
         private struct Stranger {
@@ -34,26 +34,38 @@ extension EndToEnd {
             try viewer.expectMotion(by: 60)
             let process = host.program.child.processID
             let before = try ProcessFigures(process)
-            let freezes = try viewer.statistic("freezeCount") ?? 0
             let lost = try viewer.statistic("packetsLost") ?? 0
 
+            // Among other tests a page freezes by itself now and then; a flood that freezes it does so each time.
+            let tries = Self.asked == nil ? 4 : 1
+            let floods = try (1...tries).first { _ in try isUnseen(by: viewer) { try flood(host) } }
+            let statistics = try viewer.allStatistics()
+            #expect(floods != nil, "\(statistics)")
+            let after = try ProcessFigures(process)
+            #expect(after.peak - before.resident < 16 * 1024, "\(before), then \(after)")
+            #expect(after.descriptors <= before.descriptors + 1)
+            #expect(host.program.occurrences(of: "capture is gone") == 0)
+
+            #expect(try viewer.statistic("packetsLost") == lost)
+            #expect(try viewer.reconnects() == 0)
+            print("connections: \(floods ?? tries) x 2 x \(Self.count); host before: \(before); after: \(after)")
+        }
+
+        /// Whether the page's picture didn't freeze while `body` ran, and moves after it.
+        private func isUnseen(by viewer: ViewerPage, _ body: () throws -> Void) throws -> Bool {
+            let freezes = try #require(try viewer.statistic("freezeCount"))
+            try body()
+            try viewer.expectMotion()
+            return try viewer.statistic("freezeCount") == freezes
+        }
+
+        private func flood(_ host: NetworkHost) throws {
             // '&', and a length of 0xFFFFFFFF.
             let header: [UInt8] = [0x26, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
             for bytes in [header, []] {
                 let longest = try meet(Self.count, sending: bytes, at: host.port)
                 #expect(longest < .seconds(10), "the last one was closed after \(longest.milliseconds) ms")
             }
-            let after = try ProcessFigures(process)
-            #expect(after.peak - before.resident < 16 * 1024, "\(before), then \(after)")
-            #expect(after.descriptors <= before.descriptors + 1)
-            #expect(host.program.occurrences(of: "capture is gone") == 0)
-
-            try viewer.expectMotion()
-            let statistics = try viewer.allStatistics()
-            #expect(try viewer.statistic("freezeCount") == freezes, "\(statistics)")
-            #expect(try viewer.statistic("packetsLost") == lost)
-            #expect(try viewer.reconnects() == 0)
-            print("connections: 2 x \(Self.count); host before: \(before); after: \(after)")
         }
 
         /// Opens so many connections, sends the same on each, and waits until the host has closed all; how long the slowest took.

@@ -1,5 +1,4 @@
 import CaptureLink
-import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
@@ -162,13 +161,10 @@ struct RecordingTests {
 
     @Test("what a publisher sends is recorded on behind a gap, from the next picture, though no IDR comes")
     func publicationBehindGap() throws {
-        let folder = try TemporaryFolder()
-        let pipe = folder.file("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { close(reader) }
+        let file = try StalledFile()
+        defer { file.close() }
         let recorder = try LinkRecorder(
-            try RecordingFile(creating: pipe, overwriting: true), limit: 50_000, log: .silent)
+            try RecordingFile(creating: file.path, overwriting: true), limit: 50_000, log: .silent)
         var recording = PublicationRecording(recorder, epoch: 7, at: now())
         let pictures = try PlainPictures()
         recording.record(try pictures.next(shade: 10, isIDR: true), at: now())
@@ -179,28 +175,18 @@ struct RecordingTests {
             return recorder.status.counters.missingMessages >= 100
         }
 
-        var bytes: [UInt8] = []
-        /// True where the writing thread has closed its end.
-        func drain() -> Bool {
-            var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            while true {
-                let count = read(reader, &buffer, buffer.count)
-                guard count > 0 else { return count == 0 }
-                bytes += buffer[..<count]
-            }
-        }
         let missing = recorder.status.counters.missingMessages
         var more = 0
         try eventually("a picture behind the gap") {
-            _ = drain()
+            file.read()
             recording.record(slice, at: now())
             more += 1
             return recorder.status.counters.missingMessages < missing + UInt64(more)
         }
         recorder.finish()
-        try eventually("the end", holds: drain)
+        try eventually("the end", holds: { file.read() })
         var reading = RecordingReader()
-        reading.push(bytes[...])
+        reading.push(file.bytes[...])
         var items: [RecordedItem] = []
         while let item = reading.next() { items.append(item) }
         let gap = try #require(items.lastIndex { if case .gap = $0.content { true } else { false } })
@@ -214,11 +200,9 @@ struct RecordingTests {
     @Test("a disk that hangs doesn't hold up the link's end: capture is told, and what is missing is known")
     func stalled() throws {
         let folder = try TemporaryFolder()
-        let pipe = folder.file("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let end = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { close(end) }
-        let recorder = try LinkRecorder(try RecordingFile(creating: pipe, overwriting: true), log: .silent)
+        let file = try StalledFile()
+        defer { file.close() }
+        let recorder = try LinkRecorder(try RecordingFile(creating: file.path, overwriting: true), log: .silent)
         let server = try LinkServer(
             at: .unix(path: folder.file("s.sock")), ingest: TrackIngest(hub: TrackHub(origin: now()), log: .silent),
             name: "test host", recorder: recorder, log: .silent)
@@ -235,7 +219,7 @@ struct RecordingTests {
         #expect(capture.endNotice?.reason == .stopped)
         #expect(!recorder.close(within: .milliseconds(100)))
         #expect(now() - began < .seconds(4))
-        guard case .stalled(pipe, let missing)? = recorder.status.failure else {
+        guard case .stalled(file.path, let missing)? = recorder.status.failure else {
             Issue.record("\(recorder.status)")
             return
         }

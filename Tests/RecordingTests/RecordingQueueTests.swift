@@ -43,14 +43,10 @@ struct RecordingQueueTests {
 
     private func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(Int64(milliseconds)) }
 
-    /// A named pipe that nobody reads yet holds the writing thread back; the other end is opened for reading here.
-    private func pipe() throws -> (path: String, reader: Int32) {
-        let path = folder.file("pipe")
-        #expect(mkfifo(path, 0o600) == 0)
-        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        try #require(reader >= 0)
-        #expect(fcntl(reader, F_SETFL, 0) == 0)
-        return (path, reader)
+    /// Reads all that comes, on a thread of its own: the writing one is held back no more.
+    private func drain(_ file: StalledFile) -> NamedThread? {
+        #expect(fcntl(file.reader, F_SETFL, 0) == 0)
+        return NamedThread("drain") { [received, reader = file.reader] in received.set(allBytes(reader)) }
     }
 
     @Test("what is added is in the file, in order and with its time, and the end behind it")
@@ -86,9 +82,9 @@ struct RecordingQueueTests {
 
     @Test("a live link's messages that find no room are a gap in the file, which ends at a picture's beginning")
     func gap() throws {
-        let (path, reader) = try pipe()
-        defer { close(reader) }
-        let queue = try queue(path, limit: 400_000)
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path, limit: 400_000)
         // Pictures of a notice and two messages; the pipe takes 64 KiB, and the queue the rest up to its limit.
         var added = 0
         func add(_ count: Int) throws {
@@ -104,7 +100,7 @@ struct RecordingQueueTests {
         #expect(missing > 100)
         #expect(queue.counters.gaps == 1)
         #expect(queue.hasRoom == false || missing > 0)
-        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        let draining = drain(file)
         try eventually("the queue is empty", holds: { queue.counters.messages == UInt64(added * 3) - missing })
         // In the middle of a picture the gap goes on.
         queue.add(try picture(added, size: 5_000), at: time(added))
@@ -130,14 +126,14 @@ struct RecordingQueueTests {
 
     @Test("a gap ends where its connection does, or the recording")
     func gapAtTheEnd() throws {
-        let (path, reader) = try pipe()
-        defer { close(reader) }
-        let queue = try queue(path, limit: 200_000)
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path, limit: 200_000)
         for number in 0..<100 { queue.add(try picture(number, size: 5_000), at: time(number)) }
         queue.beginConnection(at: time(100))
         for number in 101..<110 { queue.add(try picture(number, size: 150_000), at: time(number)) }
         #expect(queue.counters.gaps == 2)
-        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        let draining = drain(file)
         queue.close()
         draining?.join()
         let reading = Reading(received.all)
@@ -156,9 +152,9 @@ struct RecordingQueueTests {
 
     @Test("a replay's queue loses nothing: it says when there is room")
     func lossless() throws {
-        let (path, reader) = try pipe()
-        defer { close(reader) }
-        let queue = try queue(path, limit: 300_000, isLossless: true)
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path, limit: 300_000, isLossless: true)
         var added = 0
         while queue.hasRoom {
             queue.add(try picture(added, size: 5_000), at: time(added))
@@ -167,7 +163,7 @@ struct RecordingQueueTests {
         }
         #expect(added > 50)
         #expect(events.all.isEmpty)
-        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        let draining = drain(file)
         try eventually("there is room again", holds: { events.all == [.room] })
         #expect(queue.hasRoom)
         queue.close()
@@ -177,15 +173,15 @@ struct RecordingQueueTests {
 
     @Test("a disk that hangs doesn't hold up the end: it is said how much is missing")
     func stalled() throws {
-        let (path, reader) = try pipe()
-        defer { close(reader) }
-        let queue = try queue(path)
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path)
         let messages = try (0..<10).map { try picture($0, size: 100_000) }
         for message in messages { queue.add(message, at: time(1)) }
         let began = now()
         #expect(!queue.close(within: .milliseconds(200)))
         #expect(now() - began < .seconds(3))
-        guard case .stalled(path, let missing)? = queue.failure else {
+        guard case .stalled(file.path, let missing)? = queue.failure else {
             Issue.record("\(String(describing: queue.failure))")
             return
         }
@@ -193,11 +189,12 @@ struct RecordingQueueTests {
         #expect(missing == UInt64(messages.map(\.bytes.count).reduce(0, +)))
         #expect(queue.failure?.kind == .system)
         #expect(
-            queue.failure?.description == "the disk does not take '\(path)': \(missing) bytes are missing at its end")
+            queue.failure?.description
+                == "the disk does not take '\(file.path)': \(missing) bytes are missing at its end")
         #expect(!queue.close())
         #expect(events.all.isEmpty)
         // It goes on by itself where the disk does.
-        let draining = NamedThread("drain") { [received] in received.set(allBytes(reader)) }
+        let draining = drain(file)
         draining?.join()
         let reading = Reading(received.all)
         #expect(reading.stream.fault == nil)
@@ -235,14 +232,14 @@ struct RecordingQueueTests {
 
     @Test("who reads the pipe of a recording may go: recording stops, and says so once")
     func brokenPipe() throws {
-        let (path, reader) = try pipe()
-        let queue = try queue(path)
-        close(reader)
+        let file = try StalledFile()
+        let queue = try queue(file.path)
+        file.close()
         queue.add(try picture(0), at: time(0))
         try eventually("it has stopped", holds: { queue.failure != nil })
         queue.add(try picture(1), at: time(1))
         queue.close()
-        #expect(events.all == [.stopped(.system(call: "write", path: path, code: EPIPE))])
+        #expect(events.all == [.stopped(.system(call: "write", path: file.path, code: EPIPE))])
     }
 
     @Test(

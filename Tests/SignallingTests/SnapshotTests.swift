@@ -7,6 +7,8 @@ import Testing
 @Suite("Snapshots")
 struct SnapshotTests {
     private let bearer = ["Authorization": "Bearer secret"]
+    private static let plainRequest =
+        "GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n"
 
     @Test("the picture comes as the media side gives it, of the room named or the only one")
     func picture() throws {
@@ -39,26 +41,33 @@ struct SnapshotTests {
         #expect(answer.text.contains("no memory"))
     }
 
-    @Test("a picture that is long in coming holds up nobody else, and is waited for so long only")
+    @Test("a picture that is long in coming holds up nobody else")
     func waiting() throws {
         let server = try RunningServer {
             $0.limits.snapshots = 2
-            $0.limits.snapshotTime = .milliseconds(400)
+            $0.limits.snapshotTime = .seconds(60)
         }
         server.media.state.withLock { $0.holdsSnapshots = true }
-        let first = try RawClient(port: server.port)
-        let gone = try RawClient(port: server.port)
-        let head = "GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n"
-        try first.send(head)
-        try gone.send(head)
+        let clients = [try RawClient(port: server.port), try RawClient(port: server.port)]
+        for client in clients { try client.send(Self.plainRequest) }
         try eventually("both requests") { server.media.state.withLock { $0.waiting.count == 2 } }
         #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
         #expect(try server.request("GET", "/healthz").status == 204)
-        server.media.state.withLock { $0.waiting }.first?(.success([9]))
-        #expect(try first.response().body == [9])
-        #expect(try gone.response().status == 504)
-        // Too late, and twice: nothing happens.
         for completion in server.media.state.withLock({ $0.waiting }) { completion(.success([9])) }
+        for client in clients { #expect(try client.response().body == [9]) }
+    }
+
+    @Test("a picture is waited for so long only")
+    func late() throws {
+        let server = try RunningServer { $0.limits.snapshotTime = .milliseconds(50) }
+        server.media.state.withLock { $0.holdsSnapshots = true }
+        let client = try RawClient(port: server.port)
+        try client.send(Self.plainRequest)
+        #expect(try client.response().status == 504)
+        // Too late, and twice: nothing happens.
+        let completion = try #require(server.media.state.withLock { $0.waiting }.first)
+        completion(.success([9]))
+        completion(.success([9]))
         #expect(try server.request("GET", "/healthz").status == 204)
     }
 
@@ -68,7 +77,7 @@ struct SnapshotTests {
         server.media.state.withLock { $0.holdsSnapshots = true }
         do {
             let client = try RawClient(port: server.port)
-            try client.send("GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
+            try client.send(Self.plainRequest)
             try eventually("the request") { server.media.state.withLock { $0.waiting.count == 1 } }
         }
         server.media.state.withLock { $0.waiting }.first?(.success([UInt8](repeating: 1, count: 1 << 20)))
