@@ -9,6 +9,8 @@ struct ProcessFigures: CustomStringConvertible {
     let peak: Int
     let resident: Int
     let shared: Int
+    /// In KiB: the part of what is resident that is mapped from files, the program's and its libraries' code above all.
+    let code: Int
     /// Open descriptors.
     let descriptors: Int
     /// Processor time of its main thread.
@@ -26,6 +28,7 @@ struct ProcessFigures: CustomStringConvertible {
         peak = try number("VmHWM")
         resident = try number("VmRSS")
         shared = try number("RssShmem")
+        code = try number("RssFile")
         wakeUps = try number("voluntary_ctxt_switches")
         descriptors = try Self.count("/proc/\(process)/fd")
         // Nanoseconds on a processor, first (Documentation/scheduler/sched-stats.rst).
@@ -34,7 +37,7 @@ struct ProcessFigures: CustomStringConvertible {
     }
 
     var description: String {
-        "\(resident) KiB resident (\(shared) shared, peak \(peak)), \(descriptors) descriptors"
+        "\(resident) KiB resident (\(shared) shared, \(code) code, peak \(peak)), \(descriptors) descriptors"
     }
 
     private static func count(_ folder: String) throws -> Int {
