@@ -5,8 +5,9 @@ public import MediaTypes
 /// A screen of an X server, or a part of it: tells what changes there, and hands out its pixels.
 ///
 /// All rectangles are in pixels of the captured area. Not thread-safe. Its thread polls `fileDescriptor` and
-/// `pointerDescriptor` for reading, and calls `readEvents` before each poll as well, because waiting for a reply may have taken
-/// events off the connection; it calls `readEvents` at `nextCheck`, `lookAtPointer` at `nextPointerLook` and `takeChanges` at `pollDue` even if nothing came.
+/// `pointerDescriptor` for reading, and asks `takeQueuedEvents` before each poll, because waiting for a reply may have taken
+/// events off the connection; it calls `readEvents` after that, and at `nextCheck`, `lookAtPointer` at `nextPointerLook` and
+/// `takeChanges` at `pollDue` even if nothing came.
 public final class ScreenCapture {
     /// The captured area's size in pixels; changes only inside `readEvents`, which then says so.
     public private(set) var size: PictureSize
@@ -224,6 +225,17 @@ public final class ScreenCapture {
     public func hasChangedMeanwhile() -> Bool {
         while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
         return damage?.isDamaged == true
+    }
+
+    /// Takes what came with answers since `readEvents`; true where there was something, which that has to see before its thread
+    /// sleeps: `fileDescriptor` isn't readable for it. Costs no system call.
+    public func takeQueuedEvents() -> Bool {
+        var hasTaken = false
+        while let event = xcb_poll_for_queued_event(connection.handle) {
+            take(event)
+            hasTaken = true
+        }
+        return hasTaken
     }
 
     private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
