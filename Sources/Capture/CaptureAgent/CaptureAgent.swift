@@ -152,6 +152,8 @@ public final class CaptureAgent {
         log(.info, "the picture is now \(pictureSize)")
         pipeline = nil
         link.send(.size(pictureSize))
+        // Where it is was told in pixels of the old size.
+        pointer.tellAnew()
         demandIDR()
     }
 
@@ -185,7 +187,7 @@ public final class CaptureAgent {
     private func followPointer() throws(CaptureError) {
         guard link.hasReader, !isPaused, sharing == .live else { return }
         do throws(X11CaptureError) {
-            try pointer.look(.now())
+            try pointer.look(.now(), pictureSize)
         } catch {
             throw .screen(error)
         }
