@@ -63,8 +63,8 @@ public final class ScreenCapture {
 
     /// Connects to `display`, or to what DISPLAY names, and finds `target` there.
     ///
-    /// What of the windows `hidden` lies in the area is black in every picture, unless `target` is a window. `methods` are
-    /// tried in turn. `usesDamage` and `drawsPointer` turn off what the server may well have. `watchesLock` keeps `isLocked`.
+    /// What of the windows `hidden` lies in the area is black in every picture, unless `target` is a window that is seen without what
+    /// covers it. `methods` are tried in turn. `usesDamage` and `drawsPointer` turn off what the server may well have. `watchesLock` keeps `isLocked`.
     /// `onWarning` gets a line for what doesn't work as well as it could, and for each of the first errors that the server
     /// reports of requests without an answer.
     public init(
@@ -84,7 +84,7 @@ public final class ScreenCapture {
         damage = usesDamage ? try DamageTracker(connection, window: source.window) : nil
         if damage == nil { comparison = TileComparison() }
         comparison?.reset(source.size)
-        if case .window = target {
+        if source is WindowSource {
             self.hidden = nil
             if !hidden.isEmpty { onWarning("a window is captured without what covers it: nothing to hide") }
         } else {
