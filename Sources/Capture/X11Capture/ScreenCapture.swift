@@ -111,7 +111,10 @@ public final class ScreenCapture {
     /// When `takeChanges` is to be called where the server doesn't tell of changes, `period` after the last look, or later
     /// while nothing changes; never where it does.
     public func pollDue(period: Interval) -> MonotonicTime {
-        isWaiting ? .distantFuture : comparison?.due(period: period) ?? .distantFuture
+        guard !isWaiting, let comparison else { return .distantFuture }
+        // No tile tells of the pointer, or of what is blanked.
+        let isExpected = drawn.isOutdated(pointer, at: pointerArea) || hidden?.changes.isEmpty == false
+        return comparison.due(period: period, isExpected: isExpected)
     }
 
     /// Takes what the server has sent; true where the area has another size since the last call.
