@@ -292,6 +292,43 @@ struct CaptureAgentTests {
         capture.stop()
     }
 
+    @Test("a pointer that rests is told anew when the pictures get another size, as large as it is in them")
+    func pointerInOtherSize() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let client = try DisplayClient(screen.name)
+        client.showPointer(at: (300, 200))
+        let shape = try #require(try ScreenCapture(display: screen.name).takePointerShape())
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.scale = .within(PictureSize(width: 320, height: 240))
+        }
+        try host.sendHello()
+        try host.send(.pointerMode(.apart))
+        func position() -> PointerPosition? {
+            host.messages.lazy.compactMap { if case .pointerPosition(let position) = $0.body { position } else { nil } }
+                .last
+        }
+        func image() -> PointerImage? {
+            host.messages.lazy.compactMap { if case .pointerShape(let image) = $0.body { image } else { nil } }.last
+        }
+        try host.wait(for: "its place") { position() == PointerPosition(x: 150, y: 100, isVisible: true) }
+        try host.wait(for: "its shape") { image() != nil }
+        let half = try #require(image())
+        #expect(half.size == PictureSize(width: (shape.width + 1) / 2, height: (shape.height + 1) / 2))
+        #expect(half.hotX == shape.hotX * half.size.width / shape.width)
+        #expect(half.hotY == shape.hotY * half.size.height / shape.height)
+        #expect(half.pixels.count == half.size.width * half.size.height)
+        try screen.resize(to: PictureSize(width: 400, height: 300))
+        // 320 by 240 is 4/5 of that.
+        try host.wait(for: "its place in the new size") {
+            position() == PointerPosition(x: 240, y: 160, isVisible: true)
+        }
+        try host.wait(for: "its larger shape") {
+            image()?.size
+                == PictureSize(width: (shape.width * 4 + 2) / 5, height: (shape.height * 4 + 2) / 5)
+        }
+        capture.stop()
+    }
+
     @Test("while the pointer is apart, the host hears where it goes, 30 times a second, up to where it stops")
     func pointerApart() throws {
         let screen = try VirtualScreen(PictureSize(width: 640, height: 480))

@@ -99,6 +99,35 @@ struct CaptureRecordingTests {
         #expect(hasIDR && notices <= 2)
     }
 
+    @Test("the pointer stays in the pictures while they are recorded, and then gets to viewers as the host wants it")
+    func pointer() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let file = try StalledFile()
+        let (capture, host) = try RunningCapture.pair(display: screen.name, recordingLimit: 1 << 20) {
+            $0.recording = file.path
+        }
+        try host.sendHello()
+        try host.wait(for: "a picture with a notice") { host.units.last?.notice != nil }
+        try host.send(.pointerMode(.apart))
+        func idrs() -> Int { host.units.count { $0.accessUnit.isIDR } }
+        let before = idrs()
+        try host.send(.requestIDR)
+        try host.wait(for: "what was taken after the host's wish") { idrs() > before }
+        #expect(host.units.last?.notice?.isPointerDrawn == true)
+        func hasPosition() -> Bool { host.messages.contains { $0.header.kind == .pointerPosition } }
+        #expect(!hasPosition())
+        file.close()
+        var tick = 0
+        try eventually("a picture without the pointer, and its place") {
+            tick += 1
+            try window.show(tick: tick)
+            try host.read(for: .milliseconds(20))
+            return host.units.last?.notice?.isPointerDrawn == false && hasPosition()
+        }
+        capture.stop()
+    }
+
     @Test("a file that is there already is an error by name, and is left as it is")
     func exists() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))

@@ -3,7 +3,8 @@ import MediaTypes
 import TestScene
 import TestSupport
 import Testing
-import X11Capture
+
+@testable import X11Capture
 
 private let secret = SceneColor(0xFF, 0, 0xFF)
 
@@ -136,6 +137,31 @@ struct HiddenWindowTests {
                 try picture.update(capture, capture.takeChanges())
             }
         }
+    }
+
+    @Test(
+        "a window is hidden also where its title is long or has characters that no terminal should see",
+        arguments: [
+            (String(repeating: "x", count: 250) + " secret", "secret"),
+            (String(repeating: "x", count: 60_000) + " secret", "SECRET"), ("my\u{1}secret", "my\u{1}secret"),
+            ("my\u{1}secret", "my secret"), ("secret\r\n", "secret\r"),
+        ])
+    func strangeTitles(title: String, wanted: String) throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let client = try DisplayClient(screen.name)
+        client.fill(TestScreen.all, color: 0x0000FF)
+        let window = client.window(PixelRectangle(x: 60, y: 60, width: 80, height: 40), color: 0xFF00FF, title: title)
+        #expect(
+            try !shows(
+                GrabbedPicture(ScreenCapture(display: screen.name, hidden: [.title(wanted)], drawsPointer: false)))
+        )
+        // And the same window is the one that may be captured by that.
+        let capture = try ScreenCapture(display: screen.name, target: .window(.title(wanted)), drawsPointer: false)
+        #expect(capture.size == PictureSize(width: 80, height: 40))
+        // What is printed of it is cut.
+        let listed = try ScreenCapture.listing(display: screen.name).windows.first { $0.identifier == window }
+        #expect(listed?.title == PrintableText.harmless(title))
+        #expect(try #require(listed).title.count <= PrintableText.mostCharacters)
     }
 
     private func shows(_ picture: GrabbedPicture) -> Bool {

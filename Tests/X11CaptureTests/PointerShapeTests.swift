@@ -45,6 +45,20 @@ struct PointerShapeTests {
         #expect(PointerShape(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0, 0]).fitting().pixels.isEmpty)
     }
 
+    @Test("a shape in scaled pictures is as much smaller as they are, and points at the same")
+    func scaling() {
+        let shape = PointerShape(
+            width: 24, height: 20, hotX: 23, hotY: 10, pixels: [UInt32](repeating: 0x8040_2010, count: 480))
+        let screen = PictureSize(width: 1920, height: 1080)
+        let third = shape.scaled(from: screen, to: PictureSize(width: 640, height: 360))
+        #expect((third.width, third.height, third.hotX, third.hotY) == (8, 7, 7, 3))
+        #expect(third.pixels == [UInt32](repeating: 0x8040_2010, count: 56))
+        let tiny = shape.scaled(from: screen, to: PictureSize(width: 19, height: 11))
+        #expect((tiny.width, tiny.height, tiny.hotX, tiny.hotY) == (1, 1, 0, 0))
+        #expect(shape.scaled(from: screen, to: screen) == shape)
+        #expect(PointerShape().scaled(from: screen, to: PictureSize(width: 640, height: 360)) == PointerShape())
+    }
+
     @Test("strangers' words can't steer a terminal")
     func harmless() {
         #expect(PrintableText.harmless("a\u{1B}[31m\nb\u{202E}c\u{7F}\u{9B}d") == "a [31m b c  d")

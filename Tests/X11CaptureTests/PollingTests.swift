@@ -33,7 +33,9 @@ struct PollingTests {
         #expect(try picture.bytes == GrabbedPicture(capture).bytes)
     }
 
-    @Test("looks become rarer while nothing changes, down to two a second, and are back at once")
+    @Test(
+        "looks become rarer while nothing changes, down to two a second, and are back at once, also where the pointer moves"
+    )
     func slowing() throws {
         let screen = try VirtualScreen(PictureSize(width: 128, height: 96))
         let client = try DisplayClient(screen.name)
@@ -51,6 +53,23 @@ struct PollingTests {
         client.fill(PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: 0x112233)
         _ = try capture.takeChanges()
         #expect(capture.pollDue(period: period) - capture.pollDue(period: .zero) == period)
+        // A drawn pointer that moves is in no tile: at the pace of pictures all the same.
+        client.showPointer(at: (20, 20))
+        let pointing = try ScreenCapture(display: screen.name, usesDamage: false)
+        _ = try pointing.lookAtPointer(now: now())
+        for step in 0..<16 {
+            if step >= 12 {
+                client.warp(to: (20 + step, 20))
+                try eventually("its place") {
+                    _ = try pointing.readEvents()
+                    return try pointing.lookAtPointer(now: now()) == PointerState(x: 20 + step, y: 20, isVisible: true)
+                }
+            }
+            let gap = pointing.pollDue(period: period) - pointing.pollDue(period: .zero)
+            if step == 11 { #expect(gap == .milliseconds(500)) }
+            if step >= 12 { #expect(gap == period) }
+            #expect(try pointing.takeChanges().isEmpty == (1..<12).contains(step))
+        }
         let reporting = try ScreenCapture(display: screen.name)
         #expect(reporting.pollDue(period: period) == .distantFuture)
     }

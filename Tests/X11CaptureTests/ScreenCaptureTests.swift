@@ -46,6 +46,23 @@ struct ScreenCaptureTests {
         #expect(try capture.takeChanges().isEmpty)
     }
 
+    @Test("a change that came with the answer to a question is known before anybody sleeps")
+    func queuedEvents() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let capture = try ScreenCapture(display: screen.name, drawsPointer: false)
+        let client = try DisplayClient(screen.name)
+        _ = try capture.takeEverything()
+        _ = try capture.readEvents()
+        #expect(!capture.takeQueuedEvents())
+        client.fill(PixelRectangle(x: 20, y: 30, width: 8, height: 6), color: 0xFF8000)
+        // The first look waits for an answer, which the event comes before.
+        _ = try capture.lookAtPointer(now: now())
+        var watched = pollfd(fd: capture.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&watched, 1, 0) == 0 && !capture.mayHaveChanged)
+        #expect(capture.takeQueuedEvents())
+        #expect(capture.mayHaveChanged && !capture.takeQueuedEvents())
+    }
+
     @Test("what is drawn while a picture is taken is known behind it, and can be taken by itself")
     func tornPicture() throws {
         // More than fits into the segment: the server hands it out in bands.

@@ -146,6 +146,29 @@ struct WindowTests {
         #expect(throws: X11CaptureError.self) { try eventually("an error") { try capture.readEvents() } }
     }
 
+    @Test(
+        "without Composite a hidden window that covers the captured one is left out; with it there is nothing to hide")
+    func hiddenCover() throws {
+        for isComposed in [false, true] {
+            let screen = try VirtualScreen(
+                TestScreen.size, options: isComposed ? [] : ["-extension", "Composite"])
+            let client = try DisplayClient(screen.name)
+            let area = PixelRectangle(x: 0, y: 0, width: 100, height: 80)
+            let window = client.window(
+                PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
+            _ = client.window(PixelRectangle(x: 30, y: 40, width: 20, height: 20), color: 0x00FF00, title: "secret")
+            var warnings: [String] = []
+            let capture = try ScreenCapture(
+                display: screen.name, target: .window(.identifier(window)), hidden: [.title("secret")],
+                drawsPointer: false, onWarning: { warnings.append($0) })
+            #expect(warnings.count == 1)
+            client.fill(area, color: 0xFF0000, on: window)
+            let picture = try GrabbedPicture(capture)
+            #expect(picture.color(9, 9) == TestScreen.red && picture.color(30, 30) == TestScreen.red)
+            #expect(picture.color(10, 10) == (isComposed ? TestScreen.red : TestScreen.black))
+        }
+    }
+
     @Test("200 new sizes of a window, and as many of the screen, leave nothing behind")
     func noLeak() throws {
         let screen = try VirtualScreen(TestScreen.size)

@@ -26,6 +26,8 @@ public struct AgentSignals {
 extension CaptureAgent {
     /// Sleeps until something happens or is due; true where capture shall end.
     func waitForEvents() throws(CaptureError) -> Bool {
+        // What came with an answer doesn't make the display readable: nothing would tell of it again.
+        if screen.takeQueuedEvents() { return false }
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
         if link.hasReader, !isPaused {
             // While the host hasn't taken the last picture, only its taking it counts.

@@ -33,6 +33,10 @@ public final class CaptureAgent {
     var isPausedByHost = false
     /// Nobody watches, and nobody records.
     var isPaused: Bool { isPausedByHost && !link.isRecording }
+    /// How the host wants the pointer to get to viewers.
+    var wantedPointerMode = PointerMode.drawn
+    /// How it does: a recording has nothing but the pictures to show it in.
+    var pointerMode: PointerMode { wantedPointerMode == .apart && link.isRecording ? .drawn : wantedPointerMode }
     /// The sharer has paused.
     var isHeld = false
     var sharing = SharingState.live
@@ -152,6 +156,8 @@ public final class CaptureAgent {
         log(.info, "the picture is now \(pictureSize)")
         pipeline = nil
         link.send(.size(pictureSize))
+        // Where it is was told in pixels of the old size.
+        pointer.tellAnew()
         demandIDR()
     }
 
@@ -172,6 +178,7 @@ public final class CaptureAgent {
         rate.bitRate = configuration.bitRate
         setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
         setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
+        wantedPointerMode = .drawn
         _ = pointer.setMode(.drawn)
         endSharpening()
         demandIDR()
@@ -183,9 +190,11 @@ public final class CaptureAgent {
     }
 
     private func followPointer() throws(CaptureError) {
+        // The recording may have ended.
+        if pointer.mode != pointerMode { setPointerMode() }
         guard link.hasReader, !isPaused, sharing == .live else { return }
         do throws(X11CaptureError) {
-            try pointer.look(.now())
+            try pointer.look(.now(), pictureSize)
         } catch {
             throw .screen(error)
         }
@@ -209,8 +218,8 @@ public final class CaptureAgent {
             wantsPicture = true
             schedule.reset()
         case .pointerMode(let mode):
-            // The flag on the next picture says to the host which one shows it.
-            if pointer.setMode(mode) { wantsPicture = true }
+            wantedPointerMode = mode
+            setPointerMode()
         case .hold(let isHeld): self.isHeld = isHeld
         case .sharpen: sharpen(.now())
         case .chroma(let format):
@@ -228,6 +237,11 @@ public final class CaptureAgent {
                 bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
             schedule.release()
         }
+    }
+
+    private func setPointerMode() {
+        // The flag on the next picture says to the host which one shows it.
+        if pointer.setMode(pointerMode) { wantsPicture = true }
     }
 
     private func setPeriod(_ period: Interval) {

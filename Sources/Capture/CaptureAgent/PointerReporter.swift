@@ -9,6 +9,8 @@ final class PointerReporter {
     private let screen: ScreenCapture
     private var position: PointerState?
     private var image: PointerImage?
+    // Somebody waits to be told, also where it rests.
+    private var isOwed = false
     /// How the pointer gets to viewers; drawn until the host says otherwise.
     private(set) var mode = PointerMode.drawn
 
@@ -18,33 +20,36 @@ final class PointerReporter {
     }
 
     /// When `look` has something to do even if the server sends nothing.
-    var due: MonotonicTime { screen.nextPointerLook }
+    var due: MonotonicTime { isOwed ? .zero : screen.nextPointerLook }
 
     /// Another way to viewers; true where that is a change, which the next picture has to show.
     func setMode(_ new: PointerMode) -> Bool {
-        defer { tellAnew() }
-        guard new != mode else { return false }
+        let isChange = new != mode
         mode = new
         screen.drawsPointer = new == .drawn
-        return true
+        tellAnew()
+        return isChange
     }
 
-    /// A host that knows nothing yet is told all.
+    /// A host that knows nothing yet is told all, and so is one to which the pictures are of another size from here on.
     func tellAnew() {
+        isOwed = mode == .apart
         position = nil
         image = nil
         screen.forgetToldPointer()
     }
 
-    /// Looks where the pointer is, if that is due.
-    func look(_ now: MonotonicTime) throws(X11CaptureError) {
+    /// Looks where the pointer is, and what it looks like in pictures of `size`, if that is due.
+    func look(_ now: MonotonicTime, _ size: PictureSize) throws(X11CaptureError) {
         guard now >= due else { return }
+        isOwed = false
         let state = try screen.lookAtPointer(now: now)
         guard mode == .apart else { return }
         if let state { position = state }
-        guard let shape = try screen.takePointerShape() else { return }
-        let size = PictureSize(width: shape.width, height: shape.height)
-        image = PointerImage(size: size, hotX: shape.hotX, hotY: shape.hotY, pixels: shape.pixels)
+        guard let shape = try screen.takePointerShape(in: size) else { return }
+        image = PointerImage(
+            size: PictureSize(width: shape.width, height: shape.height), hotX: shape.hotX, hotY: shape.hotY,
+            pixels: shape.pixels)
     }
 
     /// Hands what is new to `send`, in the coordinates of pictures of `size`.

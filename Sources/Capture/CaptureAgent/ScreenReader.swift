@@ -71,7 +71,7 @@ final class ScreenReader {
     ) throws(X11CaptureError) -> Bool {
         let source = scaling.needed(for: target)
         let stride = source.width * 4
-        Self.grow(&stripe, to: stride * source.height)
+        Self.grow(&stripe, to: stride * source.height + ScreenScaling.slack)
         Self.grow(&scaled, to: target.width * target.height * 4)
         let isComplete = try screen.grab(DamagedArea([source], in: screen.size)) { pixels in
             let begin = MonotonicTime.now()
@@ -94,7 +94,7 @@ final class ScreenReader {
         if !isComplete { return false }
         let begin = MonotonicTime.now()
         let destination = canvas.destination
-        stripe.withUnsafeBytes { from in
+        stripe.withUnsafeMutableBytes { from in
             scaled.withUnsafeMutableBytes { to in
                 guard let from = from.baseAddress, let to = to.baseAddress,
                     scaling.scale(from, stride: stride, rectangle: target, into: to)

@@ -73,7 +73,8 @@ extension ScreenCapture {
             monitors: try MonitorSearch(connection).monitors(),
             windows: windows.map {
                 DisplayListing.Window(
-                    identifier: $0.identifier, title: $0.title, className: $0.className, area: $0.area,
+                    identifier: $0.identifier, title: PrintableText.harmless($0.title),
+                    className: PrintableText.harmless($0.className), area: $0.area,
                     isViewable: $0.isViewable)
             })
     }

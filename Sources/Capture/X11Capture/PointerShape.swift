@@ -33,7 +33,19 @@ public struct PointerShape: Equatable, Sendable {
         if isInvisible { return PointerShape() }
         let longest = max(width, height)
         if longest <= limit { return self }
-        let (newWidth, newHeight) = (max(1, width * limit / longest), max(1, height * limit / longest))
+        return resized(max(1, width * limit / longest), max(1, height * limit / longest))
+    }
+
+    /// The same shape as large as it is in pictures of `pictures` of a screen of `screen`.
+    func scaled(from screen: PictureSize, to pictures: PictureSize) -> PointerShape {
+        if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
+        return resized(
+            max(1, (width * pictures.width + screen.width / 2) / screen.width),
+            max(1, (height * pictures.height + screen.height / 2) / screen.height))
+    }
+
+    /// Each pixel is the mean of those that it stands for; not for an invisible shape.
+    private func resized(_ newWidth: Int, _ newHeight: Int) -> PointerShape {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
         for y in 0..<newHeight {

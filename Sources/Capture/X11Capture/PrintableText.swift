@@ -1,15 +1,15 @@
 /// Text that a stranger wrote, made fit for a terminal and a log line.
 enum PrintableText {
-    /// The longest that is kept, in characters.
+    /// The longest that is kept, in Unicode scalars.
     static let mostCharacters = 200
 
     /// `text` with everything that steers a terminal or turns the direction of writing replaced by a space, and cut.
-    static func harmless(_ text: String) -> String {
+    static func harmless(_ text: String) -> String { plain(text.unicodeScalars.prefix(mostCharacters)) }
+
+    /// The same, uncut: so that what a person has read, and types, is found again.
+    static func plain(_ text: some Sequence<Unicode.Scalar>) -> String {
         var result = String.UnicodeScalarView()
-        var count = 0
-        for scalar in text.unicodeScalars {
-            if count == mostCharacters { break }
-            count += 1
+        for scalar in text {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
                 result.append(" ")

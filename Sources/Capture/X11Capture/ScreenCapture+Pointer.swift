@@ -32,14 +32,17 @@ extension ScreenCapture {
         return state
     }
 
-    /// What the pointer looks like; nil where that is as at the last call, or isn't known. At most 96 pixels a side.
+    /// What the pointer looks like in pictures of `pictures`, by default of `size`; nil where that is as at the last call, or isn't
+    /// known. At most 96 pixels a side.
+    ///
+    /// Where the size of the pictures has changed, `forgetToldPointer` has it given again.
     ///
     /// Costs a round trip where the server told of another shape since the last look.
-    public func takePointerShape() throws(X11CaptureError) -> PointerShape? {
+    public func takePointerShape(in pictures: PictureSize? = nil) throws(X11CaptureError) -> PointerShape? {
         if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(source.window), .now()) }
         if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
         toldShape = pointer.shapeNumber
-        return pointer.shape.fitting()
+        return pointer.shape.scaled(from: size, to: pictures ?? size).fitting()
     }
 
     /// The next `lookAtPointer` and `takePointerShape` give what there is, whether or not it was given before: for someone

@@ -5,8 +5,9 @@ public import MediaTypes
 /// A screen of an X server, or a part of it: tells what changes there, and hands out its pixels.
 ///
 /// All rectangles are in pixels of the captured area. Not thread-safe. Its thread polls `fileDescriptor` and
-/// `pointerDescriptor` for reading, and calls `readEvents` before each poll as well, because waiting for a reply may have taken
-/// events off the connection; it calls `readEvents` at `nextCheck`, `lookAtPointer` at `nextPointerLook` and `takeChanges` at `pollDue` even if nothing came.
+/// `pointerDescriptor` for reading, and asks `takeQueuedEvents` before each poll, because waiting for a reply may have taken
+/// events off the connection; it calls `readEvents` after that, and at `nextCheck`, `lookAtPointer` at `nextPointerLook` and
+/// `takeChanges` at `pollDue` even if nothing came.
 public final class ScreenCapture {
     /// The captured area's size in pixels; changes only inside `readEvents`, which then says so.
     public private(set) var size: PictureSize
@@ -62,8 +63,8 @@ public final class ScreenCapture {
 
     /// Connects to `display`, or to what DISPLAY names, and finds `target` there.
     ///
-    /// What of the windows `hidden` lies in the area is black in every picture, unless `target` is a window. `methods` are
-    /// tried in turn. `usesDamage` and `drawsPointer` turn off what the server may well have. `watchesLock` keeps `isLocked`.
+    /// What of the windows `hidden` lies in the area is black in every picture, unless `target` is a window that is seen without what
+    /// covers it. `methods` are tried in turn. `usesDamage` and `drawsPointer` turn off what the server may well have. `watchesLock` keeps `isLocked`.
     /// `onWarning` gets a line for what doesn't work as well as it could, and for each of the first errors that the server
     /// reports of requests without an answer.
     public init(
@@ -83,7 +84,7 @@ public final class ScreenCapture {
         damage = usesDamage ? try DamageTracker(connection, window: source.window) : nil
         if damage == nil { comparison = TileComparison() }
         comparison?.reset(source.size)
-        if case .window = target {
+        if source is WindowSource {
             self.hidden = nil
             if !hidden.isEmpty { onWarning("a window is captured without what covers it: nothing to hide") }
         } else {
@@ -110,7 +111,10 @@ public final class ScreenCapture {
     /// When `takeChanges` is to be called where the server doesn't tell of changes, `period` after the last look, or later
     /// while nothing changes; never where it does.
     public func pollDue(period: Interval) -> MonotonicTime {
-        isWaiting ? .distantFuture : comparison?.due(period: period) ?? .distantFuture
+        guard !isWaiting, let comparison else { return .distantFuture }
+        // No tile tells of the pointer, or of what is blanked.
+        let isExpected = drawn.isOutdated(pointer, at: pointerArea) || hidden?.changes.isEmpty == false
+        return comparison.due(period: period, isExpected: isExpected)
     }
 
     /// Takes what the server has sent; true where the area has another size since the last call.
@@ -224,6 +228,17 @@ public final class ScreenCapture {
     public func hasChangedMeanwhile() -> Bool {
         while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
         return damage?.isDamaged == true
+    }
+
+    /// Takes what came with answers since `readEvents`; true where there was something, which that has to see before its thread
+    /// sleeps: `fileDescriptor` isn't readable for it. Costs no system call.
+    public func takeQueuedEvents() -> Bool {
+        var hasTaken = false
+        while let event = xcb_poll_for_queued_event(connection.handle) {
+            take(event)
+            hasTaken = true
+        }
+        return hasTaken
     }
 
     private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }

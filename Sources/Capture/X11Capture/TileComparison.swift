@@ -29,9 +29,10 @@ struct TileComparison {
         quietLooks = 0
     }
 
-    /// When the next look is due, with `period` between two looks while there are changes.
-    func due(period: Interval) -> MonotonicTime {
+    /// When the next look is due, with `period` between two looks while there are changes, or where one `isExpected`.
+    func due(period: Interval, isExpected: Bool = false) -> MonotonicTime {
         guard let lastLook else { return .zero }
+        if isExpected { return lastLook + period }
         // Three looks that found nothing are a pause between two pictures of a film; then ever longer.
         let doublings = min(max(0, quietLooks - 3), 10)
         return lastLook + max(period, min(period * (1 << Int64(doublings)), Self.slowest))

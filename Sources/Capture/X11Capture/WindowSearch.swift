@@ -7,6 +7,7 @@ struct FoundWindow {
     var identifier: xcb_window_t
     /// The child of the root window that it lies in: itself, or its window manager's frame.
     var frame: xcb_window_t
+    /// As the window has it, to be compared and not to be printed.
     var title = ""
     var className = ""
     /// Without its border, in the root window's coordinates.
@@ -70,7 +71,7 @@ struct WindowSearch {
                 throw .severalWindows(
                     PrintableText.harmless(text),
                     matches: equals.prefix(5).map {
-                        "\(WindowSelector.identifier($0.window.identifier)) '\($0.window.title)'"
+                        "\(WindowSelector.identifier($0.window.identifier)) '\(PrintableText.harmless($0.window.title))'"
                     })
             }
             return equals[0].window
@@ -88,9 +89,17 @@ struct WindowSearch {
     /// 2 where the title is `text`, 1 where it or the class has it within, nil where neither.
     private static func match(_ window: FoundWindow, _ text: String) -> Int? {
         if text.isEmpty { return nil }
-        if window.title == text { return 2 }
-        let wanted = text.lowercased()
-        return window.title.lowercased().contains(wanted) || window.className.lowercased().contains(wanted) ? 1 : nil
+        let title = PrintableText.plain(window.title.unicodeScalars)
+        let wanted = PrintableText.plain(text.unicodeScalars)
+        if title == wanted { return 2 }
+        return has(title, wanted) || has(PrintableText.plain(window.className.unicodeScalars), wanted) ? 1 : nil
+    }
+
+    /// Whether `wanted` is a part of `text`, in capitals or not: the same characters, however they are put together, or the same
+    /// scalars, whatever joins them.
+    private static func has(_ text: String, _ wanted: String) -> Bool {
+        let (text, wanted) = (text.lowercased(), wanted.lowercased())
+        return text.contains(wanted) || text.unicodeScalars.contains(wanted.unicodeScalars)
     }
 
     /// `top` and what lies in it, level by level, or where `top` is the root only the latter; a level costs two round trips.
@@ -172,15 +181,16 @@ struct WindowSearch {
             let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
             defer { free(place) }
             let state = text(cookie.state)
-            let modernTitle = text(cookie.modernTitle)
-            let title = text(cookie.title)
-            let className = text(cookie.className)
+            let modernTitle = text(cookie.modernTitle, restOf: atoms.modernName, window.window)
+            let title = text(cookie.title, restOf: xcb_atom_t(XCB_ATOM_WM_NAME.rawValue), window.window)
+            let className = text(
+                cookie.className, restOf: xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue), window.window)
             guard let attributes, let geometry, let place else { continue }
             var found = FoundWindow(identifier: window.window, frame: window.frame)
-            found.title = PrintableText.harmless(modernTitle ?? title ?? "")
+            found.title = modernTitle ?? title ?? ""
             // Two strings: the instance's name, and the class (ICCCM 4.1.2.5).
             let names = (className ?? "").split(separator: "\0", omittingEmptySubsequences: false)
-            found.className = PrintableText.harmless(String(names.count > 1 ? names[1] : names.first ?? ""))
+            found.className = String(names.count > 1 ? names[1] : names.first ?? "")
             found.area = PixelRectangle(
                 x: Int(place.pointee.dst_x), y: Int(place.pointee.dst_y), width: Int(geometry.pointee.width),
                 height: Int(geometry.pointee.height))
@@ -197,19 +207,40 @@ struct WindowSearch {
         return result
     }
 
-    private func property(_ window: xcb_window_t, _ atom: xcb_atom_t) -> xcb_get_property_cookie_t {
-        // 1 KiB: more of a title is never shown.
-        xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, 0, 256)
+    /// The first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
+    private func property(
+        _ window: xcb_window_t, _ atom: xcb_atom_t, from offset: UInt32 = 0, length: UInt32 = 256
+    ) -> xcb_get_property_cookie_t {
+        xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, offset, length)
     }
 
-    /// The property's bytes as text; nil where the window doesn't have it.
-    private func text(_ cookie: xcb_get_property_cookie_t) -> String? {
+    /// The property's bytes as text, of `atom` of `window` also what is behind the first 1 KiB; nil where the window doesn't
+    /// have it.
+    private func text(
+        _ cookie: xcb_get_property_cookie_t, restOf atom: xcb_atom_t? = nil, _ window: xcb_window_t = 0
+    ) -> String? {
         guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
         defer { free(reply) }
         if reply.pointee.type == 0 { return nil }
-        let bytes = UnsafeRawBufferPointer(
-            start: xcb_get_property_value(reply), count: max(0, Int(xcb_get_property_value_length(reply))))
+        var bytes = Self.bytes(reply)
+        if let atom, reply.pointee.bytes_after > 0 {
+            // Seldom: a page's whole address, or somebody who wants his window to be missed.
+            let rest = property(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
+            if let more = xcb_get_property_reply(connection.handle, rest, nil) {
+                bytes += Self.bytes(more)
+                free(more)
+            }
+        }
         return reply.pointee.type == atoms.utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
+    }
+
+    /// In units of 4 bytes: with it a title is looked through up to 64 KiB.
+    private static let longestRest: UInt32 = (64 - 1) << 8
+
+    private static func bytes(_ reply: UnsafeMutablePointer<xcb_get_property_reply_t>) -> [UInt8] {
+        Array(
+            UnsafeRawBufferPointer(
+                start: xcb_get_property_value(reply), count: max(0, Int(xcb_get_property_value_length(reply)))))
     }
 }
 

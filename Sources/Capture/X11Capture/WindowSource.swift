@@ -166,5 +166,5 @@ final class VisibleWindowSource: CaptureSource {
 
 extension FoundWindow {
     /// For a person: its number and title.
-    var name: String { "\(WindowSelector.identifier(identifier)) '\(title)'" }
+    var name: String { "\(WindowSelector.identifier(identifier)) '\(PrintableText.harmless(title))'" }
 }
