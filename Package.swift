@@ -252,8 +252,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "Recording", "RecordingFiles", "ByteCoding",
-                "H264",
+                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
+                "RecordingFiles",
+                "ByteCoding", "H264",
                 "X264Encoding",
                 "VideoDecoding", "MediaTypes", "CLinux", "TestSupport",
             ], exclude: ["Clients"]),

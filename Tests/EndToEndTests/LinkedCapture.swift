@@ -1,5 +1,6 @@
 import CaptureLink
 import Glibc
+import LinkTransport
 import MediaTypes
 import Processes
 import TestScene
@@ -44,15 +45,30 @@ final class LinkedCapture {
     private let video: H264Decoder
     private var isOver = false
 
-    /// Starts it on `screen`, and says hello.
-    init(_ screen: VirtualScreen, _ options: [String] = [], greets: Bool = true) throws {
+    /// Starts it on `screen`, and says hello. Over TCP it comes to a socket that is set as the host's.
+    init(
+        _ screen: VirtualScreen, _ options: [String] = [], greets: Bool = true, isOverTCP: Bool = false
+    ) throws {
         folder = try TemporaryFolder()
         let path = folder.file("s.sock")
-        let listener = try UnixSocket.listening(at: path)
+        let address: String
+        let accepted: () throws -> UnixSocket
+        if isOverTCP {
+            let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+            address = "\(listener.address)"
+            accepted = {
+                let connection = try eventually("a connection") { try listener.accept() }
+                return UnixSocket(owning: fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 3))
+            }
+        } else {
+            let listener = try UnixSocket.listening(at: path)
+            address = "unix:" + path
+            accepted = { try listener.accepted() }
+        }
         program = try RunningProgram(
-            "screenrelay-capture", ["--link", "unix:" + path, "--display", screen.name, "--log", "debug"] + options)
+            "screenrelay-capture", ["--link", address, "--display", screen.name, "--log", "debug"] + options)
         video = try H264Decoder()
-        do { socket = try listener.accepted() } catch {
+        do { socket = try accepted() } catch {
             throw ProgramEnded(status: program.child.poll() ?? .exited(-1), log: program.log)
         }
         if greets {

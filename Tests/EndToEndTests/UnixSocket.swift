@@ -2,13 +2,14 @@ import CLinux
 import Glibc
 import TestSupport
 
-/// A connected Unix socket, or one that listens, with none of our own transport in it: the other end of a link.
+/// A connected socket, or a Unix one that listens, with none of our own transport in it: the other end of a link.
 ///
 /// One thread at a time. Closed with the last reference.
 final class UnixSocket {
     private var descriptor: Int32
 
-    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+    /// Takes over a socket that is connected.
+    init(owning descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close() }
 
@@ -26,7 +27,7 @@ final class UnixSocket {
         _ path: String, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
     ) throws -> UnixSocket {
         let socket = UnixSocket(
-            Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+            owning: Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
@@ -43,7 +44,7 @@ final class UnixSocket {
     func accepted() throws -> UnixSocket {
         try eventually("a connection") {
             guard isReadable else { return nil }
-            return UnixSocket(accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue)))
+            return UnixSocket(owning: accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue)))
         }
     }
 

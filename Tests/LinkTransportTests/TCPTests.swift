@@ -71,6 +71,46 @@ struct TCPTests {
         }
     }
 
+    @Test("a peer that reads nothing is sent no more than is under way to one that does, and all of it arrives later")
+    func unread() throws {
+        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let client = try LinkConnection.connect(to: listener.address)
+        let server = try eventually("the connection") { try listener.accept() }
+        let message = (0..<16_384).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        var (sent, received) = (0, 0)
+        func read() throws {
+            while case .bytes(let count) = try server.receive(into: &buffer) { received += count }
+        }
+        // The kernel lets the buffers of a connection that carries much grow.
+        while sent < 64 << 20 {
+            if try client.flush() {
+                try client.enqueue(header: message)
+                sent += message.count
+            }
+            try read()
+        }
+        try eventually("what was sent") {
+            try read()
+            return try client.flush() && received == sent ? () : nil
+        }
+        let before = sent
+        var room = pollfd(fd: client.descriptor, events: Int16(POLLOUT), revents: 0)
+        while poll(&room, 1, 300) > 0 {
+            guard try client.flush() else { continue }
+            try client.enqueue(header: message)
+            sent += message.count
+        }
+        let taken = sent - before - client.pendingBytes
+        print("\(taken) bytes taken of a peer that doesn't read")
+        // The window, which over the loopback interface is all of the buffer, and what is not yet sent.
+        #expect(taken < (1280 + 64 + 192) << 10, "\(taken)")
+        try eventually("the rest") {
+            try read()
+            return try client.flush() && received == sent ? () : nil
+        }
+    }
+
     private func option(_ connection: LinkConnection, _ name: Int32) -> Int32 {
         var value: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)

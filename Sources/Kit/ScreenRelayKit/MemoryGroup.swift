@@ -4,6 +4,7 @@ import Glibc
 ///
 /// Had only where we may make one: beside or below our own group, in a place where the memory controller works already.
 final class MemoryGroup {
+    /// The host's process ID stands behind it.
     private static let prefix = "screenrelay-capture-"
     private static let mount = "/sys/fs/cgroup"
 
@@ -55,7 +56,7 @@ final class MemoryGroup {
         return line.flatMap { Int($0.dropFirst("oom_kill ".count)) } ?? 0
     }
 
-    /// The groups that a host left behind which was killed: they have no process any more, and only such go.
+    /// The groups that a host left behind which was killed. A live one's is empty too, between two runs of its capture.
     private static func removeLeftOver(in folder: String) {
         guard let directory = opendir(folder) else { return }
         defer { closedir(directory) }
@@ -63,7 +64,8 @@ final class MemoryGroup {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix(prefix) { rmdir(folder + "/" + name) }
+            guard name.hasPrefix(prefix), let host = Int32(name.dropFirst(prefix.count)), host > 0 else { continue }
+            if kill(host, 0) != 0, errno == ESRCH { rmdir(folder + "/" + name) }
         }
     }
 

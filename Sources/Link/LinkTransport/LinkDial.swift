@@ -21,7 +21,8 @@ public final class LinkDial {
     private var lookup: NameLookup?
     private var candidates: ArraySlice<NetworkAddress> = []
     private var socket: FileDescriptor?
-    private var failure = ECONNREFUSED
+    /// Why the last address that was tried was no good.
+    private var failure: Int32?
     /// When `advance` has something to do although nothing has happened.
     public private(set) var deadline = MonotonicTime.zero
 
@@ -31,8 +32,19 @@ public final class LinkDial {
     ///   - hasToken: whether there is one to show: without it only this machine's own addresses are tried.
     ///   - limit: bytes that may wait for the peer of the connection.
     /// - Throws: as ``LinkConnection/connect(to:hasToken:limit:)``.
-    public init(
+    public convenience init(
         to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
+    ) throws(LinkTransportError) {
+        var found: [NetworkAddress] = []
+        if case .tcp(let host, let port) = address {
+            found = (try? NetworkAddress.resolve(host: host, port: port, isNumeric: true).get()) ?? []
+        }
+        try self.init(to: address, found: found, hasToken: hasToken, limit: limit)
+    }
+
+    /// As above; `found` are the addresses of its host, where they need no looking up.
+    init(
+        to address: LinkAddress, found: [NetworkAddress], hasToken: Bool, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) {
         self.address = address
         self.limit = limit
@@ -41,8 +53,8 @@ public final class LinkDial {
             connection = try LinkConnection.connectAtOnce(to: address, limit: limit)
             return
         }
-        if case .success(let found) = NetworkAddress.resolve(host: host, port: port, isNumeric: true) {
-            candidates = found[...]
+        if !found.isEmpty {
+            candidates = try allowed(found)
             try connectNext()
         } else {
             lookup = try NameLookup(host: host, port: port)
@@ -70,7 +82,7 @@ public final class LinkDial {
         if let lookup {
             if let answer = lookup.answer {
                 self.lookup = nil
-                candidates = try answer.get().prefix(Self.addressLimit)
+                candidates = try allowed(answer.get())
                 try connectNext()
             } else if monotonicTime() >= deadline {
                 throw .nameUnknown(
@@ -95,11 +107,31 @@ public final class LinkDial {
         return connection
     }
 
+    /// Those of a name's addresses that we may try: without a token our pictures don't leave this machine.
+    private func allowed(_ found: [NetworkAddress]) throws(LinkTransportError) -> ArraySlice<NetworkAddress> {
+        let allowed = hasToken ? found : found.filter(\.isLoopback)
+        if allowed.isEmpty { throw .tokenRequired(address: "\(address)") }
+        return allowed.prefix(Self.addressLimit)
+    }
+
+    /// A socket for an address; nil where this system doesn't speak its version of IP.
+    private func makeSocket(for next: NetworkAddress) throws(LinkTransportError) -> FileDescriptor? {
+        do throws(LinkTransportError) {
+            return try next.makeSocket()
+        } catch {
+            guard case .system(_, _, EAFNOSUPPORT) = error else { throw error }
+            return nil
+        }
+    }
+
     /// Turns to the next address; throws where there is none left.
     private func connectNext() throws(LinkTransportError) {
         while let next = candidates.popFirst() {
-            guard hasToken || next.isLoopback else { throw .tokenRequired(address: "\(address)") }
-            let fresh = try next.makeSocket()
+            guard let fresh = try makeSocket(for: next) else {
+                // What another address has answered says more.
+                failure = failure ?? EAFNOSUPPORT
+                continue
+            }
             try TCPOptions.set(fresh, end: .capture)
             let number = fresh.rawValue
             socket = consume fresh
@@ -118,7 +150,7 @@ public final class LinkDial {
         socket = nil
         switch failure {
         case EACCES, EPERM: throw .permissionDenied(path: "\(address)")
-        default: throw .unreachable(address: "\(address)", code: failure)
+        case let code: throw .unreachable(address: "\(address)", code: code ?? ECONNREFUSED)
         }
     }
 

@@ -41,6 +41,7 @@ public final class LinkListener {
         let size = socklen_t(MemoryLayout<Int32>.size)
         // A host that starts again must not wait for the connections of the one before to be forgotten.
         try systemCall("setsockopt(SO_REUSEADDR)") { setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, size) }
+        try TCPOptions.boundUnread(listening)
         if place.isIPv6 {
             try systemCall("setsockopt(IPV6_V6ONLY)") {
                 setsockopt(number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &off, size)

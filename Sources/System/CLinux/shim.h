@@ -283,3 +283,4 @@ static const int32_t shim_TCP_NODELAY = 1;
 static const int32_t shim_TCP_KEEPIDLE = 4;
 static const int32_t shim_TCP_KEEPINTVL = 5;
 static const int32_t shim_TCP_USER_TIMEOUT = 18;
+static const int32_t shim_TCP_NOTSENT_LOWAT = 25;
