@@ -96,6 +96,35 @@ struct ExportFileTests {
         #expect(late.range == 4..<6)
     }
 
+    @Test(
+        "hours and days between two pictures: every picture has its time, as exactly as a file can tell it",
+        arguments: [(MediaContainer.mp4, 8, 0.0001), (.mp4, 100, 0.001), (.matroska, 8, 0.001)])
+    func pauses(_ container: MediaContainer, _ hours: Int64, _ exactness: Double) throws {
+        let pause = hours * 3_600_000
+        let times: [Int64] = [0, 33, 66, pause, pause + 33, pause + 1066]
+        // Capture's own times, which arrival confirms.
+        let path = try write(try MadeStream(times: times).recording().bytes, container)[0]
+        let result = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(20))
+        #expect(result.status == .exited(0) && result.errorOutput.isEmpty, "\(result.errorOutput)")
+        let shown = result.output.split(separator: "\n").compactMap { Double($0.split(separator: ",").first ?? "") }
+        #expect(shown.count == times.count)
+        for (time, wanted) in zip(shown, times) { #expect(abs(time - Double(wanted) / 1000) < exactness) }
+        let own = try FFmpeg.decode(path, to: "yuv420p")
+        #expect(own.messages.isEmpty && own.bytes.count == times.count * 64 * 48 * 3 / 2)
+    }
+
+    @Test("a pause that no step of the file can tell is shortened, and what follows keeps its distances")
+    func endlessPause() throws {
+        let pause: Int64 = 60 * 86_400_000
+        let path = try write(try MadeStream(times: [0, 33, pause, pause + 40]).recording().bytes, .mp4)[0]
+        let output = try ChildProcess.run(probe(["-show_entries", "packet=pts_time", path]), within: .seconds(20))
+            .output
+        let shown = output.split(separator: "\n").compactMap { Double($0.split(separator: ",").first ?? "") }
+        try #require(shown.count == 4)
+        #expect(shown[2] > 24 * 86_400)
+        #expect(abs(shown[3] - shown[2] - 0.04) < 0.0011)
+    }
+
     @Test("players go to any IDR picture, and know how long it all is", arguments: [MediaContainer.mp4, .matroska])
     func seeking(_ container: MediaContainer) throws {
         // With a gap that is longer than a Matroska cluster can hold times of.
@@ -141,7 +170,8 @@ struct ExportFileTests {
 
     @Test("a file that can't be created or a full disk is an error with a reason")
     func unwritable() throws {
-        let track = MediaTrack(parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false)
+        let track = MediaTrack(
+            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false, longestStep: .zero)
         #expect(throws: MediaFileError.self) {
             try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
         }
@@ -163,7 +193,8 @@ struct ExportFileTests {
         return try plan.parts.enumerated().map { index, part in
             let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
             let track = MediaTrack(
-                parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets)
+                parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
+                longestStep: part.longestStep)
             let writer = try MediaFileWriter(path: path, container: container, track: track)
             for picture in ready where picture.part == index {
                 try writer.write(

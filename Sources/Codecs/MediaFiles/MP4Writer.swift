@@ -7,6 +7,11 @@ final class MP4Writer: MediaFormatWriter {
     private let packet: UnsafeMutablePointer<AVPacket>
     private var isOpen = false
     private var lastDecodingTime: Int64?
+    /// What all times are earlier than they were, in ticks: what longer steps had more than a step may have.
+    private var cut: Int64 = 0
+
+    /// libavformat keeps steps of time in a C int, and takes none that fills it.
+    private static let stepLimit = Int64(Int32.max) - 1
 
     init(path: String, track: MediaTrack, configuration: DecoderConfiguration) throws(MediaFileError) {
         av_log_set_level(AV_LOG_FATAL)
@@ -23,6 +28,7 @@ final class MP4Writer: MediaFormatWriter {
         // Without the prefix a colon in the name would make it another protocol's.
         try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
         isOpen = true
+        try check(av_opt_set_int(made.pointee.priv_data, "video_track_timescale", Self.timescale(track.longestStep), 0))
         // Times before the first picture's are for the decoder alone: they must not move all others.
         made.pointee.avoid_negative_ts = 0
         try check(avformat_write_header(made, nil))
@@ -39,14 +45,19 @@ final class MP4Writer: MediaFormatWriter {
         guard let stream = context.pointee.streams[0] else { throw .outOfMemory }
         defer { av_packet_unref(packet) }
         let base = stream.pointee.time_base
-        var decodingTime = Self.ticks(times.decoding, in: base)
-        // They have to grow from one packet to the next.
-        if let lastDecodingTime { decodingTime = max(decodingTime, lastDecodingTime + 1) }
+        var decodingTime = Self.ticks(times.decoding, in: base) - cut
+        if let lastDecodingTime {
+            let excess = max(0, decodingTime - lastDecodingTime - Self.stepLimit)
+            cut += excess
+            // They have to grow from one packet to the next.
+            decodingTime = max(decodingTime - excess, lastDecodingTime + 1)
+        }
+        let presentationTime = Self.ticks(times.presentation, in: base) - cut
         lastDecodingTime = decodingTime
         packet.pointee.stream_index = 0
         packet.pointee.dts = decodingTime
-        packet.pointee.pts = max(decodingTime, Self.ticks(times.presentation, in: base))
-        packet.pointee.duration = Self.ticks(times.duration, in: base)
+        packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + Self.stepLimit)
+        packet.pointee.duration = min(max(0, Self.ticks(times.duration, in: base)), Self.stepLimit)
         packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         let count = Int32(clamping: bytes.count)
         // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.
@@ -76,8 +87,6 @@ final class MP4Writer: MediaFormatWriter {
         guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar else {
             throw .outOfMemory
         }
-        // The clock of RTP and MPEG.
-        stream.pointee.time_base = AVRational(num: 1, den: 90_000)
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
         parameters.pointee.codec_id = AV_CODEC_ID_H264
         parameters.pointee.width = Int32(clamping: track.size.width)
@@ -90,6 +99,13 @@ final class MP4Writer: MediaFormatWriter {
         }
         parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
         parameters.pointee.extradata_size = Int32(clamping: record.count)
+    }
+
+    /// Ticks a second: the clock of RTP and MPEG, or the finest that such a step can be told in. The coarsest is
+    /// good for 24 days; with fewer ticks there would not be one for each picture.
+    private static func timescale(_ longestStep: Interval) -> Int64 {
+        for ticks: Int64 in [90_000, 10_000] where longestStep < .seconds(stepLimit / ticks) { return ticks }
+        return 1000
     }
 
     /// MKTAG: the first letter in the lowest byte.

@@ -72,7 +72,7 @@ public final class MediaFileWriter {
 
 /// A format of files.
 public enum MediaContainer: Sendable {
-    /// ISO/IEC 14496-14.
+    /// ISO/IEC 14496-14. Its times are of 90 kHz here; with hours between two pictures of 10 kHz, with days of 1 kHz.
     case mp4
     /// Matroska (RFC 9559). Its times are whole milliseconds here.
     case matroska
@@ -102,12 +102,16 @@ public struct MediaTrack: Sendable {
     /// Whether access units further on carry other parameter sets: the track is then marked as one whose samples have
     /// their own (avc3 of ISO/IEC 14496-15).
     public var changesParameterSets: Bool
+    /// No packet is decoded later behind the one in front of it, and none is shown later behind its decoding: the longer it
+    /// is, the coarser are the times of a format that counts them with few bits.
+    public var longestStep: Interval
 
     /// A track with these parts.
-    public init(parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool) {
+    public init(parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval) {
         self.parameterSets = parameterSets
         self.size = size
         self.changesParameterSets = changesParameterSets
+        self.longestStep = longestStep
     }
 }
 

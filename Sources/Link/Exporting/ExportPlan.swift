@@ -20,6 +20,12 @@ public struct ExportPlan: Sendable {
         /// When its first and its last picture are, since the recording began.
         public internal(set) var start: Interval
         public internal(set) var end: Interval
+        /// The longest time between two pictures, one after the other.
+        var longestPause = Interval.zero
+
+        /// No picture is decoded later behind the one in front of it, and none is shown later behind its decoding: the latter
+        /// is as many pictures away as may stand in front of it, and those as many from their own time.
+        public var longestStep: Interval { longestPause * Int64(2 * reordering + 1) }
     }
 
     /// More changes of size than that are not followed: the pictures from there on are left out.
@@ -82,6 +88,7 @@ public struct ExportPlan: Sendable {
         let last = parts.count - 1
         // What can't be read in between stays out, so count up to here.
         parts[last].count = index - parts[last].first + 1
+        parts[last].longestPause = max(parts[last].longestPause, picture.time - parts[last].end)
         parts[last].end = picture.time
         parts[last].reordering = max(parts[last].reordering, window.add(facts.place))
     }

@@ -116,7 +116,8 @@ private final class MediaExportFiles {
         begun += 1
         close(try target.create(index))
         let track = MediaTrack(
-            parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets)
+            parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
+            longestStep: part.longestStep)
         var made: MediaFileWriter?
         try attempt { () throws(MediaFileError) in
             made = try MediaFileWriter(path: target.temporaryName(index), container: container, track: track)
