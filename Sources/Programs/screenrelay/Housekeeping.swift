@@ -57,22 +57,22 @@ enum Housekeeping {
             if let command, !Program.commands.takesSettings(command.name) {
                 throw UsageError("'\(command.name)' reads no settings file")
             }
-            return print(Program.commands.settingsTemplate(for: command?.name))
+            return Program.answer(Program.commands.settingsTemplate(for: command?.name))
         case "man":
             let command = try namedCommand(options)
             if let folder = try options.value("output", as: .text) {
                 if let command { throw UsageError("--output writes all pages; leave '\(command.name)' out") }
                 return writePages(to: folder)
             }
-            return print(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
+            return Program.answer(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
         case "completion":
             let shell = try ValueFormat<CompletionShell>.choice.read(options.operands.first ?? "", option: "completion")
-            return print(Program.commands.completion(for: shell))
+            return Program.answer(Program.commands.completion(for: shell))
         case "systemd-unit":
             guard let path = Program.path else {
                 return Program.fail("the program's own path can't be found out: /proc is not there", .system)
             }
-            return print(ServiceUnit.text(program: path))
+            return Program.answer(ServiceUnit.text(program: path))
         default: return nil
         }
     }
@@ -93,9 +93,5 @@ enum Housekeeping {
             }
         }
         return ExitCode.success.rawValue
-    }
-
-    private static func print(_ text: String) -> Int32 {
-        StandardStreams.print(text) ? ExitCode.success.rawValue : ExitCode.inputOutput.rawValue
     }
 }

@@ -47,6 +47,9 @@ enum Program {
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Prints what was asked for; gives what to end with.
+    static func answer(_ text: String) -> Int32 { StandardStreams.answer(text, program: name).rawValue }
+
     /// Says why on standard error, in one line.
     static func fail(_ reason: String, _ code: ExitCode) -> Int32 {
         StandardStreams.printError(reason, program: name)
