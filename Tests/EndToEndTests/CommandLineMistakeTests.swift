@@ -68,7 +68,10 @@ extension EndToEnd {
             Mistake("screenrelay share --capture-memory 999k", 64, says: "--capture-memory 999k", "1M"),
             Mistake("screenrelay host --token-file x --open", 64, says: "--token-file", "--open"),
             Mistake("screenrelay share --new-token --open", 64, says: "--new-token", "--open"),
-            Mistake("screenrelay host --token-file /nowhere/token", 64, says: "--token-file /nowhere/token", "No such"),
+            Mistake("screenrelay host --token-file /nowhere/token", 73, says: "--token-file", "'/nowhere'", "make it"),
+            Mistake(
+                "screenrelay host --token-file /dev/null/token", 73, says: "--token-file", "'/dev/null' is no folder"),
+            Mistake("screenrelay host --admin-token-file no/t", 73, says: "--admin-token-file no/t", "'no'", "make it"),
             Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "no file"),
             Mistake("screenrelay host --tls-cert c.pem", 64, says: "--tls-cert c.pem", "--tls-key"),
             Mistake("screenrelay share --tls-key k.pem", 64, says: "--tls-key k.pem", "--tls-cert"),
@@ -81,7 +84,7 @@ extension EndToEnd {
             Mistake("screenrelay host --password-file /nowhere/p", 66, says: "--password-file /nowhere/p", "No such"),
             Mistake("screenrelay host --password", 65, says: "--password", "empty"),
             Mistake(
-                "screenrelay host --open --present-token-file /nowhere/p", 64, says: "--present-token-file", "No such"),
+                "screenrelay host --open --present-token-file /nowhere/p", 73, says: "--present-token-file", "make it"),
             Mistake("screenrelay capture --log loud", 64, says: "--log loud", "debug", "rate"),
             Mistake("screenrelay host --log rate", 64, says: "--log rate", "debug"),
             Mistake("screenrelay pause --pid me", 64, says: "--pid me", "process number"),
@@ -104,7 +107,8 @@ extension EndToEnd {
             Mistake("screenrelay config shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay config stop", 64, says: "'stop'", "no settings file"),
             Mistake("screenrelay man shar", 64, says: "'shar'", "did you mean share?"),
-            Mistake("screenrelay man -o /nowhere", 73, says: "--output /nowhere", "No such"),
+            Mistake("screenrelay man -o /nowhere", 73, says: "--output /nowhere", "'/nowhere'", "make it"),
+            Mistake("screenrelay man -o /sys", 77, says: "--output /sys"),
             Mistake("screenrelay man share -o .", 64, says: "--output", "'share'"),
             Mistake("screenrelay completion", 64, says: "SHELL", "screenrelay completion --help"),
             Mistake("screenrelay completion tcsh", 64, says: "completion tcsh", "bash, zsh, fish"),
@@ -118,7 +122,7 @@ extension EndToEnd {
             Mistake("screenrelay snapshot http://127.0.0.1:1/#screen,t -o s.png", 69, says: "127.0.0.1:1", "refused"),
             Mistake("screenrelay snapshot http://nowhere.invalid/#screen,t -o s.png", 69, says: "nowhere.invalid"),
             Mistake(
-                "screenrelay snapshot http://127.0.0.1:1/#s,t -o /nowhere/s.png", 69, says: "--output", "'/nowhere'"),
+                "screenrelay snapshot http://127.0.0.1:1/#s,t -o /nowhere/s.png", 73, says: "--output", "'/nowhere'"),
         ]
 
         @Test(

@@ -44,16 +44,3 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     }
     return true
 }
-
-/// Writes a file, in place of what has that name; false where that can't be done, with the reason in `errno`.
-public func writeFile(_ bytes: [UInt8], to path: String) -> Bool {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { return false }
-    guard writeAll(bytes, to: descriptor) else {
-        let reason = errno
-        close(descriptor)
-        errno = reason
-        return false
-    }
-    return close(descriptor) == 0
-}

@@ -108,7 +108,7 @@ enum HostOptions {
                 StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
                 return configuration.token
             }
-            throw UsageError("--token-file \(named): \(error)", exitCode: error.exitCode)
+            throw error.problem(of: "--token-file \(named)")
         }
     }
 
@@ -185,13 +185,24 @@ enum HostOptions {
 }
 
 extension TokenFileError {
-    /// The exit code for a file that was named and can't be used.
-    var exitCode: ExitCode {
+    /// What to say of a file that `option` named and that can't be used.
+    func problem(of option: String) -> UsageError {
         switch self {
-        case .notPrivate, .notReadable(_, EACCES), .notWritable(_, EACCES), .notWritable(_, EPERM): .permission
-        case .notAFile, .notWritable(_, ENOENT), .notReadable(_, ENOTDIR): .usage
+        case .notWritable(let path, ENOENT), .notReadable(let path, ENOTDIR):
+            if let problem = UsageError.missingFolder(of: path, option: option) { return problem }
+        default: break
+        }
+        return UsageError("\(option): \(self)", exitCode: exitCode)
+    }
+
+    private var exitCode: ExitCode {
+        switch self {
+        case .notPrivate, .notReadable(_, EACCES): .permission
+        case .notAFile: .usage
         case .notAToken: .badData
-        case .notReadable, .notWritable: .system
+        case .notReadable(_, ENOTDIR): .cannotWrite
+        case .notReadable: .system
+        case .notWritable(_, let code): ExitCode(writing: code)
         }
     }
 }

@@ -62,7 +62,7 @@ enum Housekeeping {
             let command = try namedCommand(options)
             if let folder = try options.value("output", as: .text) {
                 if let command { throw UsageError("--output writes all pages; leave '\(command.name)' out") }
-                return writePages(to: folder)
+                return try writePages(to: folder)
             }
             return Program.answer(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
         case "completion":
@@ -82,14 +82,17 @@ enum Housekeeping {
         return try Program.commands.command(named: name)
     }
 
-    private static func writePages(to folder: String) -> Int32 {
+    private static func writePages(to folder: String) throws(UsageError) -> Int32 {
+        if let problem = UsageError.missing(folder: folder, option: "--output \(folder)") { throw problem }
         let set = Program.commands
         var pages = [(set.program, set.manualPage)]
         pages += set.commands.map { (set.manualName(of: $0), set.manualPage(of: $0)) }
         for (name, page) in pages {
             let path = "\(folder)/\(name).1"
             if !writeFile(Array(page.utf8), to: path) {
-                return Program.fail("--output \(folder): \(path): \(String(cString: strerror(errno)))", .cannotWrite)
+                let reason = errno
+                return Program.fail(
+                    "--output \(folder): \(path): \(String(cString: strerror(reason)))", ExitCode(writing: reason))
             }
         }
         return ExitCode.success.rawValue
