@@ -212,7 +212,7 @@ extension HostError {
     var exitCode: ExitCode {
         switch self {
         case .signalling(.notAnAddress), .signalling(.notOurs): .usage
-        case .signalling(.notPermitted): .permission
+        case .signalling(.notPermitted), .mediaNotPermitted: .permission
         case .signalling(.certificate): .badData
         case .signalling: .unavailable
         case .media: .unavailable

@@ -37,7 +37,8 @@ enum SnapshotCommand {
             bytes = try SnapshotClient().fetchSnapshot(
                 link: options.operands[0], track: track, format: isJPEG ? .jpeg : .png)
         } catch {
-            return Program.fail(error.description, error.exitCode)
+            let option = track.flatMap { error == .noTrack ? "--track \($0): " : nil } ?? ""
+            return Program.fail(option + error.description, error.exitCode)
         }
         guard save(bytes, to: file) else {
             let reason = errno
@@ -68,7 +69,7 @@ extension SnapshotClientError {
         switch self {
         case .notALink: .usage
         case .refused, .needsPassword, .unknownName, .tooManyAttempts: .permission
-        case .unreachable, .noPicture: .unavailable
+        case .unreachable, .noPicture, .noTrack: .unavailable
         case .tooLarge, .unexpected: .badData
         }
     }
