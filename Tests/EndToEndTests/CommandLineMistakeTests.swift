@@ -39,6 +39,14 @@ extension EndToEnd {
             Mistake("screenrelay capture --link fd:4 --display :9999", 64, says: "--link fd:4", "not open"),
             Mistake(
                 "screenrelay host --link unix:/nowhere/s.sock \(anyPorts)", 69, says: "--link", "'/nowhere'", "make it"),
+            Mistake(
+                "screenrelay host --link unix:q.sock --track a=unix:q.sock", 64, says: "--track a: --link has that"),
+            Mistake(
+                "screenrelay host --track b/a=unix:q.sock --track c=unix:q.sock", 64,
+                says: "--track c: --track b/a has that"),
+            Mistake(
+                "screenrelay host --link unix:a.sock --track x=tcp:0.0.0.0:0 \(anyPorts)", 64, says: "--track x: ",
+                "--link-token FILE"),
             Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
             Mistake("screenrelay capture --display :0 --link unix:/nowhere/s.sock", 69, says: "--link", "'/nowhere'"),
             Mistake("screenrelay capture --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
@@ -158,6 +166,24 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "a port that isn't permitted is named with its option and what would be right, whichever of the two it is",
+            .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
+        func privilegedPorts() throws {
+            // root's own right to such ports is taken away first.
+            let prefix = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-net_bind_service"] : []
+            for (ports, option) in [
+                (["--listen", "127.0.0.1:80", "--udp-port", "0"], "--listen: can't listen on 127.0.0.1:80"),
+                (["--listen", "127.0.0.1:0", "--udp-port", "80"], "--udp-port 80: can't be used on 127.0.0.1"),
+            ] {
+                let host = try RunningProgram("screenrelay", ["host"] + ports, prefix: prefix)
+                let status = try eventually("the end of the host") { host.child.poll() }
+                host.child.errorOutput?.waitForEnd(within: .seconds(1))
+                #expect(status == .exited(77))
+                #expect(host.log == "screenrelay: \(option): not permitted; choose a port from 1024 on\n")
+            }
+        }
+
         @Test("a snapshot that is refused, or has nowhere to go, leaves no file")
         func snapshots() throws {
             let folder = try TemporaryFolder()
@@ -172,6 +198,9 @@ extension EndToEnd {
             run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
             #expect(run.status == .exited(69))
             #expect(run.errorLine?.contains("no picture") == true)
+            run = try CommandLineRun(["screenrelay", "snapshot", link, "-t", "nope", "-o", folder.file("s.png")])
+            #expect(run.status == .exited(69))
+            #expect(run.errorLine == "screenrelay: --track nope: the room has no such track")
             #expect(access(folder.file("s.png"), F_OK) != 0)
         }
     }
