@@ -111,6 +111,26 @@ struct CommandSettingsTests {
         #expect(try SettingsFile.read(folder.file("none")) == nil)
     }
 
+    @Test(
+        "a line that no key file has is named, with what would be right",
+        arguments: [
+            ("[all]\nfps\n", "config:2: 'fps' is no setting; write it like fps=20"),
+            ("# of Ann\n\nfps=3\n", "config:3: 'fps=3' stands in no group; write one before it, as [all]"),
+            ("[share\nfps=3\n", "config:1: '[share' is no group; write it like [share]"),
+            ("[share]\nfps=3\n[]\n", "config:3: '[]' is no group"), ("[share]\n=3\n", "config:2: '=3' is no setting"),
+            ("[share]\nf*ps=3\n", "config:2: 'f*ps=3' is no setting"),
+        ])
+    func misplaced(_ text: String, _ words: String) throws {
+        let folder = try TemporaryFolder()
+        do {
+            _ = try SettingsFile.read(try folder.write("config", Array(text.utf8)))
+            Issue.record("it was read")
+        } catch {
+            let line = try #require("\(error)".split(separator: "/").last)
+            #expect(line.hasPrefix(words), "\(line)")
+        }
+    }
+
     @Test("mutated files are read or refused, never more")
     func mutations() throws {
         let folder = try TemporaryFolder()
