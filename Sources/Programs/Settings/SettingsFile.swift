@@ -170,9 +170,7 @@ private struct SettingsFault {
     }
 
     private static func isSetting(_ line: Substring) -> Bool {
-        guard let equals = line.firstIndex(of: "="), equals != line.startIndex else { return false }
-        let key = line[..<equals]
-        return key.allSatisfy { $0.isLetter || $0.isNumber || " -_.\t".contains($0) }
+        line.firstIndex(of: "=").map { $0 != line.startIndex } ?? false
     }
 }
 
