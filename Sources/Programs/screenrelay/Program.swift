@@ -18,18 +18,12 @@ enum Program {
         ] + Control.commands + Housekeeping.commands)
 
     static func main() {
-        let arguments = Array(Swift.CommandLine.arguments.dropFirst())
-        // What follows is the other program's own command line, --help and all.
-        if arguments.first == CaptureCommand.command.name {
-            exit(CaptureCommand.run(Array(arguments.dropFirst())).rawValue)
-        }
         exit(
-            commands.run(
-                arguments: arguments, complete: { try SettingsLookup.complete($1, of: $0) }
-            ) { command, options in
+            commands.run(complete: { try SettingsLookup.complete($1, of: $0) }) { command, options in
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
+                case CaptureCommand.command.name: try CaptureCommand.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
