@@ -68,6 +68,26 @@ struct CommandSettingsTests {
         #expect(!(try options([], "[all]\nlan=true\n[share]\nlan=false\n").has("lan")))
     }
 
+    @Test("a switch of the file is off where the command line says so, and the last word counts")
+    func takenBack() throws {
+        let text = "[all]\nlan=true\nmonitor=DP-1\n"
+        let parsed = try options(["--lan=false"], text)
+        #expect(!parsed.has("lan") && parsed.values("lan").isEmpty && parsed.arguments() == ["--monitor=DP-1"])
+        #expect(try options(["--lan=false", "--lan"], text).has("lan"))
+        #expect(!(try options(["--lan=true", "--la=false"], text).has("lan")))
+        #expect(try options(["--lan=true"], "[all]\n").has("lan"))
+        let kept = try options([], text)
+        #expect(kept.has("lan") && kept.place(of: "lan")?.hasSuffix("/config:2: lan") == true)
+        for word in ["yes", "", "FALSE"] {
+            #expect(throws: UsageError("--lan takes no value, or true or false")) {
+                try options(["--lan=\(word)"], text)
+            }
+        }
+        // What no file can say can't be taken back.
+        #expect(throws: UsageError("--no-config takes no value")) { try options(["--no-config=false"], text) }
+        #expect(throws: UsageError("--help takes no value")) { try options(["--help=false"], text) }
+    }
+
     @Test("a value that can't be one is told with file, line and key")
     func place() throws {
         let parsed = try options([], "[share]\n\nfps=0\n")

@@ -124,8 +124,9 @@ enum HostOptions {
             return [Signalling.ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
         }
         guard !wasGiven || !wanted.isLoopback else {
+            let instead = options.place(of: "lan").map { "write --lan=false (\($0) is true)" } ?? "leave --lan out"
             throw UsageError(
-                "--listen \(wanted): only this machine can reach that address; leave --lan out, or give a port alone")
+                "--listen \(wanted): only this machine can reach that address; \(instead), or give a port alone")
         }
         if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
         // One socket for both families, where the kernel has IPv6.
