@@ -68,6 +68,26 @@ struct CommandSettingsTests {
         #expect(!(try options([], "[all]\nlan=true\n[share]\nlan=false\n").has("lan")))
     }
 
+    @Test("a switch of the file is off where the command line says so, and the last word counts")
+    func takenBack() throws {
+        let text = "[all]\nlan=true\nmonitor=DP-1\n"
+        let parsed = try options(["--lan=false"], text)
+        #expect(!parsed.has("lan") && parsed.values("lan").isEmpty && parsed.arguments() == ["--monitor=DP-1"])
+        #expect(try options(["--lan=false", "--lan"], text).has("lan"))
+        #expect(!(try options(["--lan=true", "--la=false"], text).has("lan")))
+        #expect(try options(["--lan=true"], "[all]\n").has("lan"))
+        let kept = try options([], text)
+        #expect(kept.has("lan") && kept.place(of: "lan")?.hasSuffix("/config:2: lan") == true)
+        for word in ["yes", "", "FALSE"] {
+            #expect(throws: UsageError("--lan takes no value, or true or false")) {
+                try options(["--lan=\(word)"], text)
+            }
+        }
+        // What no file can say can't be taken back.
+        #expect(throws: UsageError("--no-config takes no value")) { try options(["--no-config=false"], text) }
+        #expect(throws: UsageError("--help takes no value")) { try options(["--help=false"], text) }
+    }
+
     @Test("a value that can't be one is told with file, line and key")
     func place() throws {
         let parsed = try options([], "[share]\n\nfps=0\n")
@@ -109,6 +129,25 @@ struct CommandSettingsTests {
         #expect(throws: SettingsFileError.self) { try SettingsFile.read(large) }
         #expect(throws: SettingsFileError.self) { try SettingsFile.read(folder.path) }
         #expect(try SettingsFile.read(folder.file("none")) == nil)
+    }
+
+    @Test(
+        "a line that no key file has is named, with what would be right",
+        arguments: [
+            ("[all]\nfps\n", "config:2: 'fps' is no setting; write it like fps=20"),
+            ("# of Ann\n\nfps=3\n", "config:3: 'fps=3' stands in no group; write one before it, as [all]"),
+            ("[share\nfps=3\n", "config:1: '[share' is no group; write it like [share]"),
+            ("[share]\nfps=3\n[]\n", "config:3: '[]' is no group"), ("[share]\n=3\n", "config:2: '=3' is no setting"),
+        ])
+    func misplaced(_ text: String, _ words: String) throws {
+        let folder = try TemporaryFolder()
+        do {
+            _ = try SettingsFile.read(try folder.write("config", Array(text.utf8)))
+            Issue.record("it was read")
+        } catch {
+            let line = try #require("\(error)".split(separator: "/").last)
+            #expect(line.hasPrefix(words), "\(line)")
+        }
     }
 
     @Test("mutated files are read or refused, never more")

@@ -39,6 +39,14 @@ extension EndToEnd {
             Mistake("screenrelay capture --link fd:4 --display :9999", 64, says: "--link fd:4", "not open"),
             Mistake(
                 "screenrelay host --link unix:/nowhere/s.sock \(anyPorts)", 69, says: "--link", "'/nowhere'", "make it"),
+            Mistake(
+                "screenrelay host --link unix:q.sock --track a=unix:q.sock", 64, says: "--track a: --link has that"),
+            Mistake(
+                "screenrelay host --track b/a=unix:q.sock --track c=unix:q.sock", 64,
+                says: "--track c: --track b/a has that"),
+            Mistake(
+                "screenrelay host --link unix:a.sock --track x=tcp:0.0.0.0:0 \(anyPorts)", 64, says: "--track x: ",
+                "--link-token FILE"),
             Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
             Mistake("screenrelay capture --display :0 --link unix:/nowhere/s.sock", 69, says: "--link", "'/nowhere'"),
             Mistake("screenrelay capture --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
@@ -68,7 +76,10 @@ extension EndToEnd {
             Mistake("screenrelay share --capture-memory 999k", 64, says: "--capture-memory 999k", "1M"),
             Mistake("screenrelay host --token-file x --open", 64, says: "--token-file", "--open"),
             Mistake("screenrelay share --new-token --open", 64, says: "--new-token", "--open"),
-            Mistake("screenrelay host --token-file /nowhere/token", 64, says: "--token-file /nowhere/token", "No such"),
+            Mistake("screenrelay host --token-file /nowhere/token", 73, says: "--token-file", "'/nowhere'", "make it"),
+            Mistake(
+                "screenrelay host --token-file /dev/null/token", 73, says: "--token-file", "'/dev/null' is no folder"),
+            Mistake("screenrelay host --admin-token-file no/t", 73, says: "--admin-token-file no/t", "'no'", "make it"),
             Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "no file"),
             Mistake("screenrelay host --tls-cert c.pem", 64, says: "--tls-cert c.pem", "--tls-key"),
             Mistake("screenrelay share --tls-key k.pem", 64, says: "--tls-key k.pem", "--tls-cert"),
@@ -81,7 +92,7 @@ extension EndToEnd {
             Mistake("screenrelay host --password-file /nowhere/p", 66, says: "--password-file /nowhere/p", "No such"),
             Mistake("screenrelay host --password", 65, says: "--password", "empty"),
             Mistake(
-                "screenrelay host --open --present-token-file /nowhere/p", 64, says: "--present-token-file", "No such"),
+                "screenrelay host --open --present-token-file /nowhere/p", 73, says: "--present-token-file", "make it"),
             Mistake("screenrelay capture --log loud", 64, says: "--log loud", "debug", "rate"),
             Mistake("screenrelay host --log rate", 64, says: "--log rate", "debug"),
             Mistake("screenrelay pause --pid me", 64, says: "--pid me", "process number"),
@@ -104,7 +115,8 @@ extension EndToEnd {
             Mistake("screenrelay config shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay config stop", 64, says: "'stop'", "no settings file"),
             Mistake("screenrelay man shar", 64, says: "'shar'", "did you mean share?"),
-            Mistake("screenrelay man -o /nowhere", 73, says: "--output /nowhere", "No such"),
+            Mistake("screenrelay man -o /nowhere", 73, says: "--output /nowhere", "'/nowhere'", "make it"),
+            Mistake("screenrelay man -o /sys", 77, says: "--output /sys"),
             Mistake("screenrelay man share -o .", 64, says: "--output", "'share'"),
             Mistake("screenrelay completion", 64, says: "SHELL", "screenrelay completion --help"),
             Mistake("screenrelay completion tcsh", 64, says: "completion tcsh", "bash, zsh, fish"),
@@ -118,7 +130,7 @@ extension EndToEnd {
             Mistake("screenrelay snapshot http://127.0.0.1:1/#screen,t -o s.png", 69, says: "127.0.0.1:1", "refused"),
             Mistake("screenrelay snapshot http://nowhere.invalid/#screen,t -o s.png", 69, says: "nowhere.invalid"),
             Mistake(
-                "screenrelay snapshot http://127.0.0.1:1/#s,t -o /nowhere/s.png", 69, says: "--output", "'/nowhere'"),
+                "screenrelay snapshot http://127.0.0.1:1/#s,t -o /nowhere/s.png", 73, says: "--output", "'/nowhere'"),
         ]
 
         @Test(
@@ -154,6 +166,24 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "a port that isn't permitted is named with its option and what would be right, whichever of the two it is",
+            .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
+        func privilegedPorts() throws {
+            // root's own right to such ports is taken away first.
+            let prefix = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-net_bind_service"] : []
+            for (ports, option) in [
+                (["--listen", "127.0.0.1:80", "--udp-port", "0"], "--listen: can't listen on 127.0.0.1:80"),
+                (["--listen", "127.0.0.1:0", "--udp-port", "80"], "--udp-port 80: can't be used on 127.0.0.1"),
+            ] {
+                let host = try RunningProgram("screenrelay", ["host"] + ports, prefix: prefix)
+                let status = try eventually("the end of the host") { host.child.poll() }
+                host.child.errorOutput?.waitForEnd(within: .seconds(1))
+                #expect(status == .exited(77))
+                #expect(host.log == "screenrelay: \(option): not permitted; choose a port from 1024 on\n")
+            }
+        }
+
         @Test("a snapshot that is refused, or has nowhere to go, leaves no file")
         func snapshots() throws {
             let folder = try TemporaryFolder()
@@ -168,6 +198,9 @@ extension EndToEnd {
             run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
             #expect(run.status == .exited(69))
             #expect(run.errorLine?.contains("no picture") == true)
+            run = try CommandLineRun(["screenrelay", "snapshot", link, "-t", "nope", "-o", folder.file("s.png")])
+            #expect(run.status == .exited(69))
+            #expect(run.errorLine == "screenrelay: --track nope: the room has no such track")
             #expect(access(folder.file("s.png"), F_OK) != 0)
         }
     }

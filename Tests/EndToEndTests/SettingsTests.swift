@@ -66,13 +66,25 @@ extension EndToEnd {
             #expect(run.status == .exited(64) && run.errorLine?.contains("/config:2: fps 0") == true)
         }
 
+        @Test("a switch of one that is in the way is named with its place, and can be taken back")
+        func takenBack() throws {
+            let path = try config("[all]\nlan=true\n")
+            let words = ["screenrelay", "host", "--config", path, "--listen", "127.0.0.1:0", "--udp-port", "no"]
+            let refused = try CommandLineRun(words)
+            #expect(refused.status == .exited(64))
+            #expect(refused.errorLine?.contains("write --lan=false (\(path):2: lan is true)") == true)
+            let run = try CommandLineRun(words + ["--lan=false"])
+            #expect(run.errorLine?.contains("--udp-port no: not a port") == true, "\(run.errorOutput)")
+        }
+
         @Test(
             "a mistake in one names its file, line and key",
             arguments: [
                 ("[share]\nfsp=3\n", "/config:2: unknown setting 'fsp' in [share]; did you mean fps?", Int32(64)),
                 ("[sharing]\n", "/config:1: unknown group [sharing]", 64),
                 ("[share]\nlan=yes\n", "/config:2: lan is a switch; write true or false", 64),
-                ("fps=3\n", "/config is no settings file:", 65),
+                ("fps=3\n", "/config:1: 'fps=3' stands in no group", 65),
+                ("[all]\nfps\n", "/config:2: 'fps' is no setting", 65),
             ])
         func mistakes(_ text: String, _ says: String, _ exitCode: Int32) throws {
             let path = try config(text)

@@ -90,6 +90,9 @@ struct TrackTests {
         #expect(try server.request("GET", "/snapshot.png?room=desk&track=none", headers).status == 404)
         let link = "http://127.0.0.1:\(server.port)/#desk,secret"
         #expect(try SnapshotClient().fetchSnapshot(link: link, track: "desk2", format: .png) == [1, 2, 3])
+        #expect(throws: SnapshotClientError.noTrack) {
+            try SnapshotClient().fetchSnapshot(link: link, track: "none", format: .png)
+        }
         #expect(try server.request("GET", "/snapshot.png", headers).status == 503)
         server.server.removeTrack("desk2", room: "desk")
         try eventually("the player's end") { server.server.audience(of: "desk").players == 0 }

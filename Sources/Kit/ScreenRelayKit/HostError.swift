@@ -11,6 +11,8 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
     case signalling(SignallingError)
     /// The UDP port can't be used.
     case media(address: TransportAddress, reason: String, isTaken: Bool)
+    /// The system lets only privileged programs have the UDP port.
+    case mediaNotPermitted(address: TransportAddress)
     /// The link can't be opened.
     case link(LinkTransportError)
     /// What is to be recorded can't be written.
@@ -24,6 +26,7 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
         switch error {
         case .cannotBind(let address, EADDRNOTAVAIL, _):
             self = .signalling(.notOurs(ListenAddress(address: address.host, port: address.port)))
+        case .cannotBind(let address, EACCES, _): self = .mediaNotPermitted(address: address)
         case .cannotBind(let address, _, let reason):
             self = .media(address: address, reason: reason, isTaken: error.isAddressTaken)
         case .system(let what): self = .system(what)
@@ -37,6 +40,8 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
             isTaken
                 ? "--udp-port \(address.port): the port is taken by another program; choose another one, or 0 for any"
                 : "--udp-port \(address.port): can't be used on \(address.host): \(reason)"
+        case .mediaNotPermitted(let address):
+            "--udp-port \(address.port): can't be used on \(address.host): not permitted; choose a port from 1024 on"
         case .link(let error): "--link: \(error)"
         case .recording(let error): "--record: \(error)"
         case .track(let name, let room, let reason): "--track \(room)/\(name): \(reason)"

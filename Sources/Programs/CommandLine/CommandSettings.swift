@@ -122,6 +122,15 @@ extension Command {
         options.filter { ![Option.config.long, Option.noConfig.long, "help", "version", "list"].contains($0.long) }
     }
 
+    /// Switches that a settings file can have on, and a command line then off again: `--lan=false`.
+    var takenBack: Set<String> {
+        guard options.contains(where: { $0.long == Option.config.long }) else { return [] }
+        return Set(
+            settable.compactMap { option in
+                if case .none = option.value { option.long } else { nil }
+            })
+    }
+
     fileprivate func option(_ long: String) -> Option? { settable.first { $0.long == long } }
 
     /// The command with the options that name a settings file.
@@ -137,8 +146,8 @@ extension Option {
     public static let config = Option(
         long: "config", value: .required("FILE"),
         help: "read options from this settings file, instead of $XDG_CONFIG_HOME/screenrelay/config or "
-            + "~/.config/screenrelay/config; what the command line says wins. 'screenrelay config' shows what can "
-            + "stand in it")
+            + "~/.config/screenrelay/config; what the command line says wins, also "
+            + "--SWITCH=false for a switch. 'screenrelay config' shows what can stand in it")
 
     /// `--no-config`
     public static let noConfig = Option(long: "no-config", help: "read no settings file")

@@ -95,7 +95,8 @@ private struct ManualPage {
         item(
             "\\fI$XDG_CONFIG_HOME/\(set.program)/config\\fR, \\fI~/.config/\(set.program)/config\\fR",
             "Options by their long names, in a group for each command (as [share]) and one for all ([all]); a list has ';' "
-                + "between its parts, and a switch is true or false. '\(set.program) config' prints one with every option "
+                + "between its parts, and a switch is true or false. What the command line says wins, also "
+                + "--SWITCH=false for a switch. '\(set.program) config' prints one with every option "
                 + "in it.")
     }
 

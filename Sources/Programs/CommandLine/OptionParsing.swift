@@ -19,7 +19,8 @@ extension Command {
     /// is given, operands are not counted.
     public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
         let all = allOptions
-        let scan = scanLock.withLock { _ in scanOptions(arguments, all) }
+        let switches = takenBack
+        let scan = scanLock.withLock { _ in scanOptions(arguments, all, takenBack: switches) }
         if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
         let parsed = ParsedOptions(command: self, given: scan.given, operands: scan.operands)
         if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
@@ -39,7 +40,9 @@ extension Command {
         switch fault {
         case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"
         case .missingValue(let option): return "\(option.spelling) needs a value: \(option.usage)"
-        case .unexpectedValue(let option): return "\(option.spelling) takes no value"
+        case .unexpectedValue(let option):
+            let words = takenBack.contains(option.long) ? ", or true or false" : ""
+            return "\(option.spelling) takes no value\(words)"
         case .unknownLong(let name):
             let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }
             if matches.count > 1 { return "--\(name) could be \(matches.joined(separator: " or ")); write it out" }
@@ -71,7 +74,7 @@ private let scanLock = Mutex(())
 /// Values of long options for getopt: their index from here on, out of the way of letters.
 private let longBase: Int32 = 0x1000
 
-private func scanOptions(_ arguments: [String], _ all: [Option]) -> OptionScan {
+private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<String>) -> OptionScan {
     // getopt moves the pointers about, hence a copy of which it frees nothing.
     let words: [UnsafeMutablePointer<CChar>?] = (["program"] + arguments).map { strdup($0) }
     let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.long) }
@@ -86,7 +89,8 @@ private func scanOptions(_ arguments: [String], _ all: [Option]) -> OptionScan {
             case .required: 1
             case .optional: 2
             }
-        table.append(option(name: names[index], has_arg: kind, flag: nil, val: longBase + Int32(index)))
+        let longKind = takenBack.contains(entry.long) ? 2 : kind
+        table.append(option(name: names[index], has_arg: longKind, flag: nil, val: longBase + Int32(index)))
         if let short = entry.short { letters += "\(short)" + String(repeating: ":", count: Int(kind)) }
     }
     table.append(option())
@@ -102,7 +106,18 @@ private func scanOptions(_ arguments: [String], _ all: [Option]) -> OptionScan {
             return scan
         }
         guard let entry = entry(for: found, all) else { continue }
-        scan.given[entry.long, default: []].append(optarg.map { String(cString: $0) } ?? "")
+        let value = optarg.map { String(cString: $0) }
+        guard takenBack.contains(entry.long) else {
+            scan.given[entry.long, default: []].append(value ?? "")
+            continue
+        }
+        switch value {
+        case nil, "true"?: scan.given[entry.long] = [""]
+        case "false"?: scan.given[entry.long] = []
+        default:
+            scan.fault = .unexpectedValue(entry)
+            return scan
+        }
     }
     for index in Int(optind)..<max(Int(optind), words.count) {
         if let word = argv[index] { scan.operands.append(String(cString: word)) }

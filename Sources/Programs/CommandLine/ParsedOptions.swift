@@ -1,6 +1,7 @@
 /// What the user wrote, checked against the command's table; values are still text.
 public struct ParsedOptions: Sendable {
     private let command: Command
+    /// By long name; no value at all for a switch that was taken back.
     private var given: [String: [String]]
     /// What errors call an option that comes from a settings file, by its long name: the file, the line and the key.
     private var places: [String: String] = [:]
@@ -19,7 +20,10 @@ public struct ParsedOptions: Sendable {
     public var wantsVersion: Bool { has("version") }
 
     /// Whether the user gave the option, with or without a value.
-    public func has(_ long: String) -> Bool { given[long] != nil }
+    public func has(_ long: String) -> Bool { given[long]?.isEmpty == false }
+
+    /// Where a settings file has the option, as "/home/ann/.config/screenrelay/config:7: lan"; nil where it isn't from one.
+    public func place(of long: String) -> String? { places[long] }
 
     /// The option's text: the last that was given, else its default, else nil.
     public func value(_ long: String) -> String? {
@@ -62,7 +66,7 @@ extension ParsedOptions {
         var result = self
         for (long, setting) in settings.options {
             let others = command.alternatives.filter { $0.contains(long) }.joined()
-            guard given[long] == nil, !others.contains(where: { given[$0] != nil }) else { continue }
+            guard given[long] == nil, !others.contains(where: { has($0) }) else { continue }
             result.given[long] = setting.values
             result.places[long] = setting.place
         }

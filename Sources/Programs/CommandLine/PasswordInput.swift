@@ -9,10 +9,8 @@ public enum PasswordInput {
     /// line.
     public static func ask(_ question: String) throws(PasswordProblem) -> String {
         guard isatty(0) == 1 else { return try check(firstLine(of: 0)) }
-        StandardStreams.printPrompt("\(question): ")
-        let first = try typed()
-        StandardStreams.printPrompt("\(question), once more: ")
-        guard try typed() == first else { throw .unlike }
+        let first = try typed(after: "\(question): ")
+        guard try typed(after: "\(question), once more: ") == first else { throw .unlike }
         return try check(first)
     }
 
@@ -51,12 +49,14 @@ public enum PasswordInput {
     }
 
     /// One line of the terminal, a key at a time: with the terminal's own line editing Ctrl-C would end us and leave it mute.
-    private static func typed() throws(PasswordProblem) -> [UInt8] {
+    private static func typed(after question: String) throws(PasswordProblem) -> [UInt8] {
         var before = termios()
         guard tcgetattr(0, &before) == 0 else { throw .notReadable(errno: errno) }
         var mute = before
         mute.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(0, TCSAFLUSH, &mute) == 0 else { throw .notReadable(errno: errno) }
+        // Whoever answers at once must not see it, nor end us.
+        StandardStreams.printPrompt(question)
         defer {
             tcsetattr(0, TCSAFLUSH, &before)
             StandardStreams.printPrompt("\n")

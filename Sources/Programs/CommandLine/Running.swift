@@ -38,7 +38,7 @@ private func runProgram(
 ) -> Int32 {
     do {
         switch try select() {
-        case .print(let text): return (StandardStreams.print(text) ? ExitCode.success : .system).rawValue
+        case .print(let text): return StandardStreams.answer(text, program: program).rawValue
         case .run(let command, let options): return try work(command, options)
         }
     } catch {

@@ -6,6 +6,14 @@ public enum StandardStreams {
     @discardableResult
     public static func print(_ text: String) -> Bool { writeAll(Array(text.utf8), to: 1) }
 
+    /// Prints what the program was asked for, and gives what to end it with: where it can't be written, one line says why.
+    public static func answer(_ text: String, program: String) -> ExitCode {
+        // A reader that has seen enough (`head`) is no error.
+        guard !print(text), errno != EPIPE else { return .success }
+        printError("standard output: \(String(cString: strerror(errno)))", program: program)
+        return .inputOutput
+    }
+
     /// Writes `program: message` as one line to standard error.
     public static func printError(_ message: String, program: String) { writeLine("\(program): \(message)", to: 2) }
 
@@ -35,17 +43,4 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         }
     }
     return true
-}
-
-/// Writes a file, in place of what has that name; false where that can't be done, with the reason in `errno`.
-public func writeFile(_ bytes: [UInt8], to path: String) -> Bool {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { return false }
-    guard writeAll(bytes, to: descriptor) else {
-        let reason = errno
-        close(descriptor)
-        errno = reason
-        return false
-    }
-    return close(descriptor) == 0
 }

@@ -30,6 +30,7 @@ public enum SettingsFile {
         guard g_key_file_load_from_data(file, text, gsize(bytes.count), G_KEY_FILE_NONE, &error) != 0 else {
             let reason = error.flatMap { $0.pointee.message }.map { String(cString: $0) } ?? ""
             g_clear_error(&error)
+            if let fault = SettingsFault(text) { throw .misplaced(path: path, line: fault.line, reason: fault.reason) }
             throw .malformed(path: path, reason: reason)
         }
         let places = SettingsPlaces(text)
@@ -125,16 +126,67 @@ private struct SettingsPlaces {
     func line(of key: String, in group: String) -> Int { keys["\(group)]\(key)"] ?? line(ofGroup: group) }
 }
 
+/// The first line that a key file can't have, and what would be right: GLib refuses the file and doesn't tell where.
+private struct SettingsFault {
+    let line: Int
+    let reason: String
+
+    /// nil where there is none that is known.
+    init?(_ text: String) {
+        var hasGroup = false
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.drop { $0.isWhitespace }
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            let words = String(line.prefix(60))
+            if line.hasPrefix("[") {
+                guard !Self.isGroup(line) else {
+                    hasGroup = true
+                    continue
+                }
+                self.init(index, "'\(words)' is no group; write it like [share]")
+            } else if !Self.isSetting(line) {
+                self.init(index, "'\(words)' is no setting; write it like fps=20, or # in front of what is none")
+            } else if !hasGroup {
+                self.init(index, "'\(words)' stands in no group; write one before it, as [all] or [share]")
+            } else {
+                continue
+            }
+            return
+        }
+        return nil
+    }
+
+    private init(_ index: Int, _ reason: String) {
+        line = index + 1
+        self.reason = reason
+    }
+
+    private static func isGroup(_ line: Substring) -> Bool {
+        var line = line
+        while line.last?.isWhitespace == true { line.removeLast() }
+        let name = line.dropFirst().dropLast()
+        return line.last == "]" && !name.isEmpty
+            && name.unicodeScalars.allSatisfy { $0 != "[" && $0 != "]" && $0.value >= 0x20 && $0.value != 0x7F }
+    }
+
+    private static func isSetting(_ line: Substring) -> Bool {
+        line.firstIndex(of: "=").map { $0 != line.startIndex } ?? false
+    }
+}
+
 /// Why a settings file is of no use.
 public enum SettingsFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It can't be opened or read.
     case notReadable(path: String, errno: Int32)
+    /// A line of it is none of a key file.
+    case misplaced(path: String, line: Int, reason: String)
     /// What is in it is no key file.
     case malformed(path: String, reason: String)
 
     public var description: String {
         switch self {
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
+        case .misplaced(let path, let line, let reason): "\(path):\(line): \(reason)"
         case .malformed(let path, let reason): "\(path) is no settings file: \(reason)"
         }
     }

@@ -9,7 +9,7 @@ enum Listing {
     static func show(display: String?) -> ExitCode {
         do throws(X11CaptureError) {
             let text = text(try ScreenCapture.listing(display: display), others: ScreenCapture.displays())
-            return StandardStreams.print(text) ? .success : .system
+            return StandardStreams.answer(text, program: CaptureCommand.program)
         } catch {
             let failure = CaptureError.screen(error)
             StandardStreams.printError(

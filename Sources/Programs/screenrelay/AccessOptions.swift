@@ -89,7 +89,7 @@ enum AccessOptions {
             return try TokenFile(path: path).token(isNew: options.has("new-token"))
         } catch {
             guard let named else { return lastingUntilTheEnd(error) }
-            throw UsageError("--present-token-file \(named): \(error)", exitCode: error.exitCode)
+            throw error.problem(of: "--present-token-file \(named)")
         }
     }
 

@@ -7,6 +7,10 @@ enum CaptureCommand {
         var command = Command.captureProgram
         command.name = "capture"
         command.summary = "Captures a display for 'screenrelay host', which runs apart from it."
+        command.examples = command.examples.map { example in
+            guard example.line.hasPrefix("screenrelay-capture ") else { return example }
+            return Example("screenrelay capture" + example.line.dropFirst(19), example.meaning)
+        }
         return command.withSettings
     }()
 
@@ -21,13 +25,10 @@ enum CaptureCommand {
 
     /// Replaces this process by a capture with what the user typed, and what a settings file says; comes back only where that
     /// fails.
-    static func run(_ arguments: [String]) -> ExitCode {
-        do throws(UsageError) {
-            return become(try completed(arguments))
-        } catch {
-            StandardStreams.printError(error.description, program: Program.name)
-            return error.exitCode
-        }
+    static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
+        // A value of the file that can't be one is told with its place, which the other program doesn't know.
+        _ = try CaptureOptions(options)
+        return become(options.arguments(leavingOut: [Option.config.long, Option.noConfig.long])).rawValue
     }
 
     /// Replaces this process by a capture with these words; comes back only where that fails.
@@ -42,15 +43,5 @@ enum CaptureCommand {
         for pointer in pointers { free(pointer) }
         StandardStreams.printError("\(program) can't be started: \(reason)", program: Program.name)
         return .system
-    }
-
-    private static func completed(_ arguments: [String]) throws(UsageError) -> [String] {
-        let parsed = try command.parse(arguments, program: "\(Program.name) \(command.name)")
-        // Help and version are the other program's own.
-        if parsed.wantsHelp || parsed.wantsVersion { return arguments }
-        let all = try SettingsLookup.complete(parsed, of: command.name)
-        // A value of the file that can't be one is told with its place, which the other program doesn't know.
-        _ = try CaptureOptions(all)
-        return all.arguments(leavingOut: [Option.config.long, Option.noConfig.long])
     }
 }

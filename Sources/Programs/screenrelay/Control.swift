@@ -66,22 +66,24 @@ enum Control {
                 "\(processes.count) shares or hosts run (\(list(processes))); say which with --pid, "
                     + "'screenrelay status' tells them apart")
         }
-        for process in processes {
+        var code = ExitCode.success.rawValue
+        for process in processes where code == ExitCode.success.rawValue {
             do throws(ControlError) {
                 if case .kick(let who) = command { return try RoomCommands.kick(who, from: process, client) }
                 let answer = try client.ask(command, of: process)
                 if command == .rooms, !options.has("json") {
-                    try RoomCommands.show(answer, of: process, isLabelled: processes.count > 1)
+                    code = Program.answer(
+                        try RoomCommands.text(of: answer, of: process, isLabelled: processes.count > 1))
                     continue
                 }
                 let lines = command == .status ? lines(of: answer) : answer
                 let isLabelled = processes.count > 1 && !options.has("json")
-                StandardStreams.print(isLabelled ? "\(process): \(lines)\n" : "\(lines)\n")
+                code = Program.answer(isLabelled ? "\(process): \(lines)\n" : "\(lines)\n")
             } catch {
                 return Program.fail(error.description, error.exitCode)
             }
         }
-        return ExitCode.success.rawValue
+        return code
     }
 
     /// Listens for such commands; nil, with a warning, where that can't be had: sharing goes on without.

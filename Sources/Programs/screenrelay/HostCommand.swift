@@ -31,7 +31,7 @@ enum HostCommand {
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()
         let room = try options.required("room", as: .roomName)
-        let tracks = try TrackOption.all(options, room: room)
+        let tracks = try TrackOption.all(options, room: room, link: address ?? .standard())
         let token = try linkToken(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
@@ -46,6 +46,8 @@ enum HostCommand {
         guard let end = EndSignals(), let news = SharingNews(style) else {
             return Program.fail("no descriptor left for signals", .system)
         }
+        // Whose link is being opened, for errors; nil: the first track's.
+        var opening: TrackOption?
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
             let host = try ScreenRelayHost(
@@ -60,6 +62,7 @@ enum HostCommand {
             var lines: [String] = []
             do throws(HostError) {
                 for track in tracks {
+                    opening = track
                     let hosted = try host.addTrack(track.name, to: track.room ?? room)
                     let link = try hosted.openLink(at: track.link, token: token.of(track.link))
                     links.append(link)
@@ -76,6 +79,9 @@ enum HostCommand {
                     host, links, at: place, until: end, saying: lines + AccessOptions.lines(of: host, options), news,
                     log), news)
         } catch {
+            if let opening, case .link(let problem) = error {
+                return Program.fail("\(opening.label): \(problem)", error.exitCode)
+            }
             return Program.fail(error.description, error.exitCode)
         }
     }

@@ -35,7 +35,7 @@ extension HostOptions {
         } catch {
             // Nobody asked for the usual file: what is wrong with it is told with the room's own.
             let option = named.map { "--admin-token-file \($0)" } ?? (allowsNetwork ? "--api-lan" : nil)
-            if let option { throw UsageError("\(option): \(error)", exitCode: error.exitCode) }
+            if let option { throw error.problem(of: option) }
             return nil
         }
         if allowsNetwork { throw UsageError("--api-lan: name a file for its token with --admin-token-file") }

@@ -108,7 +108,7 @@ enum HostOptions {
                 StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
                 return configuration.token
             }
-            throw UsageError("--token-file \(named): \(error)", exitCode: error.exitCode)
+            throw error.problem(of: "--token-file \(named)")
         }
     }
 
@@ -124,8 +124,9 @@ enum HostOptions {
             return [Signalling.ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
         }
         guard !wasGiven || !wanted.isLoopback else {
+            let instead = options.place(of: "lan").map { "write --lan=false (\($0) is true)" } ?? "leave --lan out"
             throw UsageError(
-                "--listen \(wanted): only this machine can reach that address; leave --lan out, or give a port alone")
+                "--listen \(wanted): only this machine can reach that address; \(instead), or give a port alone")
         }
         if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
         // One socket for both families, where the kernel has IPv6.
@@ -185,13 +186,24 @@ enum HostOptions {
 }
 
 extension TokenFileError {
-    /// The exit code for a file that was named and can't be used.
-    var exitCode: ExitCode {
+    /// What to say of a file that `option` named and that can't be used.
+    func problem(of option: String) -> UsageError {
         switch self {
-        case .notPrivate, .notReadable(_, EACCES), .notWritable(_, EACCES), .notWritable(_, EPERM): .permission
-        case .notAFile, .notWritable(_, ENOENT), .notReadable(_, ENOTDIR): .usage
+        case .notWritable(let path, ENOENT), .notReadable(let path, ENOTDIR):
+            if let problem = UsageError.missingFolder(of: path, option: option) { return problem }
+        default: break
+        }
+        return UsageError("\(option): \(self)", exitCode: exitCode)
+    }
+
+    private var exitCode: ExitCode {
+        switch self {
+        case .notPrivate, .notReadable(_, EACCES): .permission
+        case .notAFile: .usage
         case .notAToken: .badData
-        case .notReadable, .notWritable: .system
+        case .notReadable(_, ENOTDIR): .cannotWrite
+        case .notReadable: .system
+        case .notWritable(_, let code): ExitCode(writing: code)
         }
     }
 }
@@ -201,7 +213,7 @@ extension HostError {
     var exitCode: ExitCode {
         switch self {
         case .signalling(.notAnAddress), .signalling(.notOurs): .usage
-        case .signalling(.notPermitted): .permission
+        case .signalling(.notPermitted), .mediaNotPermitted: .permission
         case .signalling(.certificate): .badData
         case .signalling: .unavailable
         case .media: .unavailable

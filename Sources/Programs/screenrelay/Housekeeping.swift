@@ -57,22 +57,22 @@ enum Housekeeping {
             if let command, !Program.commands.takesSettings(command.name) {
                 throw UsageError("'\(command.name)' reads no settings file")
             }
-            return print(Program.commands.settingsTemplate(for: command?.name))
+            return Program.answer(Program.commands.settingsTemplate(for: command?.name))
         case "man":
             let command = try namedCommand(options)
             if let folder = try options.value("output", as: .text) {
                 if let command { throw UsageError("--output writes all pages; leave '\(command.name)' out") }
-                return writePages(to: folder)
+                return try writePages(to: folder)
             }
-            return print(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
+            return Program.answer(command.map { Program.commands.manualPage(of: $0) } ?? Program.commands.manualPage)
         case "completion":
             let shell = try ValueFormat<CompletionShell>.choice.read(options.operands.first ?? "", option: "completion")
-            return print(Program.commands.completion(for: shell))
+            return Program.answer(Program.commands.completion(for: shell))
         case "systemd-unit":
             guard let path = Program.path else {
                 return Program.fail("the program's own path can't be found out: /proc is not there", .system)
             }
-            return print(ServiceUnit.text(program: path))
+            return Program.answer(ServiceUnit.text(program: path))
         default: return nil
         }
     }
@@ -82,20 +82,19 @@ enum Housekeeping {
         return try Program.commands.command(named: name)
     }
 
-    private static func writePages(to folder: String) -> Int32 {
+    private static func writePages(to folder: String) throws(UsageError) -> Int32 {
+        if let problem = UsageError.missing(folder: folder, option: "--output \(folder)") { throw problem }
         let set = Program.commands
         var pages = [(set.program, set.manualPage)]
         pages += set.commands.map { (set.manualName(of: $0), set.manualPage(of: $0)) }
         for (name, page) in pages {
             let path = "\(folder)/\(name).1"
             if !writeFile(Array(page.utf8), to: path) {
-                return Program.fail("--output \(folder): \(path): \(String(cString: strerror(errno)))", .cannotWrite)
+                let reason = errno
+                return Program.fail(
+                    "--output \(folder): \(path): \(String(cString: strerror(reason)))", ExitCode(writing: reason))
             }
         }
         return ExitCode.success.rawValue
-    }
-
-    private static func print(_ text: String) -> Int32 {
-        StandardStreams.print(text) ? ExitCode.success.rawValue : ExitCode.inputOutput.rawValue
     }
 }

@@ -1,4 +1,5 @@
 import CommandLine
+import Glibc
 import MediaTypes
 import Synchronization
 import Threading
@@ -10,6 +11,10 @@ final class LineOutput: Sendable {
         var missing = 0
         var isWriting = false
         var isEnding = false
+        /// Whether any line was written.
+        var hasBegun = false
+        /// Whether it was said that lines can't be written.
+        var hasFailed = false
     }
 
     /// Lines that wait at most; more are counted.
@@ -76,7 +81,25 @@ final class LineOutput: Sendable {
                 written.signal()
                 return !isEnding
             }
-            StandardStreams.print(text)
+            if StandardStreams.print(text) {
+                state.withLock { $0.hasBegun = true }
+            } else {
+                tell(errno)
+            }
         }
+    }
+
+    /// Says once why lines are lost, of which the first is the link: sharing goes on.
+    private func tell(_ failure: Int32) {
+        let isNews = state.withLock { state in
+            // A reader that has the link and wants no more is no error.
+            if state.hasFailed || (failure == EPIPE && state.hasBegun) { return false }
+            state.hasFailed = true
+            return true
+        }
+        guard isNews else { return }
+        StandardStreams.printError(
+            "standard output: \(String(cString: strerror(failure))); sharing goes on, and nothing is told there",
+            program: Program.name)
     }
 }

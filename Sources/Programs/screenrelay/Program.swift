@@ -18,18 +18,12 @@ enum Program {
         ] + Control.commands + Housekeeping.commands)
 
     static func main() {
-        let arguments = Array(Swift.CommandLine.arguments.dropFirst())
-        // What follows is the other program's own command line, --help and all.
-        if arguments.first == CaptureCommand.command.name {
-            exit(CaptureCommand.run(Array(arguments.dropFirst())).rawValue)
-        }
         exit(
-            commands.run(
-                arguments: arguments, complete: { try SettingsLookup.complete($1, of: $0) }
-            ) { command, options in
+            commands.run(complete: { try SettingsLookup.complete($1, of: $0) }) { command, options in
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
+                case CaptureCommand.command.name: try CaptureCommand.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
@@ -46,6 +40,9 @@ enum Program {
         guard count > 0 else { return nil }
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    /// Prints what was asked for; gives what to end with.
+    static func answer(_ text: String) -> Int32 { StandardStreams.answer(text, program: name).rawValue }
 
     /// Says why on standard error, in one line.
     static func fail(_ reason: String, _ code: ExitCode) -> Int32 {

@@ -4,12 +4,12 @@ import Signalling
 
 /// `screenrelay rooms` and `kick`: who is in the rooms of a host that runs, and who no longer.
 enum RoomCommands {
-    /// Shows what a host has told of its rooms, for people.
-    static func show(_ json: String, of process: Int32, isLabelled: Bool) throws(ControlError) {
+    /// What a host has told of its rooms, for people.
+    static func text(of json: String, of process: Int32, isLabelled: Bool) throws(ControlError) -> String {
         let document = try read(json, of: process)
         var text = isLabelled ? "\(process):\n" : ""
         for room in document.rooms { text += lines(of: room) }
-        StandardStreams.print(text)
+        return text
     }
 
     /// Has whom people call `who` leave; gives the exit code.
@@ -24,8 +24,7 @@ enum RoomCommands {
             return Program.fail("'\(who)' could be \(found.count) of them; give one's identifier: \(names)", .usage)
         }
         _ = try client.ask(.kick(member.id), of: process)
-        StandardStreams.print("\(member.words) is removed from the room \(room)\n")
-        return ExitCode.success.rawValue
+        return Program.answer("\(member.words) is removed from the room \(room)\n")
     }
 
     private static func read(_ json: String, of process: Int32) throws(ControlError) -> RoomsDocument {

@@ -36,7 +36,7 @@ extension SettingsFileError {
         case .notReadable(_, EACCES): .permission
         case .notReadable(_, EISDIR), .notReadable(_, ENOTDIR): .usage
         case .notReadable: .inputOutput
-        case .malformed: .badData
+        case .malformed, .misplaced: .badData
         }
     }
 }

@@ -30,30 +30,21 @@ enum SnapshotCommand {
             throw UsageError("--output \(file): the name must end in .png or .jpg")
         }
         // Said before anybody waits for a picture that could not be kept.
-        if let folder = missingFolder(of: file) {
-            return Program.fail("--output \(file): folder '\(folder)' does not exist; make it first", .unavailable)
-        }
+        if let problem = UsageError.missingFolder(of: file, option: "--output \(file)") { throw problem }
         let track = try options.value("track", as: .text)
         let bytes: [UInt8]
         do {
             bytes = try SnapshotClient().fetchSnapshot(
                 link: options.operands[0], track: track, format: isJPEG ? .jpeg : .png)
         } catch {
-            return Program.fail(error.description, error.exitCode)
+            let option = track.flatMap { error == .noTrack ? "--track \($0): " : nil } ?? ""
+            return Program.fail(option + error.description, error.exitCode)
         }
         guard save(bytes, to: file) else {
-            let code: ExitCode = [EACCES, EPERM, EROFS].contains(errno) ? .permission : .system
-            return Program.fail("--output \(file): \(String(cString: strerror(errno)))", code)
+            let reason = errno
+            return Program.fail("--output \(file): \(String(cString: strerror(reason)))", ExitCode(writing: reason))
         }
         return ExitCode.success.rawValue
-    }
-
-    private static func missingFolder(of file: String) -> String? {
-        guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return nil }
-        let folder = String(file[..<slash])
-        var status = stat()
-        let isThere = stat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        return isThere || errno == EACCES ? nil : folder
     }
 
     /// Writes beside the file and renames, so that a full disk leaves the old file as it was.
@@ -78,7 +69,7 @@ extension SnapshotClientError {
         switch self {
         case .notALink: .usage
         case .refused, .needsPassword, .unknownName, .tooManyAttempts: .permission
-        case .unreachable, .noPicture: .unavailable
+        case .unreachable, .noPicture, .noTrack: .unavailable
         case .tooLarge, .unexpected: .badData
         }
     }

@@ -9,6 +9,9 @@ struct TrackOption: Sendable {
     let name: String
     let link: LinkAddress
 
+    /// What errors call it.
+    var label: String { "--track \(room.map { "\($0)/" } ?? "")\(name)" }
+
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
         help:
@@ -16,8 +19,10 @@ struct TrackOption: Sendable {
             + "connects at LINK, which is written as for --link; may be repeated",
         repeats: true)
 
-    /// What the user wrote; each track once, and none that is there without it.
-    static func all(_ options: ParsedOptions, room: String) throws(UsageError) -> [TrackOption] {
+    /// What the user wrote; each track once, each at a place of its own, and none that is there without it.
+    ///
+    /// - Parameter link: where the first track's capture connects.
+    static func all(_ options: ParsedOptions, room: String, link: LinkAddress) throws(UsageError) -> [TrackOption] {
         let tracks = try options.values("track", as: format)
         var seen = ["\(room)/\(ScreenRelayHost.firstTrackName)"]
         for track in tracks {
@@ -32,7 +37,21 @@ struct TrackOption: Sendable {
                 throw UsageError("--track \(name)=\(track.link): \(error)", exitCode: ExitCode(error.kind))
             }
         }
+        try checkPlaces(of: tracks, beside: link, isNamed: options.has("link"))
         return tracks
+    }
+
+    /// Of two links at one place the second can't be opened, and would seem to be another host's.
+    private static func checkPlaces(
+        of tracks: [TrackOption], beside link: LinkAddress, isNamed: Bool
+    ) throws(UsageError) {
+        var owners = [(link: link, label: isNamed ? "--link" : "the host's own link")]
+        for track in tracks {
+            if let owner = owners.first(where: { $0.link == track.link }), !track.link.isAnyPort {
+                throw UsageError("\(track.label): \(owner.label) has that address already: \(track.link)")
+            }
+            owners.append((track.link, track.label))
+        }
     }
 
     private static var format: ValueFormat<TrackOption> {
@@ -59,5 +78,12 @@ struct TrackOption: Sendable {
     /// Rooms and tracks are named alike.
     private static func isName(_ text: String) -> Bool {
         (try? ValueFormat<String>.roomName.read(text, option: "--track")) != nil
+    }
+}
+
+extension LinkAddress {
+    /// Whether it stands for whichever port is free.
+    fileprivate var isAnyPort: Bool {
+        if case .tcp(_, port: 0) = self { true } else { false }
     }
 }

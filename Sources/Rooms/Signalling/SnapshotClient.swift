@@ -49,6 +49,7 @@ public struct SnapshotClient: Sendable {
         case 401, 403: throw .refused(target.host)
         case 421: throw .unknownName(target.host)
         case 429: throw .tooManyAttempts(target.host)
+        case 404 where track != nil: throw .noTrack
         case 503, 504: throw .noPicture(Self.firstLine(body))
         case let status: throw .unexpected(target.host, status: status, Self.firstLine(body))
         }
@@ -128,6 +129,8 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
     case tooManyAttempts(String)
     /// Nothing has been captured yet, or capture gave nothing in time.
     case noPicture(String)
+    /// The room has no track of the name that was asked for.
+    case noTrack
     case tooLarge(String)
     case unexpected(String, status: UInt32, String)
 
@@ -142,6 +145,7 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
         case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
         case .tooManyAttempts(let host): "\(host) was asked with a wrong token too often: try again in a minute"
         case .noPicture: "the host has no picture yet; start a capture, or try again"
+        case .noTrack: "the room has no such track"
         case .tooLarge(let host): "\(host) sent more than 64 MiB for a picture"
         case .unexpected(let host, let status, let text): "\(host) answered \(status): \(text)"
         }

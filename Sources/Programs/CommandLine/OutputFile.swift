@@ -1,0 +1,46 @@
+import Glibc
+
+/// Writes a file, in place of what has that name; false where that can't be done, with the reason in `errno`.
+public func writeFile(_ bytes: [UInt8], to path: String) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { return false }
+    guard writeAll(bytes, to: descriptor) else {
+        let reason = errno
+        close(descriptor)
+        errno = reason
+        return false
+    }
+    return close(descriptor) == 0
+}
+
+extension UsageError {
+    /// What to say where a file can't be made because of its folder; nil where that is there, or nobody can tell.
+    ///
+    /// `option` is what named the file, as "--output s.png".
+    public static func missingFolder(of file: String, option: String) -> UsageError? {
+        guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return nil }
+        return missing(folder: String(file[..<slash]), option: option)
+    }
+
+    /// What to say where a folder is needed and isn't there; nil where it is, or nobody can tell.
+    public static func missing(folder: String, option: String) -> UsageError? {
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { return nil }
+            return UsageError("\(option): folder '\(folder)' does not exist; make it first", exitCode: .cannotWrite)
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else { return nil }
+        return UsageError("\(option): '\(folder)' is no folder", exitCode: .cannotWrite)
+    }
+}
+
+extension ExitCode {
+    /// How a program ends that could not make or write a file; `code` is the errno.
+    public init(writing code: Int32) {
+        switch code {
+        case EACCES, EPERM, EROFS: self = .permission
+        case ENOENT, ENOTDIR, EEXIST, EISDIR, ENAMETOOLONG, ELOOP: self = .cannotWrite
+        default: self = .inputOutput
+        }
+    }
+}
