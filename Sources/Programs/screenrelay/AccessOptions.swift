@@ -22,7 +22,8 @@ enum AccessOptions {
             help: "the same, with the first line of a file that this user alone can read"),
         Option(
             long: "expires", value: .required("TIME"),
-            help: "end the links after so long, as in 30m, 2h or 1d, and send away who came by them; unless "
+            help:
+                "end the links after so long, 1s to 365d, as in 30m, 2h or 1d, and send away who came by them; unless "
                 + "--token-file names one, they have a token of their own that isn't kept"),
         Option(
             long: "tls-cert", value: .required("FILE"),

@@ -19,7 +19,8 @@ enum HostOptions {
                 long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
             Option(
                 long: "listen", value: .required("ADDR:PORT"),
-                help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
+                help: "where the page, WebSocket, socket.io, WHEP, WHIP and /api are served; port 0 takes any",
+                default: "127.0.0.1:8080"),
             Option(
                 long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
                 default: "8189"),
