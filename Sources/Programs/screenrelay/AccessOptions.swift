@@ -70,8 +70,9 @@ enum AccessOptions {
                 return try ServerCertificate(certificateFile: certificate, keyFile: key)
             } catch {
                 let line = error.description
-                let option = line.hasPrefix("\(key) ") ? "--tls-key" : "--tls-cert"
-                throw UsageError("\(option): \(line)", exitCode: error.exitCode)
+                let (option, file) =
+                    line.hasPrefix("\(key) ") ? ("--tls-key", key) : ("--tls-cert", certificate)
+                throw UsageError(option, file: file, line, exitCode: error.exitCode)
             }
         }
     }
@@ -90,7 +91,7 @@ enum AccessOptions {
             return try TokenFile(path: path).token(isNew: options.has("new-token"))
         } catch {
             guard let named else { return lastingUntilTheEnd(error) }
-            throw error.problem(of: "--present-token-file \(named)")
+            throw error.problem(of: "--present-token-file", named)
         }
     }
 
