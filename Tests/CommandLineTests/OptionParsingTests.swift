@@ -146,7 +146,7 @@ struct CommandSetTests {
     func unknown() {
         #expect(
             complaint("shrae")?.description
-                == "unknown command 'shrae'; did you mean share? the commands are share, host, snapshot")
+                == "unknown command 'shrae'; did you mean share? the commands are share, host, snapshot, help")
         #expect(complaint()?.description.hasPrefix("a command is needed: share, host, snapshot") == true)
         #expect(complaint("--frob")?.description.hasPrefix("unknown option --frob") == true)
         #expect(complaint("nonsense")?.exitCode == .usage)

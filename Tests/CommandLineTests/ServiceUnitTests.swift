@@ -12,6 +12,14 @@ struct ServiceUnitTests {
         #expect(unit.contains("ExecStart=\"/opt/a \\\"b\\\" 5%% $$x\\\\y/screenrelay\" share --no-qr\n"))
     }
 
+    @Test("isn't started again where the same would happen again")
+    func lasting() {
+        let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")
+        let codes = lines.first { $0.hasPrefix("RestartPreventExitStatus=") }?.split(separator: "=").last
+        let lasting: [ExitCode] = [.usage, .badData, .windowGone, .cannotWrite, .permission]
+        #expect(codes.map(String.init) == lasting.map { "\($0.rawValue)" }.joined(separator: " "))
+    }
+
     @Test("has nothing that systemd complains of", .enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0))
     func verify() throws {
         let folder = try TemporaryFolder()

@@ -103,13 +103,13 @@ extension EndToEnd {
                 "encrypted.pem",
                 Array("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n".utf8))
             for (certificate, key, code, words) in [
-                (certificate, otherKey, Int32(65), "--tls-key: \(otherKey) is not the key of the certificate in"),
-                (garbage, key, 65, "--tls-cert: \(garbage) has no certificate in it"),
-                (certificate, garbage, 65, "--tls-key: \(garbage) has no private key in it"),
-                (certificate, encrypted, 65, "--tls-key: \(encrypted) is encrypted"),
-                (certificate, public_, 77, "--tls-key: \(public_) can be read by everybody"),
-                (folder.file("none"), key, 66, "--tls-cert: \(folder.file("none")) can't be read: No such file"),
-                (folder.path, key, 64, "--tls-cert: \(folder.path) is no file"),
+                (certificate, otherKey, Int32(65), "--tls-key \(otherKey): is not the key of the certificate in"),
+                (garbage, key, 65, "--tls-cert \(garbage): has no certificate in it"),
+                (certificate, garbage, 65, "--tls-key \(garbage): has no private key in it"),
+                (certificate, encrypted, 65, "--tls-key \(encrypted): is encrypted"),
+                (certificate, public_, 77, "--tls-key \(public_): can be read by everybody"),
+                (folder.file("none"), key, 66, "--tls-cert \(folder.file("none")): can't be read: No such file"),
+                (folder.path, key, 64, "--tls-cert \(folder.path): is no file"),
             ] {
                 let run = try CommandLineRun(
                     ["screenrelay", "host", "--tls-cert", certificate, "--tls-key", key, "--listen", "127.0.0.1:0"])

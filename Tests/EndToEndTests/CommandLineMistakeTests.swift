@@ -29,6 +29,7 @@ extension EndToEnd {
                 "screenrelay host --listen 127.0.0.1:70000", 64, says: "--listen 127.0.0.1:70000", "127.0.0.1:8080"),
             Mistake("screenrelay host --listen 192.0.2.7:0", 64, says: "--listen 192.0.2.7:0", "--lan"),
             Mistake("screenrelay host --lan --listen 192.0.2.7:0 --udp-port 0", 64, says: "--listen", "192.0.2.7:0"),
+            Mistake("screenrelay share --advertise here", 64, says: "--advertise here", "203.0.113.7"),
             Mistake("screenrelay host --advertise here", 64, says: "--advertise here", "203.0.113.7"),
             Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
             Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),

@@ -48,10 +48,16 @@ extension EndToEnd {
                 source \(path)
                 COMP_WORDS=(screenrelay share --chroma ''); COMP_CWORD=3; _screenrelay; echo "${COMPREPLY[*]}"
                 COMP_WORDS=(screenrelay k); COMP_CWORD=1; _screenrelay; echo "${COMPREPLY[*]}"
+                COMP_WORDS=(screenrelay config ''); COMP_CWORD=2; _screenrelay; echo "${COMPREPLY[*]//--*/}"
                 COMP_WORDS=(screenrelay capture --pause); COMP_CWORD=2; _screenrelay; echo "${COMPREPLY[*]}"
                 """
             let answer = try run(["/usr/bin/bash", "--norc", "-c", asked])
-            #expect(answer.text == "420 444 444,420\nkick\n--pause-when-locked\n", "\(answer.errors)")
+            let lines = answer.text.split(separator: "\n").map { $0.drop { $0 == " " } }
+            #expect(
+                lines == [
+                    "420 444 444,420", "kick", "share host capture replay snapshot inspect export",
+                    "--pause-when-locked",
+                ], "\(answer.text) \(answer.errors)")
         }
 
         @Test("the systemd unit starts this very program", .enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0))

@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// How much memory a capture process may take before it is ended and started again.
 public enum CaptureMemory: Sendable, Equatable {
-    /// Twice what the dearest pictures of this size were measured to take.
+    /// More than twice what the dearest pictures of this size were measured to take.
     case bySize(CaptureMemoryExpectation)
     /// So many bytes.
     case bytes(UInt64)
@@ -36,7 +36,7 @@ public struct CaptureMemoryExpectation: Sendable, Equatable {
 
     /// The largest screen that is expected: 7680x4320.
     private static let mostPixels = 7680 * 4320
-    /// Measured (VmHWM, dearest scene): 27.7 MB at 1280x720, 40.8 at 1920x1080, 96.4 at 3840x2160; in 4:4:4 37.2, 61.1 and 166.2.
+    /// Measured (VmHWM, dearest scene): 27.7 MB at 1280x720, 44.3 at 1920x1080, 96.4 at 3840x2160; in 4:4:4 37.7, 61.3 and 166.3.
     private static let base = 40_000_000
     private static let bytesForPixel = (halfChroma: 30, fullChroma: 45)
 

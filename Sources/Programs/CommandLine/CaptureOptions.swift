@@ -101,7 +101,7 @@ extension CaptureOptions {
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "bits a second at most, as in 4M, 600k or 2500000", default: "4M"),
+            help: "bits a second at most, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measuring: every picture with this quantizer, 0 to 51, whatever the bit rate"),

@@ -47,7 +47,8 @@ public struct CommandSet: Sendable {
     /// The command of this name.
     public func command(named name: String) throws(UsageError) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        let near = nearest(to: name, among: commands.map(\.name)).map { "did you mean \($0)? " } ?? ""
+        let near =
+            nearest(to: name, among: commands.map(\.name) + [Self.help.name]).map { "did you mean \($0)? " } ?? ""
         throw UsageError("unknown command '\(printable(name))'; \(near)the commands are \(names)")
     }
 
@@ -55,9 +56,9 @@ public struct CommandSet: Sendable {
     public var helpText: String {
         var lines = ["Usage: \(program) COMMAND [OPTION]...", ""] + wrapped(summary) + ["", "Commands:"]
         let column = 4 + (commands.map(\.name.count).max() ?? 0)
-        for command in commands {
-            var text = wrapped(command.summary, indent: column)
-            let head = "  \(command.name)"
+        for (name, summary) in commands.map({ ($0.name, $0.summary) }) + [Self.help] {
+            var text = wrapped(summary, indent: column)
+            let head = "  \(name)"
             if let first = text.first {
                 text[0] = head + String(repeating: " ", count: column - head.count) + first.dropFirst(column)
             }
@@ -67,7 +68,10 @@ public struct CommandSet: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private var names: String { commands.map(\.name).joined(separator: ", ") }
+    /// What every program with commands has besides them.
+    static let help = (name: "help", summary: "Shows this, or with a command's name behind it that command's options.")
+
+    private var names: String { (commands.map(\.name) + [Self.help.name]).joined(separator: ", ") }
 
     private func globalOption(_ arguments: [String]) throws(UsageError) -> Invocation {
         let itself = Command(name: "", summary: summary)

@@ -9,6 +9,7 @@ extension CommandSet {
         for command in commands {
             page.item("\\fB\(page.escaped(command.name))\\fR", command.summary)
         }
+        page.item("\\fB\(Self.help.name)\\fR [\\fICOMMAND\\fR]", Self.help.summary)
         page.paragraph("'\(program) COMMAND --help' shows a command's options.")
         page.exitStatus()
         page.settings(of: self)

@@ -16,8 +16,8 @@ public enum ServiceUnit {
         ExecStop=\(quoted(program)) stop --pid $MAINPID
         Restart=on-failure
         RestartSec=5
-        # A wrong option, a window that is closed, a permission that is missing: the same would happen again.
-        RestartPreventExitStatus=64 65 66 77
+        # A wrong option, a closed window, a file that can't be made, a missing permission: it would happen again.
+        RestartPreventExitStatus=64 65 66 73 77
         NoNewPrivileges=yes
         LockPersonality=yes
         RestrictSUIDSGID=yes

@@ -10,4 +10,10 @@ public struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
         self.description = description
         self.exitCode = exitCode
     }
+
+    /// What is wrong with the file that `option` names: "--token-file FILE: is no file". `problem` may begin with the file's path.
+    public init(_ option: String, file: String, _ problem: String, exitCode: ExitCode) {
+        let words = problem.hasPrefix("\(file) ") ? problem.dropFirst(file.count + 1) : problem[...]
+        self.init("\(option) \(file): \(words)", exitCode: exitCode)
+    }
 }

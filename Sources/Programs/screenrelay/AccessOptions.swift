@@ -22,7 +22,8 @@ enum AccessOptions {
             help: "the same, with the first line of a file that this user alone can read"),
         Option(
             long: "expires", value: .required("TIME"),
-            help: "end the links after so long, as in 30m, 2h or 1d, and send away who came by them; unless "
+            help:
+                "end the links after so long, 1s to 365d, as in 30m, 2h or 1d, and send away who came by them; unless "
                 + "--token-file names one, they have a token of their own that isn't kept"),
         Option(
             long: "tls-cert", value: .required("FILE"),
@@ -69,8 +70,9 @@ enum AccessOptions {
                 return try ServerCertificate(certificateFile: certificate, keyFile: key)
             } catch {
                 let line = error.description
-                let option = line.hasPrefix("\(key) ") ? "--tls-key" : "--tls-cert"
-                throw UsageError("\(option): \(line)", exitCode: error.exitCode)
+                let (option, file) =
+                    line.hasPrefix("\(key) ") ? ("--tls-key", key) : ("--tls-cert", certificate)
+                throw UsageError(option, file: file, line, exitCode: error.exitCode)
             }
         }
     }
@@ -89,7 +91,7 @@ enum AccessOptions {
             return try TokenFile(path: path).token(isNew: options.has("new-token"))
         } catch {
             guard let named else { return lastingUntilTheEnd(error) }
-            throw error.problem(of: "--present-token-file \(named)")
+            throw error.problem(of: "--present-token-file", named)
         }
     }
 

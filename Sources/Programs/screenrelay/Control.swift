@@ -21,7 +21,9 @@ enum Control {
                     help: "pictures a second at most, 1 to 120; max: as many as capture was started with"),
                 Option(
                     long: "bitrate", short: "b", value: .required("RATE"),
-                    help: "bits a second at most, as in 4M, 600k or 2500000; max: as many as capture was started with"),
+                    help:
+                        "bits a second at most, 10k to 1G, as in 4M, 600k or 2500000; max: as many as capture was started with"
+                ),
             ],
             examples: [
                 Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the line for something else."),
@@ -36,7 +38,13 @@ enum Control {
             [Option(long: "json", help: "for programs: a JSON object a line, with the capture's own figures")]),
         command(
             "rooms", "Tells who is in the rooms of a running share or host, and what they see.",
-            [Option(long: "json", help: "for programs: a JSON object a line, as in Protocol/openapi.yaml")]),
+            [
+                Option(
+                    long: "json",
+                    help:
+                        "for programs: a JSON object a line, as in Protocol/openapi.yaml, with the host's process in front"
+                )
+            ]),
         command(
             "kick", "Has somebody leave the rooms of a running share or host; who has the link can come back.",
             operands: Operands(
@@ -76,7 +84,7 @@ enum Control {
                         try RoomCommands.text(of: answer, of: process, isLabelled: processes.count > 1))
                     continue
                 }
-                let lines = command == .status ? lines(of: answer) : answer
+                let lines = command == .status ? lines(of: answer) : json(answer, of: process, for: command)
                 let isLabelled = processes.count > 1 && !options.has("json")
                 code = Program.answer(isLabelled ? "\(process): \(lines)\n" : "\(lines)\n")
             } catch {
@@ -153,6 +161,12 @@ enum Control {
     ) throws(UsageError) -> ControlCommand.RateChange.Limit? {
         if options.value(option) == "max" { return .unlimited }
         return try number(options).map { .atMost($0) }
+    }
+
+    /// What a host tells programs of its rooms gets the number that tells hosts apart, as its status has it.
+    private static func json(_ answer: String, of process: Int32, for command: ControlCommand) -> String {
+        guard command == .rooms, answer.hasPrefix("{\"") else { return answer }
+        return "{\"process\":\(process)," + answer.dropFirst()
     }
 
     /// What a host says of its capture stands on a line of its own.

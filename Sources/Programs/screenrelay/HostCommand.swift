@@ -16,7 +16,7 @@ enum HostCommand {
                     + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
             ),
             .linkToken, TrackOption.option,
-        ] + HostOptions.all + [Log.option(default: .warning)],
+        ] + HostOptions.all.map(recordingOne) + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
@@ -27,6 +27,13 @@ enum HostCommand {
                 "Two captures, two screens, one room: who watches chooses."),
             Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ], alternatives: HostOptions.alternatives)
+
+    private static func recordingOne(_ option: Option) -> Option {
+        guard option.long == Option.record.long else { return option }
+        var option = option
+        option.help += "; of --link alone, not of --track"
+        return option
+    }
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let address = try options.link()

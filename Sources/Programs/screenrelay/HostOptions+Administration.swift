@@ -34,8 +34,8 @@ extension HostOptions {
             }
         } catch {
             // Nobody asked for the usual file: what is wrong with it is told with the room's own.
-            let option = named.map { "--admin-token-file \($0)" } ?? (allowsNetwork ? "--api-lan" : nil)
-            if let option { throw error.problem(of: option) }
+            if let named { throw error.problem(of: "--admin-token-file", named) }
+            if allowsNetwork { throw UsageError("--api-lan: \(error)", exitCode: error.exitCode) }
             return nil
         }
         if allowsNetwork { throw UsageError("--api-lan: name a file for its token with --admin-token-file") }

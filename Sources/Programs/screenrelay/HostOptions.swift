@@ -19,7 +19,8 @@ enum HostOptions {
                 long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
             Option(
                 long: "listen", value: .required("ADDR:PORT"),
-                help: "where the page, WebSocket and WHEP are served; port 0 takes any", default: "127.0.0.1:8080"),
+                help: "where the page, WebSocket, socket.io, WHEP, WHIP and /api are served; port 0 takes any",
+                default: "127.0.0.1:8080"),
             Option(
                 long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
                 default: "8189"),
@@ -108,7 +109,7 @@ enum HostOptions {
                 StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
                 return configuration.token
             }
-            throw error.problem(of: "--token-file \(named)")
+            throw error.problem(of: "--token-file", named)
         }
     }
 
@@ -187,16 +188,17 @@ enum HostOptions {
 
 extension TokenFileError {
     /// What to say of a file that `option` named and that can't be used.
-    func problem(of option: String) -> UsageError {
+    func problem(of option: String, _ file: String) -> UsageError {
         switch self {
-        case .notWritable(let path, ENOENT), .notReadable(let path, ENOTDIR):
-            if let problem = UsageError.missingFolder(of: path, option: option) { return problem }
+        case .notWritable(_, ENOENT), .notReadable(_, ENOTDIR):
+            if let problem = UsageError.missingFolder(of: file, option: "\(option) \(file)") { return problem }
         default: break
         }
-        return UsageError("\(option): \(self)", exitCode: exitCode)
+        return UsageError(option, file: file, description, exitCode: exitCode)
     }
 
-    private var exitCode: ExitCode {
+    /// How a program ends that can't have its token from the file.
+    var exitCode: ExitCode {
         switch self {
         case .notPrivate, .notReadable(_, EACCES): .permission
         case .notAFile: .usage

@@ -8,7 +8,9 @@ enum Housekeeping {
         Command(
             name: "config",
             summary: "Prints a settings file with every option in it, commented out.",
-            operands: Operands(name: "COMMAND", count: 0...1, help: "for this command alone"),
+            operands: Operands(
+                name: "COMMAND", count: 0...1, help: "for this command alone",
+                choices: Program.commandsWithSettings.map(\.name)),
             examples: [
                 Example(
                     "screenrelay config > ~/.config/screenrelay/config",

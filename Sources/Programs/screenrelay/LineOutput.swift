@@ -99,7 +99,7 @@ final class LineOutput: Sendable {
         }
         guard isNews else { return }
         StandardStreams.printError(
-            "standard output: \(String(cString: strerror(failure))); sharing goes on, and nothing is told there",
+            "standard output: \(String(cString: strerror(failure))); sharing goes on",
             program: Program.name)
     }
 }

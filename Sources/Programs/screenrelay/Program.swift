@@ -11,11 +11,14 @@ enum Program {
         program: name,
         summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
         version: screenRelayVersion,
-        commands: [
-            ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureCommand.command,
-            ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings,
-            InspectCommand.command.withSettings, ExportCommand.command.withSettings,
-        ] + Control.commands + Housekeeping.commands)
+        commands: commandsWithSettings + Control.commands + Housekeeping.commands)
+
+    /// Those that a settings file can be for.
+    static let commandsWithSettings = [
+        ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureCommand.command,
+        ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings, InspectCommand.command.withSettings,
+        ExportCommand.command.withSettings,
+    ]
 
     static func main() {
         exit(

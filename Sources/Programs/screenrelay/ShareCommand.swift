@@ -30,11 +30,11 @@ enum ShareCommand {
         if options.wantsList {
             return CaptureCommand.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
-        let log = HostOptions.log(options, level: verbosity.level)
         let confinement = try ShareConfinement(options, capture)
         let style = try SharingNews.Style(options)
         // Last of the options: this may draw a token, which is kept.
         let configuration = try HostOptions.configuration(options)
+        let log = HostOptions.log(options, level: verbosity.level)
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)

@@ -9,7 +9,7 @@ struct ShareConfinement {
         Option(
             long: "capture-memory", value: .required("SIZE|none"),
             help:
-                "end capture, and start it again, where it takes more memory, as in 200M; without it, more than twice "
+                "end capture, and start it again, where it takes more memory, 1M to 1T, as in 200M; without it, more than twice "
                 + "what it was measured to need at most for a screen of this size"),
         Option(
             long: "capture-user", value: .required("NAME"),

@@ -11,8 +11,8 @@ final class SharingNews: Sendable {
         Option(
             long: "json",
             help:
-                "for programs: on standard output a JSON object a line, with an event of started, came, left, state or "
-                + "ended (Protocol/control.md)"),
+                "for programs: on standard output a JSON object a line, with an event of started, came, left, state, "
+                + "missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
         Option(
             long: "no-qr",
