@@ -292,6 +292,18 @@ struct CaptureAgentTests {
         capture.stop()
     }
 
+    @Test("a screen that is too large to encode ends capture with words that say what helps, and that does")
+    func tooLarge() throws {
+        let screen = try VirtualScreen(PictureSize(width: 16_400, height: 40))
+        let (capture, _) = try RunningCapture.pair(display: screen.name)
+        let result = try eventually("the end") { capture.end }
+        let error = #expect(throws: CaptureError.self) { try result.get() }
+        #expect(error?.description.contains("16400x40") == true && error?.description.contains("--scale") == true)
+        let (smaller, host) = try RunningCapture.pair(display: screen.name) { $0.scale = .percent(50) }
+        try host.wait(for: "a picture") { host.picture?.size == PictureSize(width: 8200, height: 20) }
+        smaller.stop()
+    }
+
     @Test("a pointer that rests is told anew when the pictures get another size, as large as it is in them")
     func pointerInOtherSize() throws {
         let screen = try VirtualScreen(PictureSize(width: 640, height: 480))

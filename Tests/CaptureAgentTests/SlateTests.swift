@@ -17,14 +17,15 @@ struct SlateTests {
         let stride: Int
         private var bytes: [UInt8]
 
-        init(_ message: SharingState, size: PictureSize) {
+        init(_ message: SharingState, of target: CaptureTarget = .screen, size: PictureSize) {
             self.size = size
             stride = size.width + Self.margin
             bytes = [UInt8](repeating: Self.untouched, count: stride * (size.height + 2))
             let stride = stride
             bytes.withUnsafeMutableBufferPointer { buffer in
                 guard let base = buffer.baseAddress else { return }
-                Slate.draw(message, luma: base + stride, stride: stride, size: size)
+                Slate.draw(
+                    Slate.words(for: message, of: target), luma: base + stride, stride: stride, size: size)
             }
         }
 
@@ -76,14 +77,17 @@ struct SlateTests {
     @Test("each state but live has words of its own, and every letter of them can be drawn")
     func words() {
         let size = PictureSize(width: 640, height: 360)
+        let monitor = CaptureTarget.monitor("HDMI-1")
         let pictures = Set(
-            [SharingState.paused, .locked, .windowHidden].map { state in
-                let plane = Plane(state, size: size)
+            [(SharingState.paused, .screen), (.locked, .screen), (.windowHidden, .screen), (.windowHidden, monitor)].map
+            {
+                let plane = Plane($0, of: $1, size: size)
                 return (0..<size.height).flatMap { Array(plane.row($0)) }
             })
-        #expect(pictures.count == 3)
-        for state in Self.states {
-            for character in Slate.words(for: state).utf8 where character != UInt8(ascii: " ") {
+        #expect(pictures.count == 4)
+        #expect(Slate.words(for: .windowHidden, of: monitor) == "The monitor is off")
+        for (state, target) in Self.states.flatMap({ [($0, CaptureTarget.screen), ($0, monitor)] }) {
+            for character in Slate.words(for: state, of: target).utf8 where character != UInt8(ascii: " ") {
                 #expect(SlateLetters.rows(of: character) != 0, "\(character)")
             }
         }
@@ -106,8 +110,8 @@ struct SlateTests {
     @Test("a picture of negative or narrow measure is left alone")
     func impossible() {
         var byte: UInt8 = 9
-        Slate.draw(.paused, luma: &byte, stride: 0, size: PictureSize(width: 1, height: 1))
-        Slate.draw(.paused, luma: &byte, stride: 1, size: PictureSize(width: -1, height: 1))
+        Slate.draw("Sharing is paused", luma: &byte, stride: 0, size: PictureSize(width: 1, height: 1))
+        Slate.draw("Sharing is paused", luma: &byte, stride: 1, size: PictureSize(width: -1, height: 1))
         #expect(byte == 9)
     }
 }

@@ -60,7 +60,7 @@ extension CaptureAgent {
         let pipeline = try currentPipeline()
         if wantsIDR {
             showsPointer = false
-            try send(pipeline.takeSlate(sharing, at: now, rate: &rate, statistics: &statistics))
+            try send(pipeline.takeSlate(slateWords(sharing), at: now, rate: &rate, statistics: &statistics))
         } else {
             try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
         }

@@ -166,11 +166,13 @@ public final class CaptureAgent {
         let isLocked = configuration.pausesWhenLocked && screen.isLocked
         let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(Slate.words(for: now))")
+        log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
         sharing = now
         link.send(.sharing(now))
         demandIDR()
     }
+
+    func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: configuration.target) }
 
     /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more, less, or another way.
     private func greetHost() {

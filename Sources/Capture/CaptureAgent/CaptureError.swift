@@ -23,6 +23,8 @@ public enum CaptureError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .screen(let error): error.description
+        case .encoder(.unusableSize(let size)):
+            "\(X264Error.unusableSize(size)); --scale makes the pictures smaller than the screen"
         case .encoder(let error): error.description
         case .link(let error): error.description
         case .message(let error): error.description

@@ -227,15 +227,15 @@ final class PicturePipeline {
         return try encode(.change, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics)
     }
 
-    /// Puts words in place of the screen: an IDR picture, so that nobody who comes later is given what was there before.
+    /// Puts `words` in place of the screen: an IDR picture, so that nobody who comes later is given what was there before.
     func takeSlate(
-        _ state: SharingState, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
+        _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         isSlate = true
         isCanvasSent = false
         owed.removeAll(keepingCapacity: true)
         let size = size
-        canvas.drawGrey { luma, stride in Slate.draw(state, luma: luma, stride: stride, size: size) }
+        canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
         quality.activateAll()
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         return try encode(.idr, Self.slateQuantizer, isIDR: true, damage: whole, now, &rate, &statistics)

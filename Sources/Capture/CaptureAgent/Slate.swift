@@ -12,13 +12,12 @@ enum Slate {
     /// A letter is about 1/30 of the picture's height, and the words take at most 9/10 of its width.
     private static let linesOfText = 30
 
-    /// Draws what `message` says into the luma plane at `luma`: `size.height` rows of `size.width` samples, `stride` bytes
+    /// Draws `text` into the luma plane at `luma`: `size.height` rows of `size.width` samples, `stride` bytes
     /// from one row to the next. `stride` is at least the width. Any size will do; one that is too small stays grey.
-    static func draw(_ message: SharingState, luma: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize) {
+    static func draw(_ text: String, luma: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize) {
         let (width, height) = (size.width, size.height)
         guard width > 0, height > 0, stride >= width else { return }
         for row in 0..<height { (luma + row * stride).update(repeating: ground, count: width) }
-        let text = words(for: message)
         let columns = text.utf8.count * SlateLetters.advance - (SlateLetters.advance - SlateLetters.width)
         let wanted = max(1, (height + linesOfText * SlateLetters.height / 2) / (linesOfText * SlateLetters.height))
         let scale = min(wanted, width * 9 / 10 / columns, height / SlateLetters.height)
@@ -31,9 +30,10 @@ enum Slate {
         }
     }
 
-    /// What is written on it; short, because a small picture has little room.
-    static func words(for message: SharingState) -> String {
-        switch message {
+    /// What is written on it while `target` is in the state `message`; short, because a small picture has little room.
+    static func words(for message: SharingState, of target: CaptureTarget) -> String {
+        if message == .windowHidden, case .monitor = target { return "The monitor is off" }
+        return switch message {
         case .live, .paused: "Sharing is paused"
         case .locked: "The screen is locked"
         case .windowHidden: "The window is hidden"

@@ -64,7 +64,4 @@ struct BandChoice {
         guard isTrying, counted >= 3, let usual else { return false }
         return sum / Double(counted) > usual * 1.5
     }
-
-    /// An IDR picture: what comes now may be something else altogether.
-    mutating func reset() { self = BandChoice() }
 }
