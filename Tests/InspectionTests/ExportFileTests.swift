@@ -138,9 +138,23 @@ struct ExportFileTests {
             let parts = output.split(separator: "\n").first?.split(separator: ",") ?? []
             #expect(parts.last?.hasPrefix("K") == true && abs((Double(parts[0]) ?? -1) - found) < 0.001, "\(output)")
         }
-        let length = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
+        // The last picture is shown as long as the one before it, the gap before others notwithstanding.
+        #expect(abs(try length(path) - 46) < 0.002)
+    }
+
+    @Test(
+        "a last picture behind a long pause is not shown as long as that pause was",
+        arguments: [MediaContainer.mp4, .matroska])
+    func lastPicture(_ container: MediaContainer) throws {
+        let path = try write(try MadeStream(times: [0, 100, 60_000]).recording().bytes, container)[0]
+        #expect(abs(try length(path) - 70) < 0.002)
+    }
+
+    /// How long all of it is, by ffprobe.
+    private func length(_ path: String) throws -> Double {
+        let output = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
             .output
-        #expect(length.split(separator: "\n").first.flatMap { Double($0) } ?? 0 > 45.9, "\(length)")
+        return try #require(output.split(separator: "\n").first.flatMap { Double($0) }, "\(output)")
     }
 
     private func probe(_ arguments: [String]) -> Launch {
@@ -171,7 +185,9 @@ struct ExportFileTests {
     @Test("a file that can't be created or a full disk is an error with a reason")
     func unwritable() throws {
         let track = MediaTrack(
-            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false, longestStep: .zero)
+            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false,
+            longestStep: .zero,
+            lastDuration: .zero)
         #expect(throws: MediaFileError.self) {
             try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
         }
@@ -194,13 +210,13 @@ struct ExportFileTests {
             let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
             let track = MediaTrack(
                 parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
-                longestStep: part.longestStep)
+                longestStep: part.longestStep, lastDuration: part.lastStep)
             let writer = try MediaFileWriter(path: path, container: container, track: track)
             for picture in ready where picture.part == index {
                 try writer.write(
                     MediaPacket(
                         accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
-                        presentationTime: picture.presentationTime, duration: picture.duration))
+                        presentationTime: picture.presentationTime))
             }
             try writer.finish()
             return path
