@@ -1,7 +1,9 @@
 import Exporting
+import H264
 import MediaFiles
 import MediaTypes
 import Processes
+import Recording
 import TestSupport
 import Testing
 
@@ -162,6 +164,37 @@ struct ExportFileTests {
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
         return launch
+    }
+
+    @Test("what begins without an IDR picture is exported as well behind a connection as from a stream alone")
+    func withoutIDR() throws {
+        let stream = try MadeStream(times: (0..<6).map { $0 * 40 }, idrs: [])
+        // As an encoder that refreshes bit by bit sends it: parameter sets, and no IDR picture.
+        let sets = stream.units[0].nalUnits.prefix(2).map { AnnexB.startCode + stream.units[0].bytes[$0] }
+        let units = sets + stream.units.dropFirst().map(\.bytes)
+        let direct = export(units.flatMap { $0 })
+        #expect(direct.count == 5)
+        var recorded = TimedPictures(framesPerSecond: 30)
+        func item(_ content: RecordedItem.Content) -> RecordedItem {
+            RecordedItem(offset: 0, byteCount: 0, arrival: nil, content: content)
+        }
+        // Another connection first, in which nothing came.
+        recorded.add(item(.connection))
+        recorded.add(item(.connection))
+        for unit in units {
+            for range in AnnexB.nalUnits(in: unit) {
+                let payload = AnnexB.startCode + unit[range]
+                recorded.add(item(.nalUnit(AnnexBNALUnit(payload: payload, hasShortStartCode: false))))
+            }
+        }
+        // Here a sender came again, and what its pictures refer to is not there.
+        recorded.add(item(.connection))
+        let last = AnnexB.startCode + units[units.count - 1].dropFirst(4)
+        recorded.add(item(.nalUnit(AnnexBNALUnit(payload: last, hasShortStartCode: false))))
+        recorded.finish()
+        var pictures: [AccessUnit] = []
+        while let picture = recorded.next() { pictures.append(picture.accessUnit) }
+        #expect(pictures.map(\.bytes) == direct.map(\.accessUnit.bytes))
     }
 
     @Test("B pictures are shown in their order, and decoded in theirs")
