@@ -1,7 +1,9 @@
 import Exporting
+import H264
 import MediaFiles
 import MediaTypes
 import Processes
+import Recording
 import TestSupport
 import Testing
 
@@ -138,9 +140,23 @@ struct ExportFileTests {
             let parts = output.split(separator: "\n").first?.split(separator: ",") ?? []
             #expect(parts.last?.hasPrefix("K") == true && abs((Double(parts[0]) ?? -1) - found) < 0.001, "\(output)")
         }
-        let length = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
+        // The last picture is shown as long as the one before it, the gap before others notwithstanding.
+        #expect(abs(try length(path) - 46) < 0.002)
+    }
+
+    @Test(
+        "a last picture behind a long pause is not shown as long as that pause was",
+        arguments: [MediaContainer.mp4, .matroska])
+    func lastPicture(_ container: MediaContainer) throws {
+        let path = try write(try MadeStream(times: [0, 100, 60_000]).recording().bytes, container)[0]
+        #expect(abs(try length(path) - 70) < 0.002)
+    }
+
+    /// How long all of it is, by ffprobe.
+    private func length(_ path: String) throws -> Double {
+        let output = try ChildProcess.run(probe(["-show_entries", "format=duration", path]), within: .seconds(20))
             .output
-        #expect(length.split(separator: "\n").first.flatMap { Double($0) } ?? 0 > 45.9, "\(length)")
+        return try #require(output.split(separator: "\n").first.flatMap { Double($0) }, "\(output)")
     }
 
     private func probe(_ arguments: [String]) -> Launch {
@@ -148,6 +164,37 @@ struct ExportFileTests {
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
         return launch
+    }
+
+    @Test("what begins without an IDR picture is exported as well behind a connection as from a stream alone")
+    func withoutIDR() throws {
+        let stream = try MadeStream(times: (0..<6).map { $0 * 40 }, idrs: [])
+        // As an encoder that refreshes bit by bit sends it: parameter sets, and no IDR picture.
+        let sets = stream.units[0].nalUnits.prefix(2).map { AnnexB.startCode + stream.units[0].bytes[$0] }
+        let units = sets + stream.units.dropFirst().map(\.bytes)
+        let direct = export(units.flatMap { $0 })
+        #expect(direct.count == 5)
+        var recorded = TimedPictures(framesPerSecond: 30)
+        func item(_ content: RecordedItem.Content) -> RecordedItem {
+            RecordedItem(offset: 0, byteCount: 0, arrival: nil, content: content)
+        }
+        // Another connection first, in which nothing came.
+        recorded.add(item(.connection))
+        recorded.add(item(.connection))
+        for unit in units {
+            for range in AnnexB.nalUnits(in: unit) {
+                let payload = AnnexB.startCode + unit[range]
+                recorded.add(item(.nalUnit(AnnexBNALUnit(payload: payload, hasShortStartCode: false))))
+            }
+        }
+        // Here a sender came again, and what its pictures refer to is not there.
+        recorded.add(item(.connection))
+        let last = AnnexB.startCode + units[units.count - 1].dropFirst(4)
+        recorded.add(item(.nalUnit(AnnexBNALUnit(payload: last, hasShortStartCode: false))))
+        recorded.finish()
+        var pictures: [AccessUnit] = []
+        while let picture = recorded.next() { pictures.append(picture.accessUnit) }
+        #expect(pictures.map(\.bytes) == direct.map(\.accessUnit.bytes))
     }
 
     @Test("B pictures are shown in their order, and decoded in theirs")
@@ -171,7 +218,9 @@ struct ExportFileTests {
     @Test("a file that can't be created or a full disk is an error with a reason")
     func unwritable() throws {
         let track = MediaTrack(
-            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false, longestStep: .zero)
+            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false,
+            longestStep: .zero,
+            lastDuration: .zero)
         #expect(throws: MediaFileError.self) {
             try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
         }
@@ -194,13 +243,13 @@ struct ExportFileTests {
             let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
             let track = MediaTrack(
                 parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
-                longestStep: part.longestStep)
+                longestStep: part.longestStep, lastDuration: part.lastStep)
             let writer = try MediaFileWriter(path: path, container: container, track: track)
             for picture in ready where picture.part == index {
                 try writer.write(
                     MediaPacket(
                         accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
-                        presentationTime: picture.presentationTime, duration: picture.duration))
+                        presentationTime: picture.presentationTime))
             }
             try writer.finish()
             return path

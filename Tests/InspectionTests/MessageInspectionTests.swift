@@ -43,6 +43,18 @@ struct MessageInspectionTests {
         #expect(summary.hellos.map(\.name) == ["test"])
     }
 
+    @Test("bytes of a replayed file that belong to no NAL unit are named, for people and programs")
+    func sourceBytes() throws {
+        let encoder = MessageEncoder(epoch: MadeStream.epoch)
+        let found = try #require(inspect(encoder.encode(.pause) + encoder.sourceBytes([0, 0, 0])))
+        let row = try #require(found.rows.messages.last)
+        #expect(row.kindCode == 11 && row.kindName == "sourceBytes")
+        #expect(row.words == "of the file that is replayed, outside its NAL units")
+        #expect(InspectionJSON.line(.message(row)).contains("\"kindName\":\"sourceBytes\""))
+        #expect(found.summary.text(form: nil).contains("1 sourceBytes"))
+        #expect(InspectionJSON.line(found.summary, form: nil).contains("\"sourceBytes\":1"))
+    }
+
     @Test("the same pictures are found in every kind of file")
     func everyForm() throws {
         let stream = try MadeStream()

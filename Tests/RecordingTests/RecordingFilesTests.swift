@@ -141,7 +141,10 @@ struct RecordingFilesTests {
         _ = try RecordingFile(creating: path, overwriting: true)
         #expect(try fileBytes(path).count == 48)
         let nowhere = folder.file("no/folder")
-        #expect(throws: RecordingFileError.missing(path: nowhere)) { _ = try RecordingFile(creating: nowhere) }
+        let missing = RecordingFileError.folderMissing(path: nowhere, folder: folder.file("no"))
+        #expect(throws: missing) { _ = try RecordingFile(creating: nowhere) }
+        #expect(missing.kind == .cannotWrite)
+        #expect("\(missing)" == "folder '\(folder.file("no"))' does not exist; make it first")
         #expect(throws: RecordingFileError.diskFull(path: "/dev/full", written: 0)) {
             _ = try RecordingFile(creating: "/dev/full", overwriting: true)
         }

@@ -110,6 +110,48 @@ struct ReplayScriptTests {
         #expect(second.first?.time == second.dropFirst().first?.time)
     }
 
+    @Test("a pause holds no longer than the connection on which it was said, as with a capture that comes anew")
+    func pausedConnection() throws {
+        var sample = SampleRecording()
+        sample.add(.connection, at: .zero)
+        try sample.addPicture(0, isIDR: true, at: .zero, capture: 1)
+        sample.add(.sharing(.locked), at: .seconds(1))
+        sample.add(.connection, at: .seconds(2))
+        try sample.addPicture(1, isIDR: true, at: .seconds(2), capture: 2)
+        sample.add(.connection, at: .seconds(3))
+        try sample.addPicture(2, isIDR: true, at: .seconds(3), capture: 3)
+        func sharing(_ steps: [ReplayStep]) -> [(UInt8?, Interval)] {
+            steps.filter { $0.kind == .sharing }.map { ($0.payload.first, $0.time) }
+        }
+        var script = ReplayScript(period: period)
+        let steps = SampleRecording.play(sample.items, &script)
+        #expect(sharing(steps).map(\.0) == [SharingState.locked.rawValue, SharingState.live.rawValue])
+        #expect(sharing(steps).last?.1 == .seconds(2))
+        // In front of the new connection's first message.
+        let place = try #require(steps.lastIndex { $0.kind == .sharing })
+        #expect(steps[place + 1].picture == 2)
+        #expect(sharing(SampleRecording.play(sample.items, &script)).count == 2)
+
+        var seek = ReplaySeek(for: .seconds(2), period: period)
+        for item in sample.items { seek.take(item) }
+        var late = ReplayScript(period: period, start: seek.start)
+        #expect(sharing(SampleRecording.play(sample.items, &late)).isEmpty)
+    }
+
+    @Test("a pass from the middle of a pause on, behind one that ended paused, ends with what holds there")
+    func pausedStart() throws {
+        var sample = try sample()
+        sample.add(.sharing(.paused), at: .seconds(4))
+        try sample.addPicture(4, isIDR: true, at: .seconds(5), capture: 1004)
+        var seek = ReplaySeek(for: .seconds(5), period: period)
+        for item in sample.items { seek.take(item) }
+        var script = ReplayScript(period: period, start: seek.start)
+        for _ in 0..<3 {
+            let states = SampleRecording.play(sample.items, &script).filter { $0.kind == .sharing }.map(\.payload)
+            #expect(states.last == [SharingState.paused.rawValue])
+        }
+    }
+
     @Test("what a host has said, tokens and clocks are left out; kinds of a later version are not")
     func kinds() throws {
         var sample = SampleRecording()

@@ -5,6 +5,7 @@ import MediaTypes
 final class MP4Writer: MediaFormatWriter {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let packet: UnsafeMutablePointer<AVPacket>
+    private let lastDuration: Interval
     private var isOpen = false
     private var lastDecodingTime: Int64?
     /// What all times are earlier than they were, in ticks: what longer steps had more than a step may have.
@@ -24,6 +25,7 @@ final class MP4Writer: MediaFormatWriter {
         }
         context = made
         self.packet = packet
+        lastDuration = track.lastDuration
         try Self.addTrack(track, configuration.bytes, to: made)
         // Without the prefix a colon in the name would make it another protocol's.
         try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
@@ -57,7 +59,8 @@ final class MP4Writer: MediaFormatWriter {
         packet.pointee.stream_index = 0
         packet.pointee.dts = decodingTime
         packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + Self.stepLimit)
-        packet.pointee.duration = min(max(0, Self.ticks(times.duration, in: base)), Self.stepLimit)
+        // Counts for the last one alone; the library takes the greatest end of all for the track's.
+        packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), Self.stepLimit)
         packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         let count = Int32(clamping: bytes.count)
         // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.

@@ -35,7 +35,9 @@ final class MatroskaWriter: MediaFormatWriter {
     private let cuesPositionOffset: UInt64
     private var cluster: Cluster?
     private var cues: [Cue] = []
-    private var end: Int64 = 0
+    private let lastDuration: Interval
+    /// When the last picture is shown.
+    private var lastShown = Interval.zero
 
     init(path: String, track: MediaTrack, configuration: DecoderConfiguration) throws(MediaFileError) {
         var head = EBML()
@@ -54,13 +56,14 @@ final class MatroskaWriter: MediaFormatWriter {
         durationOffset = UInt64(head.bytes.count) - 8
         head.append(tracks.bytes)
         self.segmentStart = segmentStart
+        lastDuration = track.lastDuration
         file = try OutputFile(path: path)
         try file.write(head.bytes)
     }
 
     func write(_ bytes: consuming [UInt8], _ times: MediaTimes, isKey: Bool) throws(MediaFileError) {
         let time = Self.milliseconds(times.presentation.nanoseconds)
-        end = max(end, Self.milliseconds((times.presentation + max(.zero, times.duration)).nanoseconds))
+        lastShown = max(lastShown, times.presentation)
         if needsCluster(at: time, isKey: isKey) { try beginCluster(at: time, isKey: isKey) }
         guard let cluster, let offset = Int16(exactly: time - cluster.time) else {
             throw .rejected(reason: "its times")
@@ -93,6 +96,7 @@ final class MatroskaWriter: MediaFormatWriter {
         last.append(ID.cues, points)
         try file.write(last.bytes)
         try file.write(EBML.bigEndian(cuesPosition, count: 8), at: cuesPositionOffset)
+        let end = Self.milliseconds((lastShown + max(.zero, lastDuration)).nanoseconds)
         try file.write(EBML.bigEndian(Double(end).bitPattern, count: 8), at: durationOffset)
         try file.write(EBML.wideSize(file.offset - segmentStart), at: segmentStart - 8)
         try file.close()

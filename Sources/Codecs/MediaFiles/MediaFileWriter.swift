@@ -24,8 +24,7 @@ public final class MediaFileWriter {
     /// - Throws: also where an earlier one could not be written, since the system may say so late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
-        let times = MediaTimes(
-            decoding: unit.decodingTime, presentation: unit.presentationTime, duration: unit.duration)
+        let times = MediaTimes(decoding: unit.decodingTime, presentation: unit.presentationTime)
         let isKey = unit.accessUnit.isIDR
         try writer.write(Self.lengthPrefixed(Self.accessUnit(consume unit)), times, isKey: isKey)
     }
@@ -82,7 +81,6 @@ public enum MediaContainer: Sendable {
 struct MediaTimes {
     let decoding: Interval
     let presentation: Interval
-    let duration: Interval
 }
 
 /// What writes one kind of file.
@@ -105,13 +103,19 @@ public struct MediaTrack: Sendable {
     /// No packet is decoded later behind the one in front of it, and none is shown later behind its decoding: the longer it
     /// is, the coarser are the times of a format that counts them with few bits.
     public var longestStep: Interval
+    /// How long the picture is shown that is shown last; all others are until the next one.
+    public var lastDuration: Interval
 
     /// A track with these parts.
-    public init(parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval) {
+    public init(
+        parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval,
+        lastDuration: Interval
+    ) {
         self.parameterSets = parameterSets
         self.size = size
         self.changesParameterSets = changesParameterSets
         self.longestStep = longestStep
+        self.lastDuration = lastDuration
     }
 }
 
@@ -122,16 +126,11 @@ public struct MediaPacket: Sendable {
     public var decodingTime: Interval
     /// Never before `decodingTime`.
     public var presentationTime: Interval
-    /// To the next picture; counts for the last one alone.
-    public var duration: Interval
 
     /// An access unit with these times.
-    public init(
-        accessUnit: AccessUnit, decodingTime: Interval, presentationTime: Interval, duration: Interval
-    ) {
+    public init(accessUnit: AccessUnit, decodingTime: Interval, presentationTime: Interval) {
         self.accessUnit = accessUnit
         self.decodingTime = decodingTime
         self.presentationTime = presentationTime
-        self.duration = duration
     }
 }

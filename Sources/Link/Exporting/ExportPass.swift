@@ -10,8 +10,6 @@ public struct ExportPass: Sendable {
         /// Both since the part's beginning.
         public let decodingTime: Interval
         public let presentationTime: Interval
-        /// To the next picture, as far as that is known.
-        public let duration: Interval
     }
 
     private let plan: ExportPlan
@@ -58,7 +56,7 @@ public struct ExportPass: Sendable {
         return pictures.map {
             Picture(
                 part: part, accessUnit: $0.accessUnit, decodingTime: $0.decodingTime - start,
-                presentationTime: $0.presentationTime - start, duration: $0.duration)
+                presentationTime: $0.presentationTime - start)
         }
     }
 }

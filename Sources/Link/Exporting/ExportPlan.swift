@@ -23,6 +23,11 @@ public struct ExportPlan: Sendable {
         /// The longest time between two pictures, one after the other.
         var longestPause = Interval.zero
 
+        /// How long the last picture is shown, which nothing tells: as long as the one before it, and never longer than a capture
+        /// is silent.
+        public internal(set) var lastStep = Interval.milliseconds(33)
+        static let longestLastStep = Interval.seconds(10)
+
         /// No picture is decoded later behind the one in front of it, and none is shown later behind its decoding: the latter
         /// is as many pictures away as may stand in front of it, and those as many from their own time.
         public var longestStep: Interval { longestPause * Int64(2 * reordering + 1) }
@@ -88,7 +93,9 @@ public struct ExportPlan: Sendable {
         let last = parts.count - 1
         // What can't be read in between stays out, so count up to here.
         parts[last].count = index - parts[last].first + 1
-        parts[last].longestPause = max(parts[last].longestPause, picture.time - parts[last].end)
+        let step = picture.time - parts[last].end
+        if step > .zero { parts[last].lastStep = min(step, Part.longestLastStep) }
+        parts[last].longestPause = max(parts[last].longestPause, step)
         parts[last].end = picture.time
         parts[last].reordering = max(parts[last].reordering, window.add(facts.place))
     }

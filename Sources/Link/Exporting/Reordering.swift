@@ -30,7 +30,6 @@ struct PresentationTimes: Sendable {
         let accessUnit: AccessUnit
         let decodingTime: Interval
         let presentationTime: Interval
-        let duration: Interval
     }
 
     private struct Waiting: Sendable {
@@ -46,8 +45,6 @@ struct PresentationTimes: Sendable {
     private var times: [Interval] = []
     /// The last times of decoding, `reordering` of them.
     private var earlier: [Interval] = []
-    private var lastStep = Interval.milliseconds(33)
-    private var lastTime: Interval?
 
     init(reordering: Int) {
         self.reordering = reordering
@@ -55,8 +52,6 @@ struct PresentationTimes: Sendable {
 
     /// Takes the next picture in the order of decoding, and gives those whose times are known.
     mutating func add(_ unit: AccessUnit, _ place: PictureOrder.Place, at time: Interval) -> [Picture] {
-        if let lastTime { lastStep = time - lastTime }
-        lastTime = time
         times.append(time)
         waiting.append(
             Waiting(accessUnit: unit, place: place, decodingTime: decodingTime(time), presentationTime: nil))
@@ -96,9 +91,7 @@ struct PresentationTimes: Sendable {
         while let first = waiting.first, let time = first.presentationTime {
             waiting.removeFirst()
             known.append(
-                Picture(
-                    accessUnit: first.accessUnit, decodingTime: first.decodingTime, presentationTime: time,
-                    duration: lastStep))
+                Picture(accessUnit: first.accessUnit, decodingTime: first.decodingTime, presentationTime: time))
         }
         return known
     }

@@ -38,6 +38,8 @@ public struct TimedPictures: Sendable {
     private var count: Int64 = 0
     private var lastTime: Interval?
     private var awaitsIDR = false
+    /// Whether any has come.
+    private var hasNALUnit = false
     private var lastSliceCount = 0
     private var start: Start?
     /// What is added to capture times, which are of a clock of their own for each start of capture.
@@ -59,7 +61,8 @@ public struct TimedPictures: Sendable {
         let own = Start(offset: item.offset, arrival: item.arrival)
         switch item.content {
         case .connection:
-            damaged()
+            // In front of the first NAL unit nothing was lost: what begins without an IDR picture is as good as in a stream alone.
+            if hasNALUnit { damaged() }
             assembler = AccessUnitAssembler()
             clock = nil
         case .gap: damaged()
@@ -106,6 +109,7 @@ public struct TimedPictures: Sendable {
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
         guard case .nalUnit = received.body else { return assembler.add(received, at: .zero) }
+        hasNALUnit = true
         assembler.add(received, at: .zero)
         let isEnd = received.form == .extended && received.header.flags.contains(.endOfAccessUnit)
         if start == nil { start = own }

@@ -85,7 +85,7 @@ public struct InspectedMessage: Sendable {
 
     /// The name of its kind, as Protocol/capture-link.md has it.
     public var kindName: String {
-        MessageKind(rawValue: kindCode).map { "\($0)" } ?? "kind \(kindCode)"
+        MessageWords.name(ofKind: kindCode) ?? "kind \(kindCode)"
     }
 }
 

@@ -26,7 +26,7 @@ public enum InspectionJSON {
         object.add("end", summary.endOffset)
         object.add("messages", summary.messages.values.reduce(0, &+))
         object.add("payloadBytes", summary.payloadBytes)
-        object.add("kinds", counts(summary.messages.map { (MessageKind(rawValue: $0).map { "\($0)" } ?? "\($0)", $1) }))
+        object.add("kinds", counts(summary.messages.map { (MessageWords.name(ofKind: $0) ?? "\($0)", $1) }))
         object.add("nalUnits", counts(summary.nalUnits.map { ("\($0.rawValue)", $1) }))
         object.add("epochs", summary.epochs)
         object.add("pictures", summary.pictures)
@@ -66,7 +66,7 @@ public enum InspectionJSON {
         object.add("captureTime", message.captureTime?.nanoseconds)
         if !message.isAnnexB {
             object.add("kind", message.kindCode)
-            object.add("kindName", MessageKind(rawValue: message.kindCode).map { "\($0)" })
+            object.add("kindName", MessageWords.name(ofKind: message.kindCode))
             if message.epoch != 0 { object.add("epoch", String(message.epoch, radix: 16)) }
             object.add("endsAccessUnit", message.endsAccessUnit)
             if message.isToCapture { object.add("toCapture", true) }

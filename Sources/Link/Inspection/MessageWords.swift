@@ -27,6 +27,17 @@ enum MessageWords {
         }
     }
 
+    /// The name of a kind, as Protocol/capture-link.md has it; nil where this version doesn't know it.
+    static func name(ofKind code: UInt8) -> String? {
+        code == MessageEncoder.sourceBytesKind ? "sourceBytes" : MessageKind(rawValue: code).map { "\($0)" }
+    }
+
+    /// The words of a message that nobody acts on.
+    static func words(ofKind code: UInt8) -> String {
+        code == MessageEncoder.sourceBytesKind
+            ? "of the file that is replayed, outside its NAL units" : "of a kind that this version doesn't know"
+    }
+
     private static func words(of hello: Hello) -> String {
         var text = "\(hello.role), version \(hello.version)"
         if !hello.name.isEmpty { text += ", '\(hello.name)'" }

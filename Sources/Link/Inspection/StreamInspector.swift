@@ -55,19 +55,19 @@ public struct StreamInspector: Sendable {
         finish(row)
     }
 
-    /// Takes a message of a kind that this version doesn't know.
+    /// Takes a message that nobody acts on: of a kind that this version doesn't know, or `sourceBytes`.
     ///
     /// - Parameter words: what it is, where its kind is known but it can't be read.
     public mutating func addUnknown(
         _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
-        words: String = "of a kind that this version doesn't know"
+        words: String? = nil
     ) {
         finish(
             InspectedMessage(
                 offset: offset, size: header.length,
                 time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
                 captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-                endsAccessUnit: false, words: words))
+                endsAccessUnit: false, words: words ?? MessageWords.words(ofKind: header.kindCode)))
     }
 
     /// Takes a NAL unit of an Annex B stream, without its start code and without zeros behind it.

@@ -51,7 +51,7 @@ extension StreamSummary {
     private var messageWords: String {
         let total = messages.values.reduce(0, &+)
         let others = messages.keys.filter { $0 != 0 }.sorted().compactMap { code in
-            messages[code].map { "\($0) \(MessageKind(rawValue: code).map { "\($0)" } ?? "of kind \(code)")" }
+            messages[code].map { "\($0) \(MessageWords.name(ofKind: code) ?? "of kind \(code)")" }
         }
         var text = "\(total) with \(DecimalText.grouped(payloadBytes)) bytes"
         if !others.isEmpty { text += ": " + (["\(messages[0] ?? 0) NAL units"] + others).joined(separator: ", ") }

@@ -27,7 +27,7 @@ public struct RecordingFile: ~Copyable, Sendable {
     ) throws(RecordingFileError) {
         let header = header ?? RecordingHeader(start: Self.now(), wallClock: Self.wallClock())
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
-        let opened = OpenDescriptor(number: try systemCall("open", path) { open(path, flags, 0o600) })
+        let opened = OpenDescriptor(number: try Self.create(path, flags))
         var done = 0
         do throws(RecordingFileError) {
             try Self.writeAll(opened.number, path, header.bytes[...], &done)
@@ -40,6 +40,16 @@ public struct RecordingFile: ~Copyable, Sendable {
         self.path = path
         self.header = header
         written = UInt64(done)
+    }
+
+    /// What is missing where a file is made is its folder.
+    private static func create(_ path: String, _ flags: Int32) throws(RecordingFileError) -> Int32 {
+        do throws(RecordingFileError) {
+            return try systemCall("open", path) { open(path, flags, 0o600) }
+        } catch {
+            guard case .missing = error, let slash = path.lastIndex(of: "/") else { throw error }
+            throw .folderMissing(path: path, folder: slash == path.startIndex ? "/" : String(path[..<slash]))
+        }
     }
 
     /// Writes whole records: `records`, and one more (or the rest of the last one) in `rest`.

@@ -4,6 +4,8 @@ import Glibc
 public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no such file, or no such folder.
     case missing(path: String)
+    /// A new file was wanted in a folder that isn't there.
+    case folderMissing(path: String, folder: String)
     /// A new file was wanted, and this one is there already.
     case exists(path: String)
     /// The system doesn't let us.
@@ -45,7 +47,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     public var kind: Kind {
         switch self {
         case .missing: .missing
-        case .exists: .cannotWrite
+        case .exists, .folderMissing: .cannotWrite
         case .permissionDenied: .permission
         case .isFolder, .notSeekable: .usage
         case .unrecognized: .data
@@ -56,6 +58,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     public var description: String {
         switch self {
         case .missing(let path): "'\(path)' does not exist"
+        case .folderMissing(_, let folder): "folder '\(folder)' does not exist; make it first"
         case .exists(let path): "'\(path)' exists already; choose another name, or remove it first"
         case .permissionDenied(let path): "no permission to use '\(path)'"
         case .isFolder(let path): "'\(path)' is a folder; a file is needed"
@@ -76,6 +79,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     public var cause: String {
         switch self {
         case .missing: "it does not exist"
+        case .folderMissing: "its folder does not exist"
         case .exists: "it exists already"
         case .permissionDenied: "no permission"
         case .isFolder: "it is a folder"

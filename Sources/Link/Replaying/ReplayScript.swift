@@ -68,6 +68,10 @@ public struct ReplayScript: Sendable {
             endPicture()
             places.beginConnection()
             connections &+= 1
+            // What was said on the last one holds no more: live, each begins with a sharer who shares.
+            owesLive = owesLive || !isSharing
+            isSharing = true
+            state = SkippedState()
         case .otherBytes(let bytes):
             guard index >= start?.index ?? 0 else { return }
             let message = MessageEncoder(epoch: currentEpoch).sourceBytes(bytes)
@@ -89,14 +93,14 @@ public struct ReplayScript: Sendable {
             return
         }
         if place.beginsPicture { endPicture() }
-        if let start, index == start.index { emitState(at: place.time) }
+        if let start, index == start.index {
+            // In front of what holds there, which may be a pause.
+            emitOwedLive(at: place.time)
+            emitState(at: place.time)
+        }
         guard message.isPassedOn else { return }
         lastTime = place.time
-        if owesLive {
-            owesLive = false
-            let message = MessageEncoder(epoch: currentEpoch).encode(.sharing(.live))
-            ready.append(ReplayStep(time: place.time, front: message, picture: nil))
-        }
+        emitOwedLive(at: place.time)
         noteSharing(message)
         if message.nalUnitType != nil, !setsOwed.isEmpty { emitSets(before: message, place) }
         let picture = place.beginsPicture ? places.count : nil
@@ -192,6 +196,14 @@ public struct ReplayScript: Sendable {
     private mutating func noteSharing(_ message: ReplayMessage) {
         guard message.header.kind == .sharing, let first = message.payload.first else { return }
         isSharing = first == SharingState.live.rawValue
+    }
+
+    /// That the sharer shares, where the host would still take it for pausing.
+    private mutating func emitOwedLive(at time: Interval) {
+        guard owesLive else { return }
+        owesLive = false
+        let message = MessageEncoder(epoch: currentEpoch).encode(.sharing(.live))
+        ready.append(ReplayStep(time: time, front: message, picture: nil))
     }
 
     /// What holds at the start and was said before it.

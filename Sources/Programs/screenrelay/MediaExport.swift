@@ -94,7 +94,7 @@ private final class MediaExportFiles {
     private static func packet(_ picture: consuming ExportPass.Picture) -> MediaPacket {
         MediaPacket(
             accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
-            presentationTime: picture.presentationTime, duration: picture.duration)
+            presentationTime: picture.presentationTime)
     }
 
     func finish() throws(ExportError) {
@@ -117,7 +117,7 @@ private final class MediaExportFiles {
         close(try target.create(index))
         let track = MediaTrack(
             parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
-            longestStep: part.longestStep)
+            longestStep: part.longestStep, lastDuration: part.lastStep)
         var made: MediaFileWriter?
         try attempt { () throws(MediaFileError) in
             made = try MediaFileWriter(path: target.temporaryName(index), container: container, track: track)
