@@ -153,7 +153,7 @@ extension EndToEnd {
             client.unmap(window)
             try viewer.page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
             let words = try viewer.page.evaluate("document.getElementById('slate').innerText").string ?? ""
-            #expect(words.contains("The window is not on the screen just now."), "\(words)")
+            #expect(words.contains("What is shared is not on the screen just now."), "\(words)")
             client.map(window)
             fill(window, 320, 200, 0x00FF00)
             try viewer.page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))

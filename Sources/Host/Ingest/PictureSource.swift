@@ -75,6 +75,6 @@ public enum PauseReason: Sendable, Equatable {
     case sharer
     /// The screen is locked.
     case screenLocked
-    /// The window that is shared is not on the screen just now.
+    /// What is shared, a window or a monitor, is not on the screen just now.
     case windowHidden
 }

@@ -37,7 +37,7 @@ final class StateAnnouncer: Sendable {
             case .live: (.live, "")
             case .paused(.sharer): (.paused, "The sharer has paused.")
             case .paused(.screenLocked): (.paused, "The screen is locked.")
-            case .paused(.windowHidden): (.paused, "The window is not on the screen just now.")
+            case .paused(.windowHidden): (.paused, "What is shared is not on the screen just now.")
             case .gone(_, let reason): (.gone, reason)
             }
         server.announce(told, message: message, room: room, track: track)

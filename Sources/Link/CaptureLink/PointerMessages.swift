@@ -58,6 +58,6 @@ public enum SharingState: UInt8, Hashable, Sendable, CaseIterable {
     case paused = 1
     /// Paused because the screen is locked.
     case locked = 2
-    /// The window that is shared is not on the screen just now.
+    /// What is shared, a window or a monitor, is not on the screen just now.
     case windowHidden = 3
 }

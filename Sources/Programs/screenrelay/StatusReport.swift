@@ -170,7 +170,7 @@ extension Ingest.SourceState {
         case .live: "live"
         case .paused(.sharer): "paused"
         case .paused(.screenLocked): "paused while the screen is locked"
-        case .paused(.windowHidden): "paused while the window is not on the screen"
+        case .paused(.windowHidden): "paused while what is shared is not on the screen"
         case .gone: "capture is gone"
         }
     }
