@@ -118,7 +118,8 @@ extension EndToEnd {
             var launch = Launch(
                 "/bin/sh",
                 [
-                    "-c", "exec \"$0\" replay --link \"$1\" --speed max \"$2\" >/dev/full", program, host.address, stream,
+                    "-c", "exec \"$0\" replay --link \"$1\" --speed max \"$2\" >/dev/full", program, host.address,
+                    stream,
                 ])
             launch.standardError = .text(limit: 1 << 16)
             let run = try ChildProcess.run(launch, within: .seconds(60))
