@@ -71,6 +71,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("and has no folder to record to ends with one line that names it, as do a capture and a share")
+        func folderMissing() throws {
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let nowhere = folder.file("none")
+            let record = ["--record", nowhere + "/s.srr"]
+            for words in [
+                ["host", "--link", "unix:" + folder.file("l.sock")] + LinkSocket.hostOptions,
+                ["share", "--display", screen.name] + LinkSocket.hostOptions,
+                ["capture", "--display", screen.name, "--link", "unix:" + folder.file("l.sock")],
+            ] {
+                let run = try CommandLineRun(["screenrelay"] + words + record)
+                #expect(run.status == .exited(73), "\(words): \(run.errorOutput)")
+                #expect(
+                    run.errorLine?.hasSuffix("--record: folder '\(nowhere)' does not exist; make it first") == true,
+                    "\(words): \(run.errorOutput)")
+            }
+        }
+
         @Test("tells in its status how far that is, and still of capture, however long the path is")
         func status() throws {
             let long = folder.file(String(repeating: "a long name ", count: 20) + ".srr")

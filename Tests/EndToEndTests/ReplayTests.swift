@@ -110,6 +110,24 @@ extension EndToEnd {
             #expect(arrived.end?.reason == .stopped)
         }
 
+        @Test("what it says of a replay is lost on a full disk, and one line tells that")
+        func fullOutput() throws {
+            let host = try RecordingHost()
+            let stream = ReferenceStreams.path(try #require(ReferenceStreams.names.first { $0.hasPrefix("BA_MW_D.") }))
+            let program = try #require(builtProgram("screenrelay"))
+            var launch = Launch(
+                "/bin/sh",
+                [
+                    "-c", "exec \"$0\" replay --link \"$1\" --speed max \"$2\" >/dev/full", program, host.address,
+                    stream,
+                ])
+            launch.standardError = .text(limit: 1 << 16)
+            let run = try ChildProcess.run(launch, within: .seconds(60))
+            #expect(run.status == .exited(74))
+            #expect(run.errorOutput == "screenrelay: standard output: No space left on device\n")
+            try host.finish()
+        }
+
         @Test("mistakes are one line each")
         func mistakes() throws {
             let folder = try TemporaryFolder()
@@ -122,7 +140,7 @@ extension EndToEnd {
                 ([stream] + nowhere, 69, "no host listens"),
                 ([stream, "--speed", "0"] + nowhere, 64, "--speed 0: not a speed"),
                 ([stream, "--speed", "fast"] + nowhere, 64, "or max"),
-                ([stream, "--from", "1h"] + nowhere, 64, "ends after"),
+                ([stream, "--from", "1h"] + nowhere, 64, "--from 1h: '\(stream)' ends after 0.000 s"),
                 ([stream, "--pause-at", "0"] + nowhere, 64, "picture number"),
                 (nowhere, 64, "FILE"),
             ] as [([String], Int32, String)] {

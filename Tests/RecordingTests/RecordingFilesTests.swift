@@ -83,6 +83,14 @@ struct RecordingFilesTests {
         writing?.join()
     }
 
+    @Test("what is read from standard input is called that")
+    func standardInput() {
+        let error = RecordingFileError.unrecognized(path: "-", reason: "it is empty")
+        #expect("\(error)" == "standard input can't be read: it is empty")
+        #expect("\(RecordingFileError.isFolder(path: "-"))".hasPrefix("standard input is a folder"))
+        #expect("\(RecordingFileError.isFolder(path: "s"))".hasPrefix("'s' is a folder"))
+    }
+
     @Test("a file that can't be read is refused by name")
     func refused() throws {
         let missing = folder.file("missing")

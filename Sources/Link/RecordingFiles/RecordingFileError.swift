@@ -61,19 +61,22 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .folderMissing(_, let folder): "folder '\(folder)' does not exist; make it first"
         case .exists(let path): "'\(path)' exists already; choose another name, or remove it first"
         case .permissionDenied(let path): "no permission to use '\(path)'"
-        case .isFolder(let path): "'\(path)' is a folder; a file is needed"
+        case .isFolder(let path): "\(Self.input(path)) is a folder; a file is needed"
         case .diskFull(let path, let written):
             "the disk is full: '\(path)' ends after \(written) bytes, and is readable so far"
         case .tooLarge(let path, let written):
             "'\(path)' may not grow further: it ends after \(written) bytes, and is readable so far"
         case .stalled(let path, let missing):
             "the disk does not take '\(path)': \(missing) bytes are missing at its end"
-        case .notSeekable(let path): "'\(path)' is a pipe: it can only be read from its beginning"
-        case .unrecognized(let path, let reason): "'\(path)' can't be read: \(reason)"
-        case .interrupted(let path): "reading '\(path)' was interrupted"
+        case .notSeekable(let path): "\(Self.input(path)) is a pipe: it can only be read from its beginning"
+        case .unrecognized(let path, let reason): "\(Self.input(path)) can't be read: \(reason)"
+        case .interrupted(let path): "reading \(Self.input(path)) was interrupted"
         case .system(let call, let path, let code): "\(call) '\(path)' failed: \(String(cString: strerror(code)))"
         }
     }
+
+    /// What is read, which `-` is another name of.
+    private static func input(_ path: String) -> String { path == "-" ? "standard input" : "'\(path)'" }
 
     /// What is wrong, without the file's name.
     public var cause: String {

@@ -54,6 +54,7 @@ enum ExportCommand {
         }
         var selection = ExportSelection(framesPerSecond: try options.required("fps", as: .frameRate))
         selection.from = try options.value("from", as: .duration)
+        selection.fromWords = options.value("from") ?? ""
         selection.to = try options.value("to", as: .duration)
         if let from = selection.from, let to = selection.to, from > to {
             throw UsageError("--to \(options.value("to") ?? ""): that is before --from \(options.value("from") ?? "")")
@@ -106,7 +107,7 @@ enum ExportError: Error, CustomStringConvertible {
     case exists(String)
     case isInput(String)
     case nothing(path: String, reason: String)
-    case fromBehindEnd(path: String, from: Interval, end: Interval)
+    case fromBehindEnd(path: String, from: String, end: Interval)
     case diskFull(String)
     case cannotCreate(String, reason: String, isPermission: Bool)
     case writing(String, reason: String)
@@ -132,7 +133,7 @@ enum ExportError: Error, CustomStringConvertible {
         case .isInput(let path): "'\(path)' is what is to be exported; choose another name"
         case .nothing(let path, let reason): "'\(path)': \(reason)"
         case .fromBehindEnd(let path, let from, let end):
-            "--from \(DecimalText.seconds(from))s: '\(path)' ends after \(DecimalText.seconds(end)) s"
+            "--from \(from): '\(path)' ends after \(DecimalText.seconds(end)) s"
         case .diskFull(let path): "the disk is full: '\(path)' was not written"
         case .cannotCreate(let path, let reason, _): "'\(path)' can't be created: \(reason)"
         case .writing(let path, let reason): "'\(path)' can't be written: \(reason)"

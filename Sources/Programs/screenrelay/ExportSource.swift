@@ -10,6 +10,8 @@ import RecordingFiles
 /// Which part of a file is exported, and at what pace where it has none.
 struct ExportSelection {
     var from: Interval?
+    /// As the user wrote it.
+    var fromWords = ""
     var to: Interval?
     var framesPerSecond: Int
 
@@ -117,7 +119,7 @@ final class ExportSource {
     /// Throws where nothing of what was asked for is in the file, which was read once.
     func checkBeginning() throws(ExportError) {
         guard let from = selection.from, from > lastTime else { return }
-        throw .fromBehindEnd(path: path, from: from, end: lastTime)
+        throw .fromBehindEnd(path: path, from: selection.fromWords, end: lastTime)
     }
 
     /// Says where a part really begins, where that is well before what was asked for.

@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Inspection
 import LinkTransport
 import MediaTypes
 import RecordingFiles
@@ -75,7 +76,8 @@ enum ReplayCommand {
             let found = file.start(at: from, period: options.period)
             if signals.hasEnded { return ExitCode.success.rawValue }
             if file.failure == nil, from > found.end {
-                throw UsageError("--from \(parsed.value("from") ?? ""): '\(path)' ends after \(found.end.seconds) s")
+                let end = DecimalText.seconds(found.end)
+                throw UsageError("--from \(parsed.value("from") ?? ""): '\(path)' ends after \(end) s")
             }
             options.start = found.start
             _ = file.rewind()
@@ -105,7 +107,18 @@ enum ReplayCommand {
 
     private static func play(_ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress) -> Int32 {
         let end = run.run()
-        StandardStreams.print(run.summary + "\n")
+        let problem = StandardStreams.print(run.summary + "\n") ? 0 : errno
+        let code = code(of: end, file, path, run, address)
+        // Who has closed it wanted no more.
+        guard problem != 0, problem != EPIPE else { return code }
+        let failed = Program.fail("standard output: \(String(cString: strerror(problem)))", .inputOutput)
+        return code == ExitCode.success.rawValue ? failed : code
+    }
+
+    /// Says what there is to say of the end, and gives the exit code.
+    private static func code(
+        of end: ReplayRun.End, _ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress
+    ) -> Int32 {
         switch end {
         case .linkLost(let ending):
             // As a capture ends with a wrong token.
