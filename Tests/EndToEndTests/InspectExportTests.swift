@@ -124,6 +124,7 @@ extension EndToEnd {
             try eventually("what stands behind damage", holds: { inspect.output?.text.contains("\"paused\"") == true })
             inspect.terminate(SIGINT)
             #expect(inspect.wait(within: .seconds(10)) == .exited(65))
+            inspect.output?.waitForEnd(within: .seconds(10))
             let text = inspect.output?.text ?? ""
             #expect(text.contains("\"code\":\"unreadable\""))
             #expect(text.contains("{\"type\":\"summary\""))
@@ -147,6 +148,17 @@ extension EndToEnd {
                 #expect(linked.status == .exited(73))
                 #expect(access(folder.file("elsewhere"), F_OK) != 0)
             }
+        }
+
+        @Test("where what it says of an export can't be written the file is whole, and one line tells that")
+        func exportedUnheard() throws {
+            let output = folder.file("out.h264")
+            let export = try RunningProgram(
+                "screenrelay", ["export", path, "-o", output], prefix: EndToEnd.LostOutput.onFullDisk)
+            #expect(export.child.wait(within: .seconds(20)) == .exited(74))
+            export.child.errorOutput?.waitForEnd(within: .seconds(10))
+            #expect(export.log == "screenrelay: standard output: No space left on device\n")
+            #expect(try fileBytes(output) == stream)
         }
 
         @Test("what can't be done is said in one line")

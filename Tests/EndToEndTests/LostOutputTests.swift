@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("Output that can't be written", .enabled(if: EndToEnd.isPossible))
     struct LostOutput {
         /// Has standard output be a full disk.
-        private static let onFullDisk = ["/usr/bin/bash", "-c", "exec \"$@\" > /dev/full", "bash"]
+        static let onFullDisk = ["/usr/bin/bash", "-c", "exec \"$@\" > /dev/full", "bash"]
 
         /// Runs the program to its end; gives its exit code and what it said on standard error.
         private func run(_ words: [String]) throws -> (status: ProcessStatus?, said: String) {

@@ -73,8 +73,8 @@ enum ExportCommand {
                 }
             // Before what was written is told: it may have been written at a wrong pace.
             source.tellRemarks()
-            StandardStreams.print(written.map { "\($0)\n" }.joined())
-            return (source.isDamaged ? ExitCode.badData : .success).rawValue
+            let code = Program.answer(written.map { "\($0)\n" }.joined())
+            return source.isDamaged ? ExitCode.badData.rawValue : code
         } catch {
             let code = Program.fail("\(error)", error.exitCode)
             if case .interrupted = error { ExportInterruption.end() }
