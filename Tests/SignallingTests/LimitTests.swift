@@ -91,7 +91,8 @@ struct LimitTests {
             let client = try RawClient(port: server.port)
             try client.send(random.mutation(of: valid))
         }
-        #expect(try server.request("GET", "/healthz").status == 204)
+        // On a busy machine a whole request may take too long as well.
+        try eventually("an answer") { (try? server.request("GET", "/healthz"))?.status == 204 }
     }
 
     @Test("a request that doesn't come to its end is cut off in time, a byte now and then notwithstanding")

@@ -118,31 +118,43 @@ struct SocketIOPollingTests {
 
     @Test("version 4 is pinged and stays while it answers")
     func heartbeatFour() throws {
-        let server = try callingServer {
-            $0.limits.enginePingInterval = .milliseconds(100)
-            $0.limits.enginePingTimeout = .milliseconds(200)
-        }
+        let server = try callingServer { $0.limits.enginePingInterval = .milliseconds(100) }
         let client = try PollingClient(server, version: 4)
         for _ in 0..<4 {
             #expect(try client.poll() == ["2"])
             _ = try client.post(["3"])
         }
+    }
+
+    @Test("version 4 is gone when it doesn't answer")
+    func silenceFour() throws {
+        let server = try callingServer {
+            $0.limits.enginePingInterval = .milliseconds(100)
+            $0.limits.enginePingTimeout = .milliseconds(200)
+        }
+        let client = try PollingClient(server, version: 4)
         try eventually("the end of the one that doesn't answer") {
             try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":1")
         }
     }
 
-    @Test("version 3 pings, is answered, and is gone when it doesn't")
+    @Test("version 3 pings and is answered")
     func heartbeatThree() throws {
-        let server = try callingServer {
-            $0.limits.enginePingInterval = .milliseconds(100)
-            $0.limits.enginePingTimeout = .milliseconds(200)
-        }
+        let server = try callingServer { $0.limits.enginePingInterval = .milliseconds(100) }
         let client = try PollingClient(server, version: 3)
         for _ in 0..<4 {
             _ = try client.post(["2"])
             #expect(try client.poll() == ["3"])
         }
+    }
+
+    @Test("version 3 is gone when it doesn't ping")
+    func silenceThree() throws {
+        let server = try callingServer {
+            $0.limits.enginePingInterval = .milliseconds(100)
+            $0.limits.enginePingTimeout = .milliseconds(200)
+        }
+        let client = try PollingClient(server, version: 3)
         try eventually("the end of the silent one") {
             try RawClient(port: server.port).request("POST", client.path, body: "2:").text.contains("\"code\":1")
                 || (try RawClient(port: server.port).request("GET", client.path).text.contains("1:1"))
@@ -166,15 +178,22 @@ struct SocketIOPollingTests {
         try eventually("its place to be free") { server.server.audience(of: "desk").players == 0 }
     }
 
-    @Test("there are only so many sessions, and one that doesn't join is closed")
+    @Test("there are only so many sessions")
     func sessions() throws {
-        let server = try callingServer {
-            $0.limits.engineSessions = 2
-            $0.limits.joinTime = .milliseconds(300)
-        }
+        let server = try callingServer { $0.limits.engineSessions = 2 }
         let opening = "/socket.io/?EIO=4&transport=polling"
         for _ in 0..<2 { #expect(try server.request("GET", opening).status == 200) }
         #expect(try server.request("GET", opening).status == 503)
+    }
+
+    @Test("a session that doesn't join is closed, and leaves room for another")
+    func joinless() throws {
+        let server = try callingServer {
+            $0.limits.engineSessions = 1
+            $0.limits.joinTime = .milliseconds(300)
+        }
+        let opening = "/socket.io/?EIO=4&transport=polling"
+        #expect(try server.request("GET", opening).status == 200)
         try eventually("room for another") {
             try server.request("GET", opening).status == 200
         }

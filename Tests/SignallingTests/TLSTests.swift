@@ -141,7 +141,8 @@ struct TLSTests {
             if number % 3 == 2 { try client.send([0x16] + [UInt8](repeating: 0x5A, count: 100)) }
             return client
         }
-        #expect(try curl(server.port, "/healthz").status == 204)
+        // On a busy machine this one's own handshake may take too long as well.
+        try eventually("an answer beside them") { try curl(server.port, "/healthz").status == 204 }
         for client in clients { try client.waitForEnd() }
         #expect(try curl(server.port, "/healthz").status == 204)
     }

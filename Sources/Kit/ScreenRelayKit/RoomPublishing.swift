@@ -23,8 +23,16 @@ final class RoomPublishing: TrackPublishing {
     /// How long a track is kept that nobody publishes.
     static let patience = Interval.seconds(60)
 
+    /// Does something on some thread when so much time has gone by.
+    typealias Schedule = @Sendable (_ time: Interval, _ action: @escaping @Sendable () -> Void) -> Void
+    static let dispatched: Schedule = { time, action in
+        let deadline = DispatchTime.now() + .milliseconds(Int(time.milliseconds))
+        DispatchQueue.global().asyncAfter(deadline: deadline) { action() }
+    }
+
     private let media: MediaServer
     private let patience: Interval
+    private let schedule: Schedule
     private let log: EventLog
     private let state = Mutex(State())
 
@@ -45,10 +53,14 @@ final class RoomPublishing: TrackPublishing {
         var last: [TrackKey: PublishedSource] = [:]
     }
 
-    /// Publishers' sessions of `media`. `patience`: how long a track is kept that nobody publishes.
-    init(media: MediaServer, patience: Interval = RoomPublishing.patience, log: EventLog) {
+    /// Publishers' sessions of `media`. `patience`: how long a track is kept that nobody publishes; `schedule`: waits for that.
+    init(
+        media: MediaServer, patience: Interval = RoomPublishing.patience,
+        schedule: @escaping Schedule = RoomPublishing.dispatched, log: EventLog
+    ) {
         self.media = media
         self.patience = patience
+        self.schedule = schedule
         self.log = log
     }
 
@@ -135,8 +147,7 @@ final class RoomPublishing: TrackPublishing {
     /// The session is over; its track goes too, unless another publisher comes in time.
     private func ended(_ id: PeerSessionID) {
         guard let session = state.withLock({ $0.sessions.removeValue(forKey: id) }) else { return }
-        let deadline = DispatchTime.now() + .milliseconds(Int(patience.milliseconds))
-        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+        schedule(patience) { [weak self] in
             let tracks = self?.state.withLock { state -> (any PublishableTracks)? in
                 guard state.last[session.key] === session.source else { return nil }
                 state.last[session.key] = nil

@@ -50,9 +50,14 @@ final class LineOutput: Sendable {
     }
 
     /// Has a line written, without its end. Any thread; doesn't block.
-    func write(_ line: String) {
+    func write(_ line: String) { write([line]) }
+
+    /// Has lines written in one piece: who sees the first can read them all. Any thread; doesn't block.
+    func write(_ lines: [String]) {
         state.withLock { state in
-            if state.lines.count < Self.limit { state.lines.append(line) } else { state.missing += 1 }
+            for line in lines {
+                if state.lines.count < Self.limit { state.lines.append(line) } else { state.missing += 1 }
+            }
         }
         wake.signal()
     }

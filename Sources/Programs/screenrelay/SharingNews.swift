@@ -91,7 +91,7 @@ final class SharingNews: Sendable {
         // In one piece with what has come before: nothing may come between.
         state.withLock { state in
             state.hasStarted = true
-            for line in lines + state.early { output.write(line) }
+            output.write(lines + state.early)
             state.early = []
         }
     }

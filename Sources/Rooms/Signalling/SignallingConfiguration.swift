@@ -21,6 +21,8 @@ public struct SignallingConfiguration: Sendable {
     public var tls: TLSCertificate?
     /// Seconds of a clock that rooms expire by; unless told otherwise one that counts on while the machine sleeps.
     public var lifetimeClock: @Sendable () -> Int = Self.bootTime
+    /// Seconds of a clock that wrong tokens and passwords are counted by; never stepped.
+    public var attemptClock: @Sendable () -> Int = { Int(g_get_monotonic_time() / 1_000_000) }
     /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
     /// delay. Called on the signalling thread.
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }

@@ -19,7 +19,7 @@ extension Site {
     ///
     /// The answer to a wrong token may be held back, by pausing `exchange`: it's to be answered at once all the same.
     func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Admission {
-        let now = g_get_monotonic_time() / 1_000_000
+        let now = attemptClock()
         let address = exchange.clientAddress
         guard attempts.mayTry(address, now: now) else { return .refused(tooManyAttempts) }
         var key = Self.key(of: exchange, to: room)
@@ -55,7 +55,7 @@ extension Site {
 
     /// The room that a client of `address` may enter by `key`, with the account kept of what was wrong.
     func room(openedBy key: RoomKey, from address: String) -> RoomDefinition? {
-        let now = g_get_monotonic_time() / 1_000_000
+        let now = attemptClock()
         guard attempts.mayTry(address, now: now) else { return nil }
         var key = key
         if key.password != nil, !mayCheckPassword(of: address) { key.password = nil }
@@ -71,7 +71,7 @@ extension Site {
     /// Whether a password from `address` may be looked at: not past so many wrong ones, nor more often than their hashes, which
     /// cost some milliseconds each, leave time for all else.
     func mayCheckPassword(of address: String) -> Bool {
-        passwords.mayTry(address, now: g_get_monotonic_time() / 1_000_000)
+        passwords.mayTry(address, now: attemptClock())
             && passwordChecks.take(address, now: g_get_monotonic_time())
     }
 

@@ -47,7 +47,7 @@ extension Site {
             return Self.problem(403, "not from this address")
         }
         guard case .ours = origin(of: exchange) else { return Self.problem(403, "not from this origin") }
-        let now = g_get_monotonic_time() / 1_000_000
+        let now = attemptClock()
         guard attempts.mayTry(exchange.clientAddress, now: now) else {
             return Self.problem(429, "too many attempts", [("Retry-After", "30")])
         }

@@ -121,7 +121,7 @@ extension Site {
         }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
-            let now = g_get_monotonic_time() / 1_000_000
+            let now = attemptClock()
             guard attempts.mayTry(member.address, now: now) else {
                 // Not looked at, and so not counted.
                 handle(.leave(id))
@@ -256,7 +256,7 @@ extension Site {
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
         guard let member = members[id] else { return }
         member.room = nil
-        let now = g_get_monotonic_time() / 1_000_000
+        let now = attemptClock()
         switch refusal {
         case .notAdmitted:
             attempts.note(member.address, now: now)

@@ -29,6 +29,8 @@ final class Site {
     /// Passwords looked at, right ones too.
     var passwordChecks = RequestRate(perSecond: 50, burst: 200, sparesLoopback: false)
     let heldAnswers: HeldAnswers
+    /// Seconds, by which what was wrong is counted.
+    let attemptClock: @Sendable () -> Int
     /// Seconds, by which rooms expire; and the rooms that have.
     let lifetimeClock: @Sendable () -> Int
     var expiredRooms: Set<String> = []
@@ -83,6 +85,7 @@ final class Site {
         alsoOtherJoined = configuration.alsoOtherJoined
         adminAccess = configuration.administration.map { AdministrationAccess($0) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        attemptClock = configuration.attemptClock
         lifetimeClock = configuration.lifetimeClock
         requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
         heldAnswers = HeldAnswers(on: context)
