@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foundation
 import Glibc
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
@@ -112,16 +113,24 @@ extension EndToEnd {
 
         @Test("links end after their time, and a page in the room is told", .enabled(if: EndToEnd.hasBrowser))
         func expiry() throws {
-            let host = try host(["--expires", "3s"])
-            let link = try host.printedLink()
             let browser = try Browser.launch()
-            let page = try browser.newPage(link)
-            try page.waitUntil("window.screenRelay && !['failed', 'connecting'].includes(window.screenRelay.phase)")
-            #expect(try status(link) == 200)
-            try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
-            #expect(try page.evaluate("document.body.innerText.includes('he time is over')").bool == true)
-            #expect(try status(link) == 401)
-            try host.waitForLog("its links have expired")
+            // A busy machine may not bring a page into the room within the shortest.
+            for seconds in [3, 6, 12, 24] {
+                let host = try host(["--expires", "\(seconds)s"])
+                defer { host.stop() }
+                let link = try host.printedLink()
+                let page = try browser.newPage(link)
+                try page.waitUntil("window.screenRelay && window.screenRelay.phase !== 'connecting'")
+                let wasInTheRoom = try page.evaluate("window.screenRelay.phase !== 'failed'").bool == true
+                let wasGood = try status(link) == 200
+                try host.waitForLog("its links have expired", within: .seconds(Int64(seconds) + 10))
+                guard wasInTheRoom, wasGood else { continue }
+                try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
+                #expect(try page.evaluate("document.body.innerText.includes('he time is over')").bool == true)
+                #expect(try status(link) == 401)
+                return
+            }
+            Issue.record("no link was good for a page, not even for 24 s")
         }
 
         @Test("presenters have a token of their own, kept in a file, and shown where that is asked for")
@@ -183,8 +192,11 @@ extension EndToEnd {
             // Twenty at once, and one a second.
             #expect(codes.count { $0 == "401" } <= 21 + seconds)
             // The right one isn't found either by who has guessed so much.
-            let last = try ask([("wrong", 50), (String(token), 1)], from: "192.0.2.1").last
-            #expect(last == "429")
+            // Where a second begins just before it, it's the one which that second lets through, and not so twice.
+            let refused = try (0..<2).contains { _ in
+                try ask([("wrong", 50), (String(token), 1)], from: "192.0.2.1").last == "429"
+            }
+            #expect(refused)
             #expect(try ask([(String(token), 1)], from: "127.0.0.1") == ["200"])
             #expect(host.child.poll() == nil)
         }

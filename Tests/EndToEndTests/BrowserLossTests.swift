@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// One datagram in twenty of the host's is lost, in a network of the test's own.
+    /// Each twentieth datagram of the host's is lost, in a network of the test's own.
     @Suite(
         "Loss in the sender's path",
         .enabled(if: EndToEnd.hasBrowser),
@@ -63,10 +63,8 @@ extension EndToEnd {
                 try viewer.waitForCounter(past: drawn + 40)
             }
             #expect(try network.lostDatagrams() >= 5)
-            let decoded = try viewer.statistic("framesDecoded") ?? 0
-            let received = try viewer.statistic("framesReceived") ?? 0
-            let dropped = try viewer.statistic("framesDropped") ?? 0
-            let freezes = try viewer.statistic("freezeCount") ?? 0
+            let figures = try viewer.statistics(["framesDecoded", "framesReceived", "framesDropped", "freezeCount"])
+            let (decoded, received, dropped, freezes) = (figures[0], figures[1], figures[2], figures[3])
             #expect(decoded >= 100)
             #expect(received - decoded - dropped <= 3, "received \(received), decoded \(decoded), dropped \(dropped)")
             // One for each time that the scene stood still.

@@ -42,9 +42,9 @@ extension EndToEnd {
             // A camera that is turned off is seen to be, and the microphone goes on.
             try pages[0].page.evaluate("document.querySelector('.own .controls button:nth-child(2)').click()")
             _ = try pages[1].page.waitUntil(
-                "screenRelay.meeting.peers.some((peer) => peer.audio && !peer.video)", within: .seconds(5))
+                "screenRelay.meeting.peers.some((peer) => peer.audio && !peer.video)", within: .seconds(20))
             try pages[0].page.evaluate("document.querySelector('.own .controls button:nth-child(2)').click()")
-            try pages[1].waitForOthers(2, within: .seconds(5))
+            try pages[1].waitForOthers(2, within: .seconds(20))
 
             pages[2].browser.kill()
             let killed = ContinuousClock.now

@@ -56,10 +56,15 @@ extension EndToEnd {
               const canvas = document.createElement('canvas');
               canvas.width = canvas.height = 1;
               const context = canvas.getContext('2d', { willReadFrequently: true });
-              const look = (now, { rtpTimestamp }) => {
+              const look = (now, { rtpTimestamp, mediaTime }) => {
                 video.requestVideoFrameCallback(look);
                 if (video.videoWidth !== 640) return;
-                context.drawImage(video, \(x), \(y), 1, 1, 0, 0, 1, 1);
+                // A late callback finds the next picture in its place, which has a callback of its own.
+                const frame = new VideoFrame(video);
+                const isThisOne = Math.abs(frame.timestamp / 1e6 - mediaTime) < 1e-4;
+                context.drawImage(frame, \(x), \(y), 1, 1, 0, 0, 1, 1);
+                frame.close();
+                if (!isThisOne) return;
                 const drawn = context.getImageData(0, 0, 1, 1).data[0] > 160;
                 requestAnimationFrame(() => {
                   const { shown } = window.screenRelay.pointer;

@@ -167,17 +167,32 @@ extension EndToEnd {
 
             let idle = "document.getElementById('stage').classList.contains('idle')"
             try page.waitUntil(idle, within: .seconds(6))
-            for isShown in [true, false] {
-                for (type, points) in [("touchStart", [["x": 200, "y": 300]]), ("touchEnd", [])]
-                    as [(String, JSONValue)]
-                {
-                    try page.send("Input.dispatchTouchEvent", ["type": .string(type), "touchPoints": points])
-                }
-                try page.waitUntil("\(idle) === \(!isShown)", within: .seconds(2))
+            try tap(page)
+            try page.waitUntil("!\(idle)", within: .seconds(2))
+            // On a busy machine it may have gone by itself before the second tap, which then brings it back.
+            var isHiddenByTap = false
+            for _ in 0..<5 where !isHiddenByTap {
                 // A second tap soon after the first is another thing.
                 try page.settle(for: .milliseconds(500))
+                let wasShown = try page.evaluate("!\(idle)").bool == true
+                try tap(page)
+                let changed = try? page.waitUntil("\(idle) === \(wasShown)", within: .seconds(2))
+                isHiddenByTap = wasShown && changed != nil
             }
+            #expect(isHiddenByTap)
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        /// Taps the picture; the times of it say how short that was, however long the machine takes.
+        private func tap(_ page: Page) throws {
+            let time = try #require(try page.evaluate("Date.now() / 1000").number)
+            for (type, points, delay) in [("touchStart", [["x": 200, "y": 300]], 0), ("touchEnd", [], 0.05)]
+                as [(String, JSONValue, Double)]
+            {
+                try page.send(
+                    "Input.dispatchTouchEvent",
+                    ["type": .string(type), "touchPoints": points, "timestamp": .number(time + delay)])
+            }
         }
     }
 }

@@ -51,6 +51,7 @@ extension EndToEnd {
                 if isIdle { _ = stream.withUnsafeBytes { write(writer, $0.baseAddress, 6) } }
                 let export = try RunningProgram("screenrelay", ["export", path, "-o", output])
                 #expect(try interrupt(export, signal) == .signaled(signal))
+                export.child.errorOutput?.waitForEnd(within: .seconds(10))
                 #expect(export.log.contains("interrupted: '\(output)' was not written"))
             }
             let input = try RunningProgram("screenrelay", ["replay", "-"] + link, input: .pipe)
@@ -90,6 +91,7 @@ extension EndToEnd {
             try replay.child.write(stream)
             replay.child.closeInput()
             #expect(replay.child.wait(within: .seconds(20)) == .exited(0))
+            replay.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(replay.log.contains("--pause-at 1000 was not reached: the recording has "))
             try host.finish()
             #expect(try RecordedConnection.all(of: host.recording).first?.annexB == stream)

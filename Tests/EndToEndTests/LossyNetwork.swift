@@ -2,7 +2,7 @@ import Glibc
 import Processes
 import TestSupport
 
-/// A network of its own, whose loopback loses one in twenty of the datagrams that a UDP port sends, by chance.
+/// A network of its own, whose loopback loses each twentieth of the datagrams that a UDP port sends.
 ///
 /// It lives as long as a process inside it, which this object holds.
 final class LossyNetwork {
@@ -36,7 +36,7 @@ final class LossyNetwork {
             ip route add default via 192.0.2.2
             nft add table inet loss
             nft add chain inet loss out '{ type filter hook output priority 0; }'
-            nft add rule inet loss out udp sport \(port) numgen random mod 20 0 counter drop
+            nft add rule inet loss out udp sport \(port) numgen inc mod 20 0 counter drop
             echo ready
             exec sleep 600
             """

@@ -75,6 +75,7 @@ extension EndToEnd {
             #expect(taken.status == .exited(0), "\(taken.errorOutput)")
             program.child.terminate(SIGINT)
             #expect(program.child.wait(within: .seconds(10)) == .exited(0))
+            program.child.output?.waitForEnd(within: .seconds(10))
             #expect(program.output.contains("{\"type\":\"summary\""))
             #expect(program.output.components(of: "\"type\":\"connection\"") == 1)
             #expect(!program.output.contains("\"type\":\"fault\""))

@@ -40,20 +40,8 @@ struct ViewerPage {
         self.page = page
     }
 
-    /// Keeps the page's peer connections where a test finds them, and when it was let in and played.
+    /// Keeps the page's peer connections where a test finds them.
     private static let observer = """
-        window.times = {};
-        window.WebSocket = class extends window.WebSocket {
-          constructor(...values) {
-            super(...values);
-            this.addEventListener('open', () => { times.open ??= performance.now(); });
-          }
-        };
-        const looking = setInterval(() => {
-          if (window.screenRelay?.phase !== 'playing') return;
-          times.playing = performance.now();
-          clearInterval(looking);
-        }, 5);
         window.connections = [];
         window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
           construct(target, values) {
@@ -117,7 +105,14 @@ struct ViewerPage {
         ).number
     }
 
-    /// All numbers of the first incoming video, for who looks at a failure.
+    /// Numbers of the first incoming video that belong to one moment; 0 where there is none.
+    func statistics(_ names: [String], ofConnection index: Int = 0) throws -> [Double] {
+        let text = try allStatistics(ofConnection: index)
+        let entry = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return names.map { (entry?[$0] as? NSNumber)?.doubleValue ?? 0 }
+    }
+
+    /// All numbers of the first incoming video.
     func allStatistics(ofConnection index: Int = 0) throws -> String {
         let value = try page.evaluate(
             """
@@ -130,9 +125,6 @@ struct ViewerPage {
             """)
         return value.string ?? ""
     }
-
-    /// From the WebSocket's opening to the first picture on the screen, in milliseconds; nil before that.
-    func joinTime() throws -> Double? { try page.evaluate("times.playing - times.open").number }
 
     /// How often the page has begun anew by itself.
     func reconnects() throws -> Int? { try page.evaluate("window.screenRelay.reconnects").int }
