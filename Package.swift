@@ -238,7 +238,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "Processes", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
