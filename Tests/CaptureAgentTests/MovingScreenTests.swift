@@ -30,14 +30,15 @@ struct MovingScreenTests {
                 host.count > count && host.picture.map { Self.difference($0, wanted) < 30 } == true
             }
             worst = max(worst, host.picture.map { Self.difference($0, wanted) } ?? .infinity)
-            sizes += host.units[count...].map(\.accessUnit.bytes.count)
+            sizes.append(host.units[count...].map(\.accessUnit.bytes.count).reduce(0, +))
         }
         capture.stop()
         #expect(worst < 30, "a mean squared error")
-        // As a whole, half a page of text takes ten times as much.
+        // As a whole, half a page of text takes ten times as much. The median, and not the mean: a picture that was taken
+        // half-way through the paint costs up to a page, and on a busy machine one or the other is.
         let first = try #require(host.units.first).accessUnit.bytes.count
-        let mean = sizes.reduce(0, +) / 10
-        #expect(mean * 8 < first, "\(mean) bytes a picture, \(first) the first")
+        let median = sizes.sorted()[sizes.count / 2]
+        #expect(median * 8 < first, "\(median) bytes a tick, \(first) the first picture")
         let folder = try TemporaryFolder()
         let decoded = try FFmpeg.decode(folder.write("moving.264", host.stream), input: ["-f", "h264"])
         #expect(decoded.messages == "")

@@ -12,6 +12,10 @@ struct ProcessSignalsTests {
 
     @Test("SIGUSR1 asks for pause once, twice takes it back, and it is no reason to end")
     func pause() throws {
+        // They end a process, and this one is all the tests'.
+        let ending = [SIGINT, SIGTERM, SIGALRM]
+        let handlers = ending.map { signal($0, SIG_DFL) }
+        defer { for (number, handler) in zip(ending, handlers) { signal(number, handler) } }
         let signals = try ProcessSignals()
         defer { signal(SIGUSR1, SIG_IGN) }
         #expect(!signals.takePauseToggle())

@@ -68,7 +68,8 @@ extension EndToEnd {
                 const drawn = context.getImageData(0, 0, 1, 1).data[0] > 160;
                 requestAnimationFrame(() => {
                   const { shown } = window.screenRelay.pointer;
-                  presented.push({ rtpTimestamp, drawn, shown });
+                  // A page that has just come may show a picture before it has heard of the pointer.
+                  if (presented.length > 0 || drawn || shown) presented.push({ rtpTimestamp, drawn, shown });
                 });
               };
               video.requestVideoFrameCallback(look);

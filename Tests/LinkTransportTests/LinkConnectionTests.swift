@@ -11,7 +11,16 @@ struct LinkConnectionTests {
     /// Two connected ends.
     private func ends(limit: Int = LinkConnection.standardLimit) throws -> (LinkConnection, LinkConnection) {
         let pair = try LinkSocketPair(limit: limit)
-        return (pair.connection, LinkConnection(adopting: FileDescriptor(owning: dup(pair.childDescriptor))))
+        return (pair.connection, LinkConnection(adopting: FileDescriptor(owning: duplicate(pair.childDescriptor))))
+    }
+
+    private func duplicate(_ number: Int32) -> Int32 { fcntl(number, F_DUPFD_CLOEXEC, 3) }
+
+    /// The error of writing to a peer that has gone: a moment later than it has closed, as ``LinkConnection/received(into:)``.
+    private func failureOfWriting(to connection: LinkConnection) throws -> LinkTransportError {
+        try eventually("the peer's end") {
+            failure { () throws(LinkTransportError) in try connection.enqueue(header: [1], payload: [2]) }
+        }
     }
 
     /// Everything that can be read now.
@@ -112,11 +121,10 @@ struct LinkConnectionTests {
     func gone() throws {
         let pair = try LinkSocketPair()
         pair.closeChild()
-        let error = failure { () throws(LinkTransportError) in try pair.connection.enqueue(header: [1], payload: [2]) }
-        #expect(error == .closed)
+        #expect(try failureOfWriting(to: pair.connection) == .closed)
         #expect(pair.connection.isClosed)
         var buffer = [UInt8](repeating: 0, count: 4)
-        #expect(try pair.connection.receive(into: &buffer) == .closed)
+        #expect(try pair.connection.received(into: &buffer) == .closed)
         #expect(failure { () throws(LinkTransportError) in try pair.connection.flush() } == .closed)
     }
 
@@ -129,7 +137,7 @@ struct LinkConnectionTests {
         #expect(try theirs.receive(into: &buffer) == .bytes(2))
         #expect(try theirs.receive(into: &buffer) == .bytes(1))
         #expect(buffer.first == 3)
-        #expect(try theirs.receive(into: &buffer) == .closed)
+        #expect(try theirs.received(into: &buffer) == .closed)
     }
 
     @Test("what the peer sent before it went can still be read after writing to it has failed")
@@ -137,19 +145,20 @@ struct LinkConnectionTests {
         let (ours, theirs) = try ends()
         try theirs.enqueue(header: [1, 2, 3])
         theirs.close()
-        #expect(failure { () throws(LinkTransportError) in try ours.enqueue(header: [9]) } == .closed)
+        #expect(try failureOfWriting(to: ours) == .closed)
         #expect(ours.isClosed && !ours.wantsWrite)
         // For poll(2): it tells the hang-up, so that nobody forgets to read.
         #expect(ours.descriptor >= 0)
         var buffer = [UInt8](repeating: 0, count: 4)
         #expect(try ours.receive(into: &buffer) == .bytes(3))
-        #expect(try ours.receive(into: &buffer) == .closed)
+        #expect(try ours.received(into: &buffer) == .closed)
     }
 
     @Test("a socket that was handed down becomes non-blocking; anything else is refused by name")
     func adopted() throws {
+        let stream = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         var numbers: [Int32] = [-1, -1]
-        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+        #expect(socketpair(AF_UNIX, stream, 0, &numbers) == 0)
         let other = FileDescriptor(owning: numbers[1])
         let connection = try LinkConnection.connect(to: .descriptor(numbers[0]))
         #expect(fcntl(connection.descriptor, F_GETFL) & O_NONBLOCK != 0)
@@ -162,9 +171,9 @@ struct LinkConnectionTests {
                 .description
         }
         #expect(refusal(99_999)?.contains("descriptor 99999 can't be used as a link: it is not open") == true)
-        let file = FileDescriptor(owning: open("/dev/null", O_RDWR))
+        let file = FileDescriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC))
         #expect(refusal(file.rawValue)?.contains("it is no socket") == true)
-        let lonely = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        let lonely = FileDescriptor(owning: socket(AF_UNIX, stream, 0))
         #expect(refusal(lonely.rawValue)?.contains("isn't connected") == true)
         // A refused descriptor stays open: it is not ours.
         #expect(fcntl(lonely.rawValue, F_GETFD) >= 0)
@@ -189,7 +198,7 @@ struct LinkConnectionTests {
     @Test("only our own user and root may be on the other end")
     func credentials() throws {
         let pair = try LinkSocketPair()
-        let other = FileDescriptor(owning: dup(pair.childDescriptor))
+        let other = FileDescriptor(owning: duplicate(pair.childDescriptor))
         #expect(try PeerCredentials(of: other).user == geteuid())
         try PeerCredentials(user: 1000).check(ourUser: 1000)
         try PeerCredentials(user: 0).check(ourUser: 1000)

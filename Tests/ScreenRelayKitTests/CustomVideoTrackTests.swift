@@ -131,7 +131,9 @@ struct CustomVideoTrackTests {
         try eventually("the application to be woken", holds: { told.watched.withLock { $0 } == [false, true] })
         track.write(try encoder.accessUnit(of: grey, forceIDR: false, time: MediaTime(ticks: 3000)))
         thread?.join()
-        #expect(png.withLock { Array($0[16..<24]) } == [0, 0, 0, 64, 0, 0, 0, 48])
+        let bytes = png.withLock { $0 }
+        try #require(bytes.count >= 24)
+        #expect(Array(bytes[16..<24]) == [0, 0, 0, 64, 0, 0, 0, 48])
         try eventually(
             "the application to be left alone", holds: { told.watched.withLock { $0 } == [false, true, false] })
     }

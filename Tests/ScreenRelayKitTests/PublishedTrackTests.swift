@@ -34,6 +34,29 @@ struct PublishedTrackTests {
         func track(_ name: String) -> HostedTrack? { made.withLock { $0[name] } }
     }
 
+    /// What is to be done later: when the test says so.
+    private final class Agenda: Sendable {
+        private struct Entry: Sendable {
+            let time: Interval
+            let action: @Sendable () -> Void
+        }
+
+        private let entries = Mutex<[Entry]>([])
+
+        func add(_ time: Interval, _ action: @escaping @Sendable () -> Void) {
+            entries.withLock { $0.append(Entry(time: time, action: action)) }
+        }
+
+        /// Waits until there is something to do, does it, and gives the time that should have gone by before.
+        func runNext() throws -> Interval {
+            let next = try eventually("something to do later") {
+                entries.withLock { entries -> Entry? in entries.isEmpty ? nil : entries.removeFirst() }
+            }
+            next.action()
+            return next.time
+        }
+    }
+
     private let media: MediaServer
     private let tracks: Tracks
     private let publishing: RoomPublishing
@@ -159,12 +182,24 @@ struct PublishedTrackTests {
     @Test("a track goes a while after its last publisher, and not where another has come")
     func removal() throws {
         defer { media.stop() }
+        let agenda = Agenda()
+        let publishing = RoomPublishing(
+            media: media, schedule: { time, action in agenda.add(time, action) }, log: .silent)
+        publishing.connect(tracks)
+        func publish(_ track: String) throws -> MediaSessionID {
+            try publishing.publish(offer: PublisherOffers.obs, room: "desk", track: track) { _ in }.id
+        }
+        func removed() -> [String] { tracks.removed.withLock { $0 } }
         publishing.close(try publish("camera"))
         let second = try publish("camera")
+        #expect(try agenda.runNext() == .seconds(60))
+        #expect(removed().isEmpty)
         publishing.close(try publish("other"))
-        try eventually("the end of a track") { tracks.removed.withLock { $0 } == ["desk/other"] }
+        #expect(try agenda.runNext() == .seconds(60))
+        #expect(removed() == ["desk/other"])
         publishing.close(second)
-        try eventually("the end of the other") { tracks.removed.withLock { $0 } == ["desk/other", "desk/camera"] }
+        #expect(try agenda.runNext() == .seconds(60))
+        #expect(removed() == ["desk/other", "desk/camera"])
     }
 
     @Test(

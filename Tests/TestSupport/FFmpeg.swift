@@ -29,7 +29,10 @@ public enum FFmpeg {
         } else if child.output?.waitForEnd(within: time) == false {
             status = nil
         }
-        child.errorOutput?.waitForEnd(within: .seconds(2))
+        // What is cut off could be the very line that tells of a fault.
+        if child.errorOutput?.waitForEnd(within: .seconds(10)) == false {
+            throw DeadlineMissed(what: "the end of what ffmpeg says")
+        }
         return Result(status: status, bytes: child.output?.bytes ?? [], messages: child.errorOutput?.text ?? "")
     }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A folder under the system's temporary one for one test; it is removed with all that is in it when nobody holds it.
@@ -65,6 +66,13 @@ public struct FileError: Error, CustomStringConvertible {
     /// Why.
     public let errno: Int32
     public var description: String { "\(path): \(String(cString: strerror(errno)))" }
+}
+
+/// A pipe of which no child gets an end unless it is handed down; both are the caller's to close.
+public func makePipe() throws -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw FileError(path: "pipe", errno: errno) }
+    return (ends[0], ends[1])
 }
 
 /// All of a file.

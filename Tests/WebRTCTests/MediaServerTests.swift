@@ -68,17 +68,24 @@ struct MediaServerTests {
         #expect(viewers[0].viewer.pictures.count == 1)
     }
 
-    @Test("stopping tells every viewer and the source, quickly, and frees the port")
+    @Test("stopping tells every viewer and the source, waits for none of them, and frees the port")
     func stopping() throws {
+        // A port that was just freed may be another test's by now, but hardly three times in a row.
+        let isFree = try (1...3).contains { _ in try stopFreesPort() }
+        #expect(isFree)
+    }
+
+    private func stopFreesPort() throws -> Bool {
         let server = try makeServer()
         let (hub, source) = makeHub()
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
         let neverComes = try SocketViewer(of: server, watching: hub, at: address(of: server))
         try viewer.connect()
-        let start = now()
         server.stop()
+        let isFree = (try? UDPSocket(bindingTo: address(of: server))) != nil
         server.stop()
-        #expect(now() - start < .seconds(1))
+        // Nobody was waited for: the goodbye isn't read yet, and who never comes didn't end for that.
+        #expect(!viewer.viewer.hasEnded)
         #expect(viewer.end == "the host is ending")
         #expect(neverComes.end == "the host is ending")
         #expect(source.viewers.last == 0)
@@ -86,12 +93,12 @@ struct MediaServerTests {
             viewer.pump()
             return viewer.viewer.hasEnded
         }
-        _ = try UDPSocket(bindingTo: address(of: server))
         #expect(throws: OfferRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
         #expect(source.viewers.last == 0)
         let isAnswered = Mutex(false)
         server.statistics { all in isAnswered.withLock { $0 = all.isEmpty } }
         #expect(isAnswered.withLock { $0 })
+        return isFree
     }
 
     @Test("a server that nobody holds any more ends by itself")

@@ -109,16 +109,21 @@ struct ScreenCaptureTests {
     @Test("a System V segment is marked for removal while it is used, and gone afterwards")
     func systemVSegment() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
-        func capture() throws {
+        defer { screen.close() }
+        func capturedSegments() throws -> Set<UInt64> {
             let capture = try ScreenCapture(display: screen.name, methods: [.systemV])
+            defer { withExtendedLifetime(capture) {} }
             _ = try GrabbedPicture(capture)
-            let ours = try segmentsOfThisProcess()
-            #expect(!ours.isEmpty)
+            // Nobody else shares memory with this server.
+            let ours = Set(try mappedInodes(of: screen.processID, named: "/SYSV"))
+            let modes = try systemVSegments().filter { ours.contains($0.identifier) }.map(\.mode)
+            #expect(ours.count == 1 && modes.count == 1)
             // SHM_DEST
-            #expect(ours.allSatisfy { $0.mode & 0o1000 != 0 })
+            #expect(modes.allSatisfy { $0 & 0o1000 != 0 })
+            return ours
         }
-        try capture()
-        try eventually("the segment's end") { try segmentsOfThisProcess().isEmpty }
+        let ours = try capturedSegments()
+        try eventually("the segment's end") { try systemVSegments().allSatisfy { !ours.contains($0.identifier) } }
     }
 
     @Test("a screen of depth 16 is taken with its own colours")
@@ -239,8 +244,8 @@ struct ScreenCaptureTests {
 
     @Test("a display that ends is an error that names it")
     func displayGone() throws {
-        let ignored = signal(SIGPIPE, SIG_IGN)
-        defer { _ = signal(SIGPIPE, ignored) }
+        // For good: it is the whole process's, and others count on it.
+        signal(SIGPIPE, SIG_IGN)
         let screen = try VirtualScreen(PictureSize(width: 64, height: 64))
         let capture = try ScreenCapture(display: screen.name)
         screen.close()
@@ -273,15 +278,15 @@ struct ScreenCaptureTests {
     }
 }
 
-/// The System V segments that this process has made (proc(5), /proc/sysvipc/shm).
-private func segmentsOfThisProcess() throws -> [(identifier: Int, mode: Int)] {
+/// The System V segments of all processes (proc(5), /proc/sysvipc/shm).
+private func systemVSegments() throws -> [(identifier: UInt64, mode: Int)] {
     let lines = String(decoding: try fileBytes("/proc/sysvipc/shm"), as: UTF8.self).split(separator: "\n").dropFirst()
     return lines.compactMap { line in
-        // key shmid perms size cpid ...
+        // key shmid perms ...
         let fields = line.split(separator: " ")
-        guard fields.count > 4, fields[4] == "\(getpid())", let identifier = Int(fields[1]),
-            let mode = Int(fields[2], radix: 8)
-        else { return nil }
+        guard fields.count > 2, let identifier = UInt64(fields[1]), let mode = Int(fields[2], radix: 8) else {
+            return nil
+        }
         return (identifier, mode)
     }
 }

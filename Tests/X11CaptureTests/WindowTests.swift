@@ -1,4 +1,3 @@
-import Glibc
 import MediaTypes
 import TestScene
 import TestSupport
@@ -179,13 +178,14 @@ struct WindowTests {
             try ScreenCapture(display: screen.name, target: .window(.identifier(window))),
             try ScreenCapture(display: screen.name),
         ]
+        let holdings = ServerHoldings(of: screen)
         for step in 0..<4 { try change(step) }
-        let before = (try openFiles(), try sharedKilobytes(), try client.resources())
+        let before = (try holdings.count(), try client.resources())
+        // A segment of each capture, or there would be nothing to count.
+        #expect(before.0.connections >= 3 && before.0.mappings == 2, "\(before.0)")
         for step in 0..<200 { try change(step) }
-        // Other tests open some meanwhile.
-        #expect(try openFiles() < before.0 + 60)
-        #expect(try sharedKilobytes() < before.1 + 20_000)
-        #expect(try client.resources() == before.2)
+        #expect(try holdings.count() == before.0)
+        #expect(try client.resources() == before.1)
 
         func change(_ step: Int) throws {
             client.resize(window, 100 + step % 4, 80 + step % 3)
@@ -194,20 +194,7 @@ struct WindowTests {
                 try eventually("the size") { try capture.readEvents() || step == 0 }
                 _ = try capture.grab(capture.takeEverything()) { _ in }
             }
+            try holdings.noteSegments()
         }
-    }
-
-    private func openFiles() throws -> Int {
-        guard let folder = opendir("/proc/self/fd") else { return 0 }
-        defer { closedir(folder) }
-        var count = 0
-        while readdir(folder) != nil { count += 1 }
-        return count
-    }
-
-    private func sharedKilobytes() throws -> Int {
-        let status = String(decoding: try fileBytes("/proc/self/status"), as: UTF8.self)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("RssShmem:") }
-        return Int(line?.split(separator: " ").dropFirst().first ?? "") ?? 0
     }
 }

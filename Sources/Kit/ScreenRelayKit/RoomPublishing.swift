@@ -53,7 +53,7 @@ final class RoomPublishing: TrackPublishing {
         var last: [TrackKey: PublishedSource] = [:]
     }
 
-    /// Publishers' sessions of `media`. `patience`: how long a track is kept that nobody publishes; `schedule`: waits for that.
+    /// Publishers' sessions of `media`. `patience`: how long a track is kept that nobody publishes; `schedule` waits so long.
     init(
         media: MediaServer, patience: Interval = RoomPublishing.patience,
         schedule: @escaping Schedule = RoomPublishing.dispatched, log: EventLog

@@ -39,6 +39,9 @@ struct AnnexBReader: Sendable {
     private var ready: [RecordedItem] = []
     private var isFinished = false
 
+    /// How many bytes are kept of which no item has been made yet.
+    var keptBytes: Int { input.count + collected.count }
+
     init(at offset: UInt64 = 0) {
         self.offset = offset
         input = InputBytes(offset: offset)

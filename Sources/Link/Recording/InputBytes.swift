@@ -10,6 +10,8 @@ struct InputBytes: Sendable {
     }
 
     var isEmpty: Bool { front.isEmpty }
+    /// How many bytes are left.
+    var count: Int { later.reduce(front.count) { $0 + $1.count } }
     /// The bytes that can be looked at without copying: the rest of the first piece; empty only where nothing is left.
     var piece: ArraySlice<UInt8> { front }
 

@@ -15,6 +15,8 @@ public struct LinkMessageSplitter: Sendable {
     public private(set) var offset: UInt64
     /// How many bytes of a message are kept that is not yet whole; those that `next()` has not looked at are the caller's still.
     public var unfinishedBytes: Int { collected.count }
+    /// Those, and what `next()` has not looked at.
+    var keptBytes: Int { input.count + collected.count }
 
     /// What a peer may send at most; other limits count from the next message on.
     public var limits: LinkLimits

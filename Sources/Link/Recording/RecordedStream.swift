@@ -60,6 +60,15 @@ public struct RecordedStream: Sendable {
         if case .recording(let reader) = reader { reader.hasEnd } else { false }
     }
 
+    /// How many bytes are kept of which no item has been made yet.
+    public var keptBytes: Int {
+        switch reader {
+        case .recording(let reader): reader.keptBytes
+        case .dump(let splitter): splitter.keptBytes
+        case .annexB(let reader): reader.keptBytes
+        }
+    }
+
     /// Forgets all that was pushed: the next bytes are those at `offset`, where an item begins.
     public mutating func restart(at offset: UInt64) {
         switch reader {

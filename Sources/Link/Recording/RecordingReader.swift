@@ -33,6 +33,9 @@ public struct RecordingReader: Sendable {
     /// takes longer than its length allows.
     private var searchedTo: UInt64 = 0
 
+    /// How many bytes are kept of which no item has been made yet.
+    var keptBytes: Int { input.count + collected.count }
+
     /// A reader at the file's first byte.
     public init() {
         state = .fileHeader

@@ -67,6 +67,9 @@ public final class RecordedFile {
         return "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(offset)"
     }
 
+    /// How many bytes were read and are kept, as no item has been made of them yet.
+    var keptBytes: Int { stream.keptBytes }
+
     /// Whether it can be read again from its front.
     public var isSeekable: Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
 
