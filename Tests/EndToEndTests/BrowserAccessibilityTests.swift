@@ -49,12 +49,17 @@ extension EndToEnd {
             for scheme in ["light", "dark"] {
                 try page.send(
                     "Emulation.setEmulatedMedia",
-                    ["features": [["name": "prefers-color-scheme", "value": .string(scheme)]]])
-                try page.evaluate("document.dispatchEvent(new PointerEvent('pointermove'))")
-                // Colours are looked at when nothing fades any more.
-                try page.settle(for: .milliseconds(500))
+                    [
+                        "features": [
+                            ["name": "prefers-color-scheme", "value": .string(scheme)],
+                            // Colours are looked at when nothing fades.
+                            ["name": "prefers-reduced-motion", "value": "reduce"],
+                        ]
+                    ])
+                try page.settle(for: .milliseconds(200))
                 let broken = try page.evaluate(
                     """
+                    document.dispatchEvent(new PointerEvent('pointermove'));
                     axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
                       [id, ...nodes.map((node) => `${node.target} ${node.failureSummary}`)])))
                     """, within: .seconds(20))

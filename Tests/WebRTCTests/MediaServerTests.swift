@@ -70,22 +70,25 @@ struct MediaServerTests {
 
     @Test("stopping tells every viewer and the source, waits for none of them, and frees the port")
     func stopping() throws {
-        // A port that was just freed may be another test's by now, but hardly three times in a row.
-        let isFree = try (1...3).contains { _ in try stopFreesPort() }
-        #expect(isFree)
+        // A port that was just freed may be another test's by now, and a busy machine may hold us up; hardly three times in
+        // a row.
+        let isDone = try (1...3).contains { _ in try stopsAtOnce() }
+        #expect(isDone)
     }
 
-    private func stopFreesPort() throws -> Bool {
+    /// Whether the end took less than a second and the port was free then.
+    private func stopsAtOnce() throws -> Bool {
         let server = try makeServer()
         let (hub, source) = makeHub()
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
         let neverComes = try SocketViewer(of: server, watching: hub, at: address(of: server))
         try viewer.connect()
+        let began = now()
         server.stop()
+        let took = now() - began
         let isFree = (try? UDPSocket(bindingTo: address(of: server))) != nil
         server.stop()
-        // Nobody was waited for: the goodbye isn't read yet, and who never comes didn't end for that.
-        #expect(!viewer.viewer.hasEnded)
+        // The goodbye isn't read yet.
         #expect(viewer.end == "the host is ending")
         #expect(neverComes.end == "the host is ending")
         #expect(source.viewers.last == 0)
@@ -98,7 +101,7 @@ struct MediaServerTests {
         let isAnswered = Mutex(false)
         server.statistics { all in isAnswered.withLock { $0 = all.isEmpty } }
         #expect(isAnswered.withLock { $0 })
-        return isFree
+        return isFree && took < .seconds(1)
     }
 
     @Test("a server that nobody holds any more ends by itself")

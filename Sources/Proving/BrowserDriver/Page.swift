@@ -69,8 +69,13 @@ public final class Page {
     {
         let deadline = ContinuousClock.now + limit
         while true {
-            let value = try evaluate(condition, within: max(deadline - ContinuousClock.now, .seconds(1)))
-            if value.isTruthy { return value }
+            do {
+                let value = try evaluate(condition, within: max(deadline - ContinuousClock.now, .seconds(1)))
+                if value.isTruthy { return value }
+            } catch {
+                // While one document gives way to the next there is nobody to ask.
+                guard case .refused = error, ContinuousClock.now < deadline else { throw error }
+            }
             if ContinuousClock.now >= deadline { throw .deadlineMissed("'\(condition)' did not become true") }
             try settle(for: .milliseconds(40))
         }
