@@ -10,10 +10,10 @@ struct AnnexBAccessUnitsTests {
         #expect(AccessUnitAssembler.accessUnits(inAnnexB: bytes).isEmpty)
     }
 
-    @Test("every picture of a reference stream is one access unit", .enabled(if: ReferenceStreams.isAvailable))
-    func referenceStream() throws {
-        let units = try AccessUnitAssembler.accessUnits(inAnnexB: ReferenceStreams.bytes("Zhling_1280x720.264"))
-        #expect(units.count == 19)
+    @Test("every picture of a stream is one access unit", arguments: TestStreams.intact)
+    func intact(stream: TestStream) throws {
+        let units = try AccessUnitAssembler.accessUnits(inAnnexB: stream.bytes())
+        #expect(units.count == stream.pictures)
         #expect(units.first?.isIDR == true)
     }
 }

@@ -7,15 +7,11 @@ import TestScene
 import TestSupport
 import Testing
 
-/// A stream that such a sender has made.
-private let legacyStream = "Zhling_1280x720.264"
-
 extension EndToEnd {
     /// The sender of the original ReplayKit demo, played by the test: bytes of a recorded stream behind headers of ours.
-    @Suite(
-        "A legacy sender", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable),
-        .enabled(if: ReferenceStreams.names.contains(legacyStream), "\(legacyStream) is not in SCREENRELAY_STREAMS"))
+    @Suite("A legacy sender", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserLegacyTests {
+        private static let stream = TestStreams.desktop
         private static let size = PictureSize(width: 1280, height: 720)
 
         @Test(
@@ -32,7 +28,7 @@ extension EndToEnd {
             try early.page.waitUntil("window.connections.length && connections[0].connectionState === 'connected'")
 
             let socket = try UnixSocket.connected(to: path)
-            let bytes = try ReferenceStreams.bytes(legacyStream)
+            let bytes = try Self.stream.bytes()
             for unit in AnnexB.nalUnits(in: bytes) {
                 let payload = AnnexB.startCode + bytes[unit]
                 try socket.send(Self.header(payload.count, of: headerBytes) + payload)
@@ -66,7 +62,7 @@ extension EndToEnd {
 
         /// The brightness of the stream's last picture, as FFmpeg decodes it.
         private func lastPicture() throws -> [UInt8] {
-            let decoded = try FFmpeg.decode(ReferenceStreams.path(legacyStream), to: "gray", input: ["-f", "h264"])
+            let decoded = try FFmpeg.decode(Self.stream.path, to: "gray", input: ["-f", "h264"])
             return Array(decoded.bytes.suffix(Self.size.width * Self.size.height))
         }
 

@@ -7,15 +7,14 @@ import Testing
 
 extension EndToEnd {
     /// What comes by a pipe comes when it likes, or never.
-    @Suite("Recordings that come by a pipe", .enabled(if: EndToEnd.isPossible && ReferenceStreams.isAvailable))
+    @Suite("Recordings that come by a pipe", .enabled(if: EndToEnd.isPossible))
     struct PipedInput {
         private let folder: TemporaryFolder
         private let stream: [UInt8]
 
         init() throws {
             folder = try TemporaryFolder()
-            let name = try #require(ReferenceStreams.names.first { $0.hasPrefix("BA_MW_D.") })
-            stream = try ReferenceStreams.bytes(name)
+            stream = try TestStreams.small.bytes()
         }
 
         private func fifo(_ name: String) throws -> String {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite("Replay and inspect by TCP", .enabled(if: EndToEnd.isPossible && ReferenceStreams.isAvailable))
+    @Suite("Replay and inspect by TCP", .enabled(if: EndToEnd.isPossible))
     struct ReplayByTCP {
         private let folder: TemporaryFolder
         private let stream: String
@@ -16,7 +16,7 @@ extension EndToEnd {
             for name in ["token", "other"] {
                 try folder.write(name, Array("a token for \(name), of some length\n".utf8))
             }
-            stream = ReferenceStreams.path(try #require(ReferenceStreams.names.first { $0.hasPrefix("SVA_BA2_D.") }))
+            stream = TestStreams.small.path
         }
 
         private func replay(to address: String, _ options: [String]) throws -> CommandLineRun {

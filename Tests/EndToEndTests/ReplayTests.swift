@@ -11,19 +11,18 @@ extension EndToEnd {
     @Suite("Replays and recordings", .enabled(if: EndToEnd.isPossible))
     struct Replays {
         @Test(
-            "every reference stream comes out of replay, link, recording and export byte for byte",
-            .enabled(if: ReferenceStreams.isAvailable, "no streams in SCREENRELAY_STREAMS"),
-            arguments: ReferenceStreams.names)
-        func referenceStream(name: String) throws {
+            "every stream comes out of replay, link, recording and export byte for byte",
+            arguments: TestStreams.all)
+        func everyStream(stream: TestStream) throws {
             let host = try RecordingHost()
-            let replay = try host.replay([ReferenceStreams.path(name), "--speed", "max"])
+            let replay = try host.replay([stream.path, "--speed", "max"])
             #expect(replay.status == .exited(0), "\(replay.errorOutput)")
             try host.finish()
             let folder = try TemporaryFolder()
             let output = folder.file("out.h264")
             let export = try CommandLineRun(["screenrelay", "export", host.recording, "-o", output])
             #expect(export.status == .exited(0), "\(export.errorOutput)")
-            #expect(try fileBytes(output) == ReferenceStreams.bytes(name))
+            #expect(try fileBytes(output) == stream.bytes())
             let connection = try #require(try RecordedConnection.all(of: host.recording).first)
             #expect(connection.hello?.role == .replay)
             #expect(connection.end?.reason == .endOfRecording)
@@ -74,8 +73,8 @@ extension EndToEnd {
         func cut() throws {
             let folder = try TemporaryFolder()
             let first = try RecordingHost()
-            let name = try #require(ReferenceStreams.names.first)
-            _ = try first.replay([ReferenceStreams.path(name), "--speed", "max"])
+            let stream = TestStreams.small
+            _ = try first.replay([stream.path, "--speed", "max"])
             try first.finish()
             let whole = try fileBytes(first.recording)
             let file = try folder.write("cut.srr", Array(whole.prefix(whole.count / 2)))
@@ -86,13 +85,13 @@ extension EndToEnd {
             try host.finish()
             let arrived = try #require(try RecordedConnection.all(of: host.recording).first)
             #expect(!arrived.annexB.isEmpty)
-            #expect(try ReferenceStreams.bytes(name).starts(with: arrived.annexB))
+            #expect(try stream.bytes().starts(with: arrived.annexB))
         }
 
         @Test("it stands still before a picture until a signal, loops until stopped, and says what it has sent")
         func pauses() throws {
             let host = try RecordingHost()
-            let stream = ReferenceStreams.path(try #require(ReferenceStreams.names.first { $0.hasPrefix("BA_MW_D.") }))
+            let stream = TestStreams.small.path
             let replay = try RunningProgram(
                 "screenrelay",
                 ["replay", "--link", host.address, "--speed", "max", "--pause-at", "5", "--loop", stream])
@@ -112,7 +111,7 @@ extension EndToEnd {
         @Test("what it says of a replay is lost on a full disk, and one line tells that")
         func fullOutput() throws {
             let host = try RecordingHost()
-            let stream = ReferenceStreams.path(try #require(ReferenceStreams.names.first { $0.hasPrefix("BA_MW_D.") }))
+            let stream = TestStreams.small.path
             let program = try #require(builtProgram("screenrelay"))
             var launch = Launch(
                 "/bin/sh",
@@ -158,7 +157,7 @@ extension EndToEnd {
         func full() throws {
             // 512 bytes a block.
             let host = try RecordingHost(prefix: ["/bin/sh", "-c", "ulimit -f 100; exec \"$0\" \"$@\""])
-            let stream = ReferenceStreams.path(try #require(ReferenceStreams.names.first { $0.hasPrefix("Zhling") }))
+            let stream = TestStreams.desktop.path
             let first = try host.replay([stream, "--speed", "max"])
             #expect(first.status == .exited(0))
             try host.program.waitForLog("--record: ")

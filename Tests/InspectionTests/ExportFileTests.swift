@@ -63,16 +63,16 @@ struct ExportFileTests {
     }
 
     @Test(
-        "every reference stream: the file has its pictures, in the order and with the content that FFmpeg decodes from itself",
-        .enabled(if: ReferenceStreams.isAvailable), arguments: ReferenceStreams.names)
-    func references(_ name: String) throws {
-        let bytes = try ReferenceStreams.bytes(name)
+        "every stream: the file has its pictures, in the order and with the content that FFmpeg decodes from itself",
+        arguments: TestStreams.all)
+    func streams(_ stream: TestStream) throws {
+        let bytes = try stream.bytes()
         for container in [MediaContainer.mp4, .matroska] {
             let paths = try write(bytes, container, framesPerSecond: 25)
             // Damaged streams have no right answer.
-            guard paths.count == 1, !name.contains("LOST"), !name.contains("Error") else { continue }
+            guard paths.count == 1, !stream.isDamaged else { continue }
             let own = try FFmpeg.decode(paths[0], to: "yuv420p")
-            let original = try FFmpeg.decode(ReferenceStreams.path(name), to: "yuv420p", input: ["-f", "h264"])
+            let original = try FFmpeg.decode(stream.path, to: "yuv420p", input: ["-f", "h264"])
             #expect(own.bytes == original.bytes)
             let times = try frameTimes(paths[0])
             for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 25) < 0.0011) }

@@ -31,10 +31,10 @@ struct H264DepacketizerTests {
     }
 
     @Test(
-        "every access unit of the reference streams comes out as the same NAL units",
-        .enabled(if: ReferenceStreams.isAvailable), arguments: ReferenceStreams.names)
-    func referenceStreams(name: String) throws {
-        let units = AccessUnits.split(stream: try ReferenceStreams.bytes(name))
+        "every access unit of a stream comes out as the same NAL units",
+        arguments: TestStreams.all)
+    func streams(stream: TestStream) throws {
+        let units = AccessUnits.split(stream: try stream.bytes())
         #expect(!units.isEmpty)
         var depacketizer = H264Depacketizer()
         var number = SequenceNumber(65500)

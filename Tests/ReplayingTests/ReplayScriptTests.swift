@@ -185,13 +185,11 @@ struct ReplayScriptTests {
     }
 }
 
-@Suite(
-    "Replaying the reference streams",
-    .enabled(if: ReferenceStreams.isAvailable, "no streams in SCREENRELAY_STREAMS"))
+@Suite("Replaying streams")
 struct ReplayedStreamTests {
-    @Test("every picture is a message's end, and is placed by the frame rate", arguments: ReferenceStreams.names)
-    func pictures(name: String) throws {
-        let bytes = try ReferenceStreams.bytes(name)
+    @Test("every picture is a message's end, and is placed by the frame rate", arguments: TestStreams.all)
+    func pictures(stream: TestStream) throws {
+        let bytes = try stream.bytes()
         var sample = SampleRecording()
         for range in AnnexB.nalUnits(in: bytes) {
             sample.add(

@@ -65,12 +65,32 @@ struct DTLSInputTests {
         try link.server.handle(datagram: hello[...], now: now())
         try annoy(link.server)
         try link.shakeHands()
-        #expect(link.server.keys != nil)
-        #expect(link.client.keys != nil)
+        #expect(link.server.keys != nil, "\(link.server.state)")
+        #expect(link.client.keys != nil, "\(link.client.state)")
         try annoy(link.server)
         try annoy(link.client)
         #expect(link.server.keys != nil)
         #expect(link.client.keys != nil)
+    }
+
+    @Test(
+        "an encrypted record of any length that does not authenticate is dropped, and nobody is told",
+        arguments: 20...23)
+    func unauthenticatedRecord(type: UInt8) throws {
+        for isConnected in [false, true] {
+            for count in 0...80 {
+                let link = try SimulatedLink(serverContext: makeContext(), clientContext: makeContext())
+                if isConnected { try link.shakeHands() } else { try link.client.start(now: now()) }
+                let record: [UInt8] =
+                    [type, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 1, 0, 0, UInt8(count)] + [UInt8](repeating: 7, count: count)
+                for side in [link.server, link.client] {
+                    try side.handle(datagram: record[...], now: now())
+                    if isConnected { #expect(side.takeOutgoing().isEmpty, "\(count) bytes") }
+                }
+                try link.shakeHands()
+                #expect(link.server.keys != nil && link.client.keys != nil, "\(count) bytes: \(link.server.state)")
+            }
+        }
     }
 
     @Test("changed datagrams never crash a session and never give the two sides different keys")

@@ -4,19 +4,8 @@ import MediaTypes
 import TestSupport
 import Testing
 
-private let intactStreams: [(name: String, count: Int, size: PictureSize)] = [
-    ("Adobe_PDF_sample_a_1024x768_50Frms.264", 50, PictureSize(width: 1024, height: 768)),
-    ("BA_MW_D.264", 100, quarter), ("CI_MW_D.264", 100, quarter), ("MIDR_MW_D.264", 100, quarter),
-    ("MPS_MW_A.264", 150, quarter), ("NRF_MW_E.264", 100, quarter), ("SVA_BA2_D.264", 17, quarter),
-    ("SVA_Base_B.264", 17, quarter), ("SVA_FM1_E.264", 17, quarter),
-    ("Zhling_1280x720.264", 19, PictureSize(width: 1280, height: 720)),
-    ("test_vd_1d.264", 9, PictureSize(width: 320, height: 192)), ("BASQP1_Sony_C.jsv", 4, quarter),
-]
-private let quarter = PictureSize(width: 176, height: 144)
-private let damagedStreams = ["BA_MW_D_IDR_LOST.264", "BA_MW_D_P_LOST.264", "Error_I_P.264"]
-
-@Suite("Reference streams over the link", .enabled(if: ReferenceStreams.isAvailable, "no reference streams here"))
-struct ReferenceStreamTests {
+@Suite("Streams over the link")
+struct StreamTests {
     /// Sends each NAL unit of a stream as a message of `form`, and puts access units together from what arrives.
     private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledAccessUnit], AssemblerCounters) {
         let encoder = MessageEncoder(form: form, epoch: 0)
@@ -41,10 +30,12 @@ struct ReferenceStreamTests {
         return (units, assembler.counters)
     }
 
-    @Test("an intact stream gives one access unit a picture", arguments: intactStreams, [LinkForm.legacy40, .legacy16])
-    func intact(stream: (name: String, count: Int, size: PictureSize), form: LinkForm) throws {
-        let (units, counters) = try relay(try ReferenceStreams.bytes(stream.name), form)
-        #expect(units.count == stream.count)
+    @Test(
+        "an intact stream gives one access unit a picture", arguments: TestStreams.intact,
+        [LinkForm.legacy40, .legacy16])
+    func intact(stream: TestStream, form: LinkForm) throws {
+        let (units, counters) = try relay(try stream.bytes(), form)
+        #expect(units.count == stream.pictures)
         #expect(counters.faults == 0)
         #expect(units.first?.accessUnit.isIDR == true)
         for unit in units.map(\.accessUnit) {
@@ -56,23 +47,22 @@ struct ReferenceStreamTests {
         }
     }
 
-    @Test("a damaged stream brings nothing down", arguments: damagedStreams, [LinkForm.legacy40, .legacy16])
-    func damaged(name: String, form: LinkForm) throws {
-        let (units, _) = try relay(try ReferenceStreams.bytes(name), form)
+    @Test("a damaged stream brings nothing down", arguments: TestStreams.damaged, [LinkForm.legacy40, .legacy16])
+    func damaged(stream: TestStream, form: LinkForm) throws {
+        let (units, _) = try relay(try stream.bytes(), form)
         #expect(units.count > 1)
         for unit in units { #expect(AnnexB.nalUnits(in: unit.accessUnit.bytes) == unit.accessUnit.nalUnits) }
     }
 
     @Test(
         "FFmpeg decodes what comes out of the link to the pictures of the stream that went in",
-        .enabled(if: FFmpeg.isAvailable, "no ffmpeg here"),
-        arguments: ["MPS_MW_A.264", "MIDR_MW_D.264", "SVA_Base_B.264", "CI_MW_D.264"])
-    func decoded(name: String) throws {
-        let (units, _) = try relay(try ReferenceStreams.bytes(name), .legacy40)
+        arguments: TestStreams.intact)
+    func decoded(stream: TestStream) throws {
+        let (units, _) = try relay(try stream.bytes(), .legacy40)
         let folder = try TemporaryFolder()
         let path = try folder.write("relayed.264", units.flatMap(\.accessUnit.bytes))
         let relayed = try FFmpeg.decode(path, to: "yuv420p", input: ["-f", "h264"])
-        let original = try FFmpeg.decode(ReferenceStreams.path(name), to: "yuv420p", input: ["-f", "h264"])
+        let original = try FFmpeg.decode(stream.path, to: "yuv420p", input: ["-f", "h264"])
         #expect(!original.bytes.isEmpty)
         #expect(relayed.bytes == original.bytes)
     }
