@@ -13,13 +13,15 @@ public final class DTLSContext: @unchecked Sendable {
     /// Ours; its fingerprint belongs in each session description.
     public let certificate: Certificate
 
-    /// ECDSA first, as our own certificate has it; RSA is for servers whose certificate has it. Forward secrecy and AEAD
-    /// in each (RFC 8827 section 6.5).
+    /// ECDSA first, as our own certificate has it; RSA is for servers whose certificate has it. Forward secrecy and
+    /// AES-GCM in each; every peer has the first one (RFC 8827 section 6.5).
     private static let ciphers = [
         "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
         "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
-        "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
     ].joined(separator: ":")
+
+    /// What each of these adds to a record's content, in bytes: an explicit nonce of 8 and a tag of 16 (RFC 5288).
+    static let encryptionOverhead = 8 + 16
 
     /// The longest certificate chain accepted, in bytes. OpenSSL's 100 KB for each of ten messages that arrive out of
     /// order would be a lot of memory for a peer that never completes a handshake.

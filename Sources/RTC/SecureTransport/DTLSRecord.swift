@@ -31,9 +31,10 @@ enum DTLSRecord {
 
     /// The records of `datagram` that may be given to OpenSSL.
     ///
-    /// A record that is not valid should be dropped in silence (RFC 6347 section 4.1.2.7). OpenSSL does so for records
-    /// that don't authenticate, but ends the handshake over a broken one that isn't encrypted yet. So these are looked at
-    /// here. What follows a record with an impossible length is dropped with it.
+    /// An invalid record should be dropped in silence (RFC 6347 section 4.1.2.7). OpenSSL drops a record that does not
+    /// authenticate, but it ends the handshake over a malformed one that is not encrypted yet, and before 3.0.22 it ends
+    /// even an established session over one that is too short to hold an authentication tag. This function sorts out
+    /// both kinds. What follows a record with an impossible length is dropped with it.
     static func acceptable(in datagram: ArraySlice<UInt8>) -> [UInt8] {
         guard mayStart(with: datagram.first) else { return [] }
         var result: [UInt8] = []
@@ -53,7 +54,7 @@ enum DTLSRecord {
         else { return false }
         let fragment = record.dropFirst(headerCount)
         let isEncrypted = record[3] != 0 || record[4] != 0
-        if isEncrypted { return !fragment.isEmpty }
+        if isEncrypted { return fragment.count > DTLSContext.encryptionOverhead }
         switch type {
         case changeCipherSpec: return fragment.elementsEqual([1])
         case alert: return fragment.count == 2 && (fragment.first == 1 || fragment.first == 2)
