@@ -99,7 +99,7 @@ public enum TestStreams {
         return try write(result.bytes, recipe.name, pictures: recipe.pictures, size: recipe.size)
     }
 
-    /// The stream without its first IDR picture, without one P picture, and with a broken slice header.
+    /// The stream without its first IDR picture, without one P picture, and with a broken slice.
     private static func damagedCopies(of stream: TestStream) throws -> [TestStream] {
         let bytes = try stream.bytes()
         let starts = bytes.indices.dropLast(4).filter { Array(bytes[$0..<$0 + 3]) == [0, 0, 1] }
@@ -111,8 +111,9 @@ public enum TestStreams {
         let (idrs, others) = (units(5), units(1))
         guard idrs.count > 1, others.count > 30 else { throw StreamError(what: "too few pictures") }
         var broken = bytes
-        // Behind start code and NAL unit header: macroblock 31, a P slice, and a picture parameter set that is not there.
-        broken.replaceSubrange(others[10].lowerBound + 4..<others[10].lowerBound + 8, with: [0x04, 0x10, 0x01, 0x01])
+        // The last bit of the byte behind the NAL unit header is frame_num's first; then some of what is coded.
+        broken[others[10].lowerBound + 4] ^= 1
+        for index in others[10].dropFirst(12) where broken[index] > 3 { broken[index] = ~broken[index] | 4 }
         return [
             try write(bytes[..<idrs[0].lowerBound] + bytes[idrs[0].upperBound...], "lost-idr"),
             try write(bytes[..<others[30].lowerBound] + bytes[others[30].upperBound...], "lost-p"),
