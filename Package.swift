@@ -53,7 +53,10 @@ let package = Package(
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
             name: "ScreenRelayProving",
-            targets: ["BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport"]),
+            targets: [
+                "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
+            ]),
+        .library(name: "CSRTP", targets: ["CSRTP"]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
     ],
@@ -72,7 +75,6 @@ let package = Package(
         system(
             "CLibAV", pkgConfig: "libavformat", apt: ["libavformat-dev", "libavcodec-dev", "libavutil-dev"]),
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
-        system("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
         system("CQREncode", apt: ["libqrencode-dev"]),
 
@@ -125,7 +127,7 @@ let package = Package(
         pure("RTC", "RTP", ["MediaTypes", "ByteCoding"]),
         pure("RTC", "SDP", ["H264"]),
         pure("RTC", "CongestionControl", ["MediaTypes"]),
-        shell("RTC", "SecureTransport", ["COpenSSL", "CSRTP", "MediaTypes"]),
+        shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
         shell(
             "RTC", "WebRTC",
             [
@@ -182,6 +184,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CXCB", "MediaTypes", "Processes"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        // What SRTP is compared with. Nothing else uses it.
+        .systemLibrary(name: "CSRTP", path: "Tests/CSRTP", providers: [.apt(["libsrtp2-dev"])]),
         tests("MediaTypesTests", ["MediaTypes", "ByteCoding"]),
         tests("H264Tests", ["H264", "MediaTypes", "TestSupport"]),
         tests(
@@ -228,7 +232,7 @@ let package = Package(
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
         tests("SDPTests", ["SDP", "H264", "TestSupport"]),
         tests("CongestionControlTests", ["CongestionControl", "MediaTypes"]),
-        tests("SecureTransportTests", ["SecureTransport", "MediaTypes", "Processes", "TestSupport"]),
+        tests("SecureTransportTests", ["SecureTransport", "CSRTP", "MediaTypes", "Processes", "TestSupport"]),
         tests(
             "WebRTCTests",
             [

@@ -1,3 +1,5 @@
+internal import COpenSSL
+
 /// An SRTP protection profile that we offer in the `use_srtp` extension (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
 public enum SRTPProfile: String, CaseIterable, Sendable {
     /// AES-128 in Galois counter mode with a tag of 16 bytes. The cheaper one: 0.8 µs instead of 3.6 µs for 1200 bytes.
@@ -31,17 +33,43 @@ public enum SRTPProfile: String, CaseIterable, Sendable {
     }
 }
 
-/// One direction's master key and salt.
+/// One direction's master key and salt, which are wiped when nobody has them any more.
 public struct SRTPMasterKey: Hashable, Sendable {
-    /// 16 bytes.
-    public let key: [UInt8]
-    /// 12 bytes (GCM) or 14 bytes (counter mode).
-    public let salt: [UInt8]
+    private let secret: Secret
 
     /// A key that was agreed on elsewhere; `SRTPSession.init` checks the lengths.
     public init(key: [UInt8], salt: [UInt8]) {
-        self.key = key
-        self.salt = salt
+        secret = Secret(key: key, salt: salt)
+    }
+
+    /// 16 bytes.
+    public var key: [UInt8] { secret.key }
+    /// 12 bytes (GCM) or 14 bytes (counter mode).
+    public var salt: [UInt8] { secret.salt }
+
+    public static func == (left: SRTPMasterKey, right: SRTPMasterKey) -> Bool {
+        left.key == right.key && left.salt == right.salt
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(salt)
+    }
+
+    /// Nothing changes it until its end, when nobody else has it.
+    private final class Secret: @unchecked Sendable {
+        private(set) var key: [UInt8]
+        private(set) var salt: [UInt8]
+
+        init(key: [UInt8], salt: [UInt8]) {
+            self.key = key
+            self.salt = salt
+        }
+
+        deinit {
+            OPENSSL_cleanse(&key, key.count)
+            OPENSSL_cleanse(&salt, salt.count)
+        }
     }
 }
 

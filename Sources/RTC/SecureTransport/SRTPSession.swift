@@ -1,6 +1,4 @@
-internal import CSRTP
-
-/// SRTP and SRTCP for one peer in both directions (RFC 3711, RFC 7714), by libsrtp. Not thread-safe.
+/// SRTP and SRTCP for one peer in both directions (RFC 3711, RFC 7714). Not thread-safe.
 ///
 /// Packets are changed in place. The caller's buffer needs room for what protection adds (`rtpRoom`, `rtcpRoom`); with
 /// that capacity reserved, nothing is allocated for a packet.
@@ -16,81 +14,50 @@ public final class SRTPSession {
     /// The most bytes that `protectRTCP` adds: GCM's tag and the SRTCP index.
     public static let rtcpRoom = 20
 
-    /// Received packets that are this much older than the newest one are still told from repetitions.
-    private static let receiveWindow: UInt = 1_024
-    /// Sent packets that are this much older than the newest one can be sent again.
-    private static let sendWindow: UInt = 8_192
-    /// SSRCs that a peer may send under. libsrtp keeps a state for each until the session ends.
+    /// SSRCs that a peer may send under. Each has a state until the session ends.
     private static let sourceLimit = 64
     private static let longestPacket = 65_535
+    /// The bytes at the start of an RTCP packet that stay readable.
+    private static let clearControlCount = 8
+    /// Says in an SRTCP packet's trailer that the packet is enciphered.
+    private static let encryptionFlag: UInt32 = 1 << 31
 
-    private let outbound: OpaquePointer
-    private let inbound: OpaquePointer
-    private var sources: Set<UInt32> = []
-
-    /// libsrtp's own state, made once for the process.
-    private static let initialization: srtp_err_status_t = srtp_init()
+    private let outbound: PacketCipher
+    private let outboundControl: PacketCipher
+    private let inbound: PacketCipher
+    private let inboundControl: PacketCipher
+    private var sent: [SentSource] = []
+    private var received: [ReceivedSource] = []
 
     /// A session with the keys that a handshake agreed on.
     ///
-    /// - Throws: `srtpFailed` when the keys don't have the profile's lengths or libsrtp fails.
+    /// - Throws: `wrongKeyLength`, `opensslFailed`.
     public init(keys: SRTPKeys) throws(SecureTransportError) {
-        let status = Self.initialization
-        guard status == srtp_err_status_ok else { throw .srtpFailed(step: "start", status: status.rawValue) }
-        outbound = try Self.makeContext(
-            keys.local, profile: keys.profile, sources: ssrc_any_outbound, window: Self.sendWindow)
-        do throws(SecureTransportError) {
-            inbound = try Self.makeContext(
-                keys.remote, profile: keys.profile, sources: ssrc_any_inbound, window: Self.receiveWindow)
-        } catch {
-            srtp_dealloc(outbound)
-            throw error
-        }
+        outbound = try Self.makeCipher(keys.local, keys.profile, .rtp, .seal)
+        outboundControl = try Self.makeCipher(keys.local, keys.profile, .rtcp, .seal)
+        inbound = try Self.makeCipher(keys.remote, keys.profile, .rtp, .open)
+        inboundControl = try Self.makeCipher(keys.remote, keys.profile, .rtcp, .open)
     }
 
-    deinit {
-        srtp_dealloc(outbound)
-        srtp_dealloc(inbound)
-    }
-
-    private static func makeContext(
-        _ master: SRTPMasterKey, profile: SRTPProfile, sources: srtp_ssrc_type_t, window: UInt
-    ) throws(SecureTransportError) -> OpaquePointer {
-        guard master.key.count == profile.keyCount, master.salt.count == profile.saltCount else {
-            throw .srtpFailed(step: "use a key of this length", status: srtp_err_status_bad_param.rawValue)
-        }
-        var policy = srtp_policy_t()
-        switch profile {
-        case .aeadAES128GCM:
-            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
-            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
-        case .aes128CMHMACSHA1:
-            srtp_crypto_policy_set_rtp_default(&policy.rtp)
-            srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
-        }
-        policy.ssrc.type = sources
-        policy.window_size = window
-        policy.allow_repeat_tx = 1
-        var context: OpaquePointer?
-        var keyAndSalt = master.key + master.salt
-        let status = keyAndSalt.withUnsafeMutableBufferPointer { buffer in
-            policy.key = buffer.baseAddress
-            return srtp_create(&context, &policy)
-        }
-        guard status == srtp_err_status_ok, let context else {
-            throw .srtpFailed(step: "use the keys", status: status.rawValue)
-        }
-        return context
+    private static func makeCipher(
+        _ master: SRTPMasterKey, _ profile: SRTPProfile, _ use: SRTPKeyDerivation.Use,
+        _ direction: PacketCipher.Direction
+    ) throws(SecureTransportError) -> PacketCipher {
+        var keys = try SRTPKeyDerivation.sessionKeys(of: master, profile, for: use)
+        defer { keys.wipe() }
+        return try PacketCipher(keys, direction)
     }
 
     // MARK: Sending
 
     /// Turns an RTP packet into an SRTP packet.
     ///
-    /// - Throws: `malformedPacket`; `replayed` for a sequence number 8192 or more behind the newest sent. What `packet`
-    ///   then holds is of no use.
+    /// - Throws: `malformedPacket`; `replayed` for a sequence number 8192 or more behind the newest sent;
+    ///   `keyLifetimeReached`. What `packet` then holds is of no use.
     public func protect(_ packet: inout [UInt8]) throws(SecureTransportError) {
-        try transform(&packet, room: Self.rtpRoom) { srtp_protect(outbound, $0, $1) }
+        try transform(&packet, room: Self.rtpRoom) { (buffer, count) throws(SecureTransportError) in
+            try protect(buffer, count: count)
+        }
     }
 
     /// Turns an RTP packet of `count` bytes at the start of `buffer` into an SRTP packet and gives its length.
@@ -101,80 +68,119 @@ public final class SRTPSession {
     public func protect(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SecureTransportError) -> Int {
-        try transform(buffer, count: count, room: Self.rtpRoom) { srtp_protect(outbound, $0, $1) }
+        guard let start = buffer.baseAddress, count <= Self.longestPacket, buffer.count - count >= Self.rtpRoom,
+            let header = RTPHeader(at: UnsafeRawPointer(start), count: count)
+        else { throw .malformedPacket(length: count) }
+        let source = sentSource(header.ssrc)
+        let index = try sent[source].index(of: header.sequenceNumber)
+        return try outbound.seal(
+            PacketCipher.Packet(clear: header.count, count: count, ssrc: header.ssrc, index: index), at: start)
     }
 
     /// Turns an RTCP packet, which may be a compound one, into an SRTCP packet.
     ///
-    /// - Throws: `malformedPacket`, `srtpFailed`.
+    /// - Throws: `malformedPacket`, `keyLifetimeReached`.
     public func protectRTCP(_ packet: inout [UInt8]) throws(SecureTransportError) {
-        try transform(&packet, room: Self.rtcpRoom) { srtp_protect_rtcp(outbound, $0, $1) }
+        try transform(&packet, room: Self.rtcpRoom) { (buffer, count) throws(SecureTransportError) in
+            guard let start = buffer.baseAddress, count >= Self.clearControlCount, count <= Self.longestPacket else {
+                throw .malformedPacket(length: count)
+            }
+            let ssrc = UnsafeRawPointer(start).bigEndianUInt32(at: 4)
+            let source = sentSource(ssrc)
+            let index = try sent[source].nextControlIndex()
+            return try outboundControl.seal(
+                PacketCipher.Packet(
+                    clear: Self.clearControlCount, count: count, ssrc: ssrc, index: UInt64(index),
+                    trailer: Self.encryptionFlag | index),
+                at: start)
+        }
+    }
+
+    private func sentSource(_ ssrc: UInt32) -> Int {
+        if let known = sent.firstIndex(where: { $0.ssrc == ssrc }) { return known }
+        sent.append(SentSource(ssrc: ssrc))
+        return sent.count - 1
     }
 
     // MARK: Receiving
 
     /// Turns an SRTP packet into an RTP packet.
     ///
-    /// - Throws: `authenticationFailed`, `replayed`, `malformedPacket`, `tooManySources`. What `packet` then holds is of
-    ///   no use.
+    /// - Throws: `authenticationFailed`, `replayed`, `malformedPacket`, `tooManySources`, `keyLifetimeReached`. What
+    ///   `packet` then holds is of no use.
     public func unprotect(_ packet: inout [UInt8]) throws(SecureTransportError) {
-        let source = try admittedSource(of: packet, at: 8)
-        try transform(&packet, room: 0) { srtp_unprotect(inbound, $0, $1) }
-        sources.insert(source)
+        try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
+            let count = length - inbound.tagCount
+            guard let start = buffer.baseAddress, length <= Self.longestPacket,
+                let header = RTPHeader(at: UnsafeRawPointer(start), count: count)
+            else { throw .malformedPacket(length: length) }
+            let place = try place(of: header.ssrc)
+            var source = place < received.count ? received[place] : ReceivedSource(ssrc: header.ssrc)
+            let index = try source.index(of: header.sequenceNumber)
+            try inbound.open(
+                PacketCipher.Packet(clear: header.count, count: count, ssrc: header.ssrc, index: index), at: start)
+            source.packets.note(index)
+            keep(source, at: place)
+            return count
+        }
     }
 
     /// Turns an SRTCP packet into an RTCP packet.
     ///
+    /// A packet that says of itself that it is authenticated and not enciphered is accepted (RFC 3711 section 3.4).
+    ///
     /// - Throws: as `unprotect`.
     public func unprotectRTCP(_ packet: inout [UInt8]) throws(SecureTransportError) {
-        let source = try admittedSource(of: packet, at: 4)
-        try transform(&packet, room: 0) { srtp_unprotect_rtcp(inbound, $0, $1) }
-        sources.insert(source)
-    }
-
-    /// The SSRC at `offset`, if it is a known one or there may be one more.
-    private func admittedSource(of packet: [UInt8], at offset: Int) throws(SecureTransportError) -> UInt32 {
-        guard packet.count >= offset + 4 else { throw .malformedPacket(length: packet.count) }
-        let source = packet[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
-        guard sources.count < Self.sourceLimit || sources.contains(source) else {
-            throw .tooManySources(limit: Self.sourceLimit)
+        try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
+            let count = length - inboundControl.tagCount - PacketCipher.trailerCount
+            guard let start = buffer.baseAddress, count >= Self.clearControlCount, length <= Self.longestPacket else {
+                throw .malformedPacket(length: length)
+            }
+            let ssrc = UnsafeRawPointer(start).bigEndianUInt32(at: 4)
+            let place = try place(of: ssrc)
+            var source = place < received.count ? received[place] : ReceivedSource(ssrc: ssrc)
+            let trailer = inboundControl.trailer(ofPacketWith: count, at: start)
+            let index = UInt64(trailer & ~Self.encryptionFlag)
+            guard source.controlPackets.admits(index) else { throw .replayed }
+            let isEnciphered = trailer & Self.encryptionFlag != 0
+            try inboundControl.open(
+                PacketCipher.Packet(
+                    clear: isEnciphered ? Self.clearControlCount : count, count: count, ssrc: ssrc, index: index,
+                    trailer: trailer),
+                at: start)
+            source.controlPackets.note(index)
+            keep(source, at: place)
+            return count
         }
-        return source
     }
 
-    // MARK: Calling libsrtp
+    /// Where an SSRC's state is, or where it comes to be if a packet of the SSRC proves authentic.
+    private func place(of ssrc: UInt32) throws(SecureTransportError) -> Int {
+        if let known = received.firstIndex(where: { $0.ssrc == ssrc }) { return known }
+        guard received.count < Self.sourceLimit else { throw .tooManySources(limit: Self.sourceLimit) }
+        return received.count
+    }
 
-    private typealias Operation = (UnsafeMutableRawPointer, UnsafeMutablePointer<Int32>) -> srtp_err_status_t
+    private func keep(_ source: ReceivedSource, at place: Int) {
+        if place < received.count {
+            received[place] = source
+        } else {
+            received.append(source)
+        }
+    }
 
-    private func transform(_ packet: inout [UInt8], room: Int, _ operation: Operation) throws(SecureTransportError) {
+    // MARK: Arrays
+
+    /// Gives `operation` the packet's memory with `room` bytes behind it, and cuts it to the length that comes back.
+    private func transform(
+        _ packet: inout [UInt8], room: Int,
+        _ operation: (UnsafeMutableRawBufferPointer, Int) throws(SecureTransportError) -> Int
+    ) throws(SecureTransportError) {
         let count = packet.count
         packet.append(contentsOf: repeatElement(0, count: room))
-        // `withUnsafeMutableBytes` does not take a closure with typed throws.
-        let result = packet.withUnsafeMutableBytes { buffer in
-            Result { () throws(SecureTransportError) in
-                try transform(buffer, count: count, room: room, operation)
-            }
+        let written = try packet.withUnsafeMutableBufferPointer { (buffer) throws(SecureTransportError) in
+            try operation(UnsafeMutableRawBufferPointer(buffer), count)
         }
-        let written = try result.get()
         packet.removeLast(packet.count - written)
-    }
-
-    private func transform(
-        _ buffer: UnsafeMutableRawBufferPointer, count: Int, room: Int, _ operation: Operation
-    ) throws(SecureTransportError) -> Int {
-        // libsrtp looks at the fixed header before it looks at the length: 12 bytes for RTP, 8 for RTCP.
-        let shortest = room == Self.rtcpRoom ? 8 : 12
-        guard let start = buffer.baseAddress, count >= shortest, count <= Self.longestPacket,
-            buffer.count - count >= room
-        else { throw .malformedPacket(length: count) }
-        var length = Int32(count)
-        let status = operation(start, &length)
-        switch status {
-        case srtp_err_status_ok where length >= 0 && length <= buffer.count: return Int(length)
-        case srtp_err_status_auth_fail: throw .authenticationFailed
-        case srtp_err_status_replay_fail, srtp_err_status_replay_old, srtp_err_status_pkt_idx_old: throw .replayed
-        case srtp_err_status_bad_param, srtp_err_status_parse_err: throw .malformedPacket(length: count)
-        default: throw .srtpFailed(step: "handle a packet", status: status.rawValue)
-        }
     }
 }

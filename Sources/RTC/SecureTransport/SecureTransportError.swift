@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// What can go wrong between plain packets and the wire.
 public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// OpenSSL could not make our key or certificate, or a context or a session with it.
+    /// OpenSSL could not make our key or certificate, or a context or a session with it, or could not handle a packet.
     case opensslFailed(step: String, reason: String)
     /// An `a=fingerprint` names a hash function that is not one of sha-256, sha-384 and sha-512.
     case unknownFingerprintAlgorithm(String)
@@ -22,14 +22,16 @@ public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConver
     case noSRTPProfile
     /// A connection that stood was ended by an error or by an alert of the peer's.
     case connectionFailed(reason: String)
-    /// libsrtp could not be started or refused the keys.
-    case srtpFailed(step: String, status: UInt32)
+    /// An SRTP master key or its salt does not have as many bytes as the profile wants.
+    case wrongKeyLength(key: Int, salt: Int)
     /// A packet to protect or unprotect is not an RTP or RTCP packet of a length that can be handled.
     case malformedPacket(length: Int)
     /// A packet's authentication tag is not right: changed on its way, or made with another key.
     case authenticationFailed
     /// A packet was received before, or is so old that nobody can tell; or was to be sent that is so old.
     case replayed
+    /// The session's SRTP keys have protected as many packets as they may (RFC 3711 section 9.2).
+    case keyLifetimeReached
     /// The peer sends under more SSRCs than any does that means well.
     case tooManySources(limit: Int)
 
@@ -55,14 +57,16 @@ public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConver
             "the peer supports neither SRTP_AEAD_AES_128_GCM nor SRTP_AES128_CM_HMAC_SHA1_80"
         case .connectionFailed(let reason):
             "the DTLS connection failed: \(reason)"
-        case .srtpFailed(let step, let status):
-            "libsrtp could not \(step) (status \(status))"
+        case .wrongKeyLength(let key, let salt):
+            "an SRTP master key of \(key) bytes with a salt of \(salt) does not fit the profile"
         case .malformedPacket(let length):
             "\(length) bytes are not an RTP or RTCP packet that can be protected or unprotected"
         case .authenticationFailed:
             "the packet's authentication tag is wrong"
         case .replayed:
             "the packet was received before, or is too old to tell"
+        case .keyLifetimeReached:
+            "the SRTP keys have protected as many packets as they may"
         case .tooManySources(let limit):
             "the peer sends under more than \(limit) SSRCs"
         }

@@ -1,6 +1,8 @@
 #pragma once
 #include <openssl/ssl.h>
 #include <openssl/evp.h>
+#include <openssl/core_names.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/srtp.h>
 #include <openssl/x509.h>
@@ -47,5 +49,26 @@ static inline char *shim_X509_dns_name(X509 *certificate, int index) {
     }
     GENERAL_NAMES_free(names);
     return found;
+}
+// The tag of an AEAD cipher's packet. EVP_CIPHER_CTX_ctrl does the same and takes longer.
+static inline int shim_EVP_CIPHER_CTX_get_tag(EVP_CIPHER_CTX *context, void *tag, size_t count) {
+    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, count), OSSL_PARAM_construct_end()};
+    return EVP_CIPHER_CTX_get_params(context, parameters);
+}
+static inline int shim_EVP_CIPHER_CTX_set_tag(EVP_CIPHER_CTX *context, void *tag, size_t count) {
+    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, count), OSSL_PARAM_construct_end()};
+    return EVP_CIPHER_CTX_set_params(context, parameters);
+}
+// HMAC-SHA1 with a key that it keeps; NULL where that fails.
+static inline EVP_MAC_CTX *shim_EVP_MAC_new_HMAC_SHA1(const unsigned char *key, size_t count) {
+    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA1", 0), OSSL_PARAM_construct_end()};
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
+    EVP_MAC_free(mac);
+    if (context && !EVP_MAC_init(context, key, count, parameters)) {
+        EVP_MAC_CTX_free(context);
+        context = NULL;
+    }
+    return context;
 }
 static const int shim_MBSTRING_ASC = MBSTRING_ASC;

@@ -1,0 +1,53 @@
+/// What is known of an SSRC that we send under.
+struct SentSource {
+    /// Sent packets that are this much older than the newest one can't be sent again.
+    static let window: UInt64 = 8_192
+    /// The first SRTCP index that does not exist: one key protects no more packets (RFC 3711 section 9.2).
+    static let controlIndexLimit: UInt32 = 1 << 31
+
+    let ssrc: UInt32
+    /// The highest index of an RTP packet.
+    var newest: UInt64?
+    /// The index of the latest RTCP packet. The first one has 1, as with libsrtp.
+    var controlIndex: UInt32 = 0
+
+    /// The index of an RTP packet that is to be sent, perhaps not for the first time.
+    ///
+    /// - Throws: `replayed`, `keyLifetimeReached`.
+    mutating func index(of sequenceNumber: UInt16) throws(SecureTransportError) -> UInt64 {
+        let index = PacketIndex.estimate(sequenceNumber, newest: newest)
+        guard index < PacketIndex.limit else { throw .keyLifetimeReached }
+        if let newest, index <= newest {
+            guard newest - index < Self.window else { throw .replayed }
+        } else {
+            newest = index
+        }
+        return index
+    }
+
+    /// The index of one more RTCP packet.
+    ///
+    /// - Throws: `keyLifetimeReached`.
+    mutating func nextControlIndex() throws(SecureTransportError) -> UInt32 {
+        guard controlIndex + 1 < Self.controlIndexLimit else { throw .keyLifetimeReached }
+        controlIndex += 1
+        return controlIndex
+    }
+}
+
+/// What is known of an SSRC that the peer sends under.
+struct ReceivedSource {
+    let ssrc: UInt32
+    var packets = ReplayWindow()
+    var controlPackets = ReplayWindow()
+
+    /// The index that a received RTP packet most likely has.
+    ///
+    /// - Throws: `replayed`, `keyLifetimeReached`.
+    func index(of sequenceNumber: UInt16) throws(SecureTransportError) -> UInt64 {
+        let index = PacketIndex.estimate(sequenceNumber, newest: packets.newest)
+        guard index < PacketIndex.limit else { throw .keyLifetimeReached }
+        guard packets.admits(index) else { throw .replayed }
+        return index
+    }
+}
