@@ -64,18 +64,24 @@ final class DecodeTap: Sendable {
 
     /// Starts the thread.
     ///
+    /// - Throws: where the system has none left: nobody would answer a snapshot, and a source without IDRs would wait for a tap that takes
+    ///   nothing.
     /// - Parameters:
     ///   - onFailure: a picture could not be decoded.
     ///   - onPicture: the host's own encoder made a picture of a delivery's epoch and number; the answer is whether it
     ///     carries the track now.
+    ///   - startThread: makes the thread.
     func connect(
         onFailure: @escaping @Sendable () -> Void,
-        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool
-    ) {
+        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool,
+        startThread: (_ name: String, _ body: @escaping @Sendable () -> Void) -> NamedThread? = {
+            NamedThread($0, body: $1)
+        }
+    ) throws(IngestError) {
         let wake = self.wake
         let log = self.log
         // The thread holds the inbox's owner only while it looks, so that letting go of the tap ends it.
-        let started = NamedThread("decode-tap") { [weak self] in
+        let started = startThread("decode-tap") { [weak self] in
             let work = TapWork(log: log, onFailure: onFailure, onPicture: onPicture)
             while true {
                 guard let taken = self?.takeInbox() else {
@@ -91,14 +97,18 @@ final class DecodeTap: Sendable {
                 wake.wait(until: min(work.nextDeadline, self?.inbox.withLock { $0.makeIDRAt } ?? .distantFuture))
             }
         }
+        guard let started else {
+            stop()
+            throw .system("no thread left for the decode tap")
+        }
         thread.withLock { $0 = started }
-        if started == nil { log.error("no thread left for the decode tap: pictures go out unchecked") }
     }
 
-    /// Ends the thread; who waits for a snapshot gets none.
+    /// Ends the thread; who waits for a snapshot gets none, and no source waits for room any more.
     func stop() {
         inbox.withLock { $0.isStopped = true }
         wake.signal()
+        room.signal()
     }
 
     /// Waits, 5 s at most, until there is room for `unit` of a source that makes no IDRs; never for one that does.

@@ -65,7 +65,7 @@ public final class TrackIngest: TrackSource {
         way = Mutex(TrackWay())
         attachment = Mutex(Attachment())
         tap = try DecodeTap(log: log)
-        tap.connect(
+        try tap.connect(
             onFailure: { [weak self] in self?.decodingFailed() },
             onPicture: { [weak self] unit, epoch, number in
                 self?.carryOn(with: unit, epoch: epoch, number: number) ?? false
