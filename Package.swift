@@ -85,7 +85,7 @@ let package = Package(
 
         // Codecs: one wrapper a library.
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
-        shell("Codecs", "VideoDecoding", ["CLibAV", "MediaTypes"]),
+        shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),

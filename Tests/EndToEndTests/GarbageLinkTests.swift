@@ -142,6 +142,53 @@ extension EndToEnd {
                 try eventually("a picture") { try? LinkSnapshot(of: link).picture.width } == 320)
         }
 
+        @Test("that asks the decoder for gigabytes in 170 kB is refused by name, and costs the host 16 MiB at most")
+        func decoderMemory() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
+            _ = try host.printedLink()
+            let sender = try RawSocket.connected(toPath: path)
+            try sender.send(Self.hello)
+            try host.waitForLog("link: capture broken")
+            func send(_ units: [[UInt8]]) throws {
+                for (index, unit) in units.enumerated() {
+                    let header = try Self.encoder.nalUnitHeader(
+                        payloadCount: 4 + unit.count, captureTime: now(), endsAccessUnit: index == units.count - 1)
+                    try sender.send(header + [0, 0, 0, 1] + unit)
+                }
+            }
+            // What the decoder needs for any stream.
+            var small = SkippedPictures(columns: 20, rows: 15, references: 1)
+            try send([small.sequenceParameterSet(), small.pictureParameterSet(), small.idrSlice()])
+            let before = try ProcessFigures(host.child.processID)
+
+            var bomb = SkippedPictures(columns: 512, rows: 270, references: 16)
+            var sent = 0
+            for round in 0..<17 {
+                let units =
+                    round == 0
+                    ? [bomb.sequenceParameterSet(), bomb.pictureParameterSet(), bomb.idrSlice()] : [bomb.skippedSlice()]
+                sent += units.reduce(0) { $0 + $1.count }
+                try send(units)
+            }
+            #expect(sent < 170_000)
+            try host.waitForLog(
+                "17 pictures of 8192x4320, which the stream has its decoder keep, take 860 MiB; the limit is 320")
+            // The next stream is decoded, and all before it was.
+            try send([small.sequenceParameterSet(), small.pictureParameterSet(), small.idrSlice()])
+            let process = host.child.processID
+            var ticks = try processorTicks(of: process)
+            try eventually("a host that rests") { () throws -> Void? in
+                _ = try? eventually("some time", within: .milliseconds(300), holds: { false })
+                let now = try processorTicks(of: process)
+                defer { ticks = now }
+                return now - ticks < 3 ? () : nil
+            }
+            let after = try ProcessFigures(process)
+            #expect(after.peak - before.peak <= 16 << 10, "\(before), then \(after)")
+        }
+
         private static let encoder = MessageEncoder(epoch: 7)
         private static let hello = encoder.encode(
             .hello(Hello(role: .capture, name: "broken", processID: 1, canMakeIDR: true)))

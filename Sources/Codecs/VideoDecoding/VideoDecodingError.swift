@@ -10,6 +10,10 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
     case damaged(reason: String)
     /// The picture decodes, but its samples are not 8-bit 4:2:0 or 4:4:4; `format` is FFmpeg's name for them.
     case unsupportedFormat(format: String, size: PictureSize)
+    /// The stream's pictures, so many of which are kept at once, would take more than `H264Decoder.pictureBufferLimit`; nothing of it was decoded.
+    case tooLarge(size: PictureSize, pictures: Int, bytes: Int)
+    /// More pictures of the stream are kept at once than its SPS tells of.
+    case tooManyPictures
     /// The system has no memory left for the picture or the packet.
     case outOfMemory
 
@@ -17,7 +21,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
     public var wantsIDR: Bool {
         switch self {
         case .damaged, .unusableAccessUnit: true
-        case .decoderUnavailable, .unsupportedFormat, .outOfMemory: false
+        case .decoderUnavailable, .unsupportedFormat, .tooLarge, .tooManyPictures, .outOfMemory: false
         }
     }
 
@@ -29,6 +33,10 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
         case .damaged(let reason): "the picture is damaged: \(reason)"
         case .unsupportedFormat(let format, let size):
             "a \(size) picture of the format \(format); only 8-bit 4:2:0 and 4:4:4 (yuv420p, yuvj420p, yuv444p, yuvj444p) can be used"
+        case .tooLarge(let size, let pictures, let bytes):
+            "\(pictures) pictures of \(size), which the stream has its decoder keep, take \(bytes >> 20) MiB; the limit is \(H264Decoder.pictureBufferLimit >> 20)"
+        case .tooManyPictures:
+            "the stream has its decoder keep more pictures than \(H264Decoder.pictureMemoryLimit >> 20) MiB hold"
         case .outOfMemory: "no memory left for a picture"
         }
     }
