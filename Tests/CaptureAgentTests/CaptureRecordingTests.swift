@@ -42,6 +42,43 @@ struct CaptureRecordingTests {
             units.map { Array($0.payload) } == sent.map { if case .nalUnit(let bytes) = $0.body { bytes } else { [] } })
     }
 
+    @Test("while pictures change, an IDR picture comes when the last is old; a screen that stands still gets none")
+    func keyFrames() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let folder = try TemporaryFolder()
+        let period = Interval.milliseconds(300)
+        let (capture, host) = try RunningCapture.pair(display: screen.name, keyFramePeriod: period) {
+            $0.recording = folder.file("capture.srr")
+            $0.keepAlive = .milliseconds(50)
+        }
+        try host.sendHello()
+        func idrs() -> Int { host.units.count { $0.accessUnit.isIDR } }
+        var tick = 0
+        try eventually("four IDR pictures of a moving screen") {
+            tick += 1
+            try window.show(tick: tick)
+            try host.wait(for: "tick \(tick)") { host.counter == tick }
+            return idrs() >= 4
+        }
+        // What the last change asked for comes with the next picture.
+        func stills() -> Int { host.units.reversed().prefix { $0.notice?.damage.isEmpty == true }.count }
+        try host.wait(for: "pictures that show no change") { stills() >= 2 }
+        let before = idrs()
+        // As many as come in several periods.
+        try host.wait(for: "more of them") { stills() >= 30 }
+        #expect(idrs() == before)
+        capture.stop()
+        try eventually("capture's own end", holds: { capture.end != nil })
+        let file = try RecordedFile(path: folder.file("capture.srr"))
+        var keyFrames = 0
+        while let item = try file.next() {
+            guard case .message(let message, .toHost) = item.content else { continue }
+            if message.nalUnit?.first.map({ $0 & 31 }) == 5 { keyFrames += 1 }
+        }
+        #expect(keyFrames >= 4)
+    }
+
     @Test("behind a gap in the recording an IDR picture is made, which the recording goes on with")
     func gap() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))

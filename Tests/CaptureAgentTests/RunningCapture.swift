@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import LinkTransport
+import MediaTypes
 import RecordingFiles
 import Synchronization
 
@@ -12,19 +13,25 @@ final class RunningCapture: Sendable {
     private let log = Mutex<[String]>([])
     private let result = Mutex<Result<CaptureEnd, CaptureError>?>(nil)
 
-    /// `recordingLimit`: how many bytes of a recording may wait; it is then of a file that is there already.
-    init(_ configuration: CaptureConfiguration, recordingLimit: Int? = nil) throws {
+    /// Opens the recording that the configuration names.
+    typealias RecorderMaker =
+        @Sendable (
+            _ path: String, _ log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        ) throws(RecordingFileError) -> CaptureRecorder
+
+    /// `makeRecorder`: opens the recording in another way than capture does.
+    init(_ configuration: CaptureConfiguration, makeRecorder: RecorderMaker? = nil) throws {
         // The X library writes to sockets that may be gone.
         signal(SIGPIPE, SIG_IGN)
         stopDescriptor = eventfd(0, Int32(EFD_CLOEXEC))
-        let box = Box(capture: self, configuration: configuration, recordingLimit: recordingLimit)
+        let box = Box(capture: self, configuration: configuration, makeRecorder: makeRecorder)
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
             { context in
                 guard let context else { return nil }
                 let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
-                box.capture.run(box.configuration, box.recordingLimit)
+                box.capture.run(box.configuration, box.makeRecorder)
                 return nil
             }, Unmanaged.passRetained(box).toOpaque())
         if code != 0 { throw CaptureError.system(call: "pthread_create", code: code) }
@@ -41,16 +48,15 @@ final class RunningCapture: Sendable {
         eventfd_write(stopDescriptor, 1)
     }
 
-    private func run(_ configuration: CaptureConfiguration, _ recordingLimit: Int?) {
+    private func run(_ configuration: CaptureConfiguration, _ makeRecorder: RecorderMaker?) {
         let signals = AgentSignals(stopDescriptor: stopDescriptor)
         let log: @Sendable (CaptureLogLevel, String) -> Void = { _, line in self.log.withLock { $0.append(line) } }
         let end = Result { () throws(CaptureError) in
-            guard let recordingLimit else {
+            guard let makeRecorder else {
                 return try CaptureAgent(configuration, signals: signals, log: log).run()
             }
             return try CaptureAgent(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
-                let file = try RecordingFile(creating: path, overwriting: true)
-                return try CaptureRecorder(file, limit: recordingLimit, log: log)
+                try makeRecorder(path, log)
             }.run()
         }
         result.withLock { $0 = end }
@@ -59,11 +65,11 @@ final class RunningCapture: Sendable {
     private final class Box {
         let capture: RunningCapture
         let configuration: CaptureConfiguration
-        let recordingLimit: Int?
-        init(capture: RunningCapture, configuration: CaptureConfiguration, recordingLimit: Int?) {
+        let makeRecorder: RecorderMaker?
+        init(capture: RunningCapture, configuration: CaptureConfiguration, makeRecorder: RecorderMaker?) {
             self.capture = capture
             self.configuration = configuration
-            self.recordingLimit = recordingLimit
+            self.makeRecorder = makeRecorder
         }
     }
 }
@@ -71,9 +77,12 @@ final class RunningCapture: Sendable {
 extension RunningCapture {
     /// A capture over a pair of sockets, and the host at its other end.
     ///
-    /// `sendBuffer` bounds what the kernel takes for a host that doesn't read.
+    /// - Parameters:
+    ///   - sendBuffer: bounds what the kernel takes for a host that doesn't read.
+    ///   - recordingLimit: how many bytes of a recording may wait; it is then of a file that is there already.
+    ///   - keyFramePeriod: when a recording of changing pictures wants an IDR picture.
     static func pair(
-        display: String, sendBuffer: Int32? = nil, recordingLimit: Int? = nil,
+        display: String, sendBuffer: Int32? = nil, recordingLimit: Int? = nil, keyFramePeriod: Interval? = nil,
         _ change: (inout CaptureConfiguration) -> Void = { _ in }
     ) throws -> (capture: RunningCapture, host: ReceivingHost) {
         let pair = try LinkSocketPair()
@@ -84,6 +93,17 @@ extension RunningCapture {
         }
         var configuration = CaptureConfiguration(link: .descriptor(descriptor), display: display)
         change(&configuration)
-        return (try RunningCapture(configuration, recordingLimit: recordingLimit), try ReceivingHost(pair.connection))
+        var makeRecorder: RecorderMaker?
+        if let recordingLimit {
+            makeRecorder = { (path, log) throws(RecordingFileError) in
+                let file = try RecordingFile(creating: path, overwriting: true)
+                return try CaptureRecorder(file, limit: recordingLimit, log: log)
+            }
+        } else if let keyFramePeriod {
+            makeRecorder = { (path, log) throws(RecordingFileError) in
+                try CaptureRecorder(try RecordingFile(creating: path), keyFramePeriod: keyFramePeriod, log: log)
+            }
+        }
+        return (try RunningCapture(configuration, makeRecorder: makeRecorder), try ReceivingHost(pair.connection))
     }
 }

@@ -20,14 +20,16 @@ struct RecordingTests {
         let ingest: TrackIngest
         let server: LinkServer
 
-        init(limit: Int = 16 << 20) throws {
+        init(limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period) throws {
             folder = try TemporaryFolder()
             path = folder.file("s.sock")
             file = folder.file("link.srr")
             ingest = try TrackIngest(hub: hub, log: .silent)
             server = try LinkServer(
                 at: .unix(path: path), ingest: ingest, name: "test host",
-                recorder: LinkRecorder(path: file, limit: limit, log: .silent), log: .silent)
+                recorder: LinkRecorder(
+                    try RecordingFile(creating: file), limit: limit, keyFramePeriod: keyFramePeriod, log: .silent),
+                log: .silent)
         }
 
         deinit { server.stop() }
@@ -102,6 +104,53 @@ struct RecordingTests {
         host.hub.changeViewers(by: -1)
         host.ingest.setRecorded(false)
         try capture.wait(for: "a pause") { $0.contains(.pause) }
+    }
+
+    /// A capture of `host` that has sent an IDR picture and, behind it, one that shows a change of so many pixels a side.
+    private func capture(of host: Host, change: Int, canMakeIDR: Bool = true) throws -> TestCapture {
+        let capture = try TestCapture(path: host.path)
+        try capture.greet(canMakeIDR: canMakeIDR)
+        let pictures = try PlainPictures()
+        for (number, side) in [64, change].enumerated() {
+            let damage = PixelRectangle(x: 0, y: 0, width: side, height: side)
+            try capture.send(.picture(PictureNotice(sequenceNumber: UInt64(number), damage: damage)))
+            try capture.send(try pictures.next(shade: UInt8(50 + number), isIDR: number == 0))
+        }
+        try eventually("the pictures", holds: { host.hub.publishedUnits == 2 })
+        return capture
+    }
+
+    @Test("while pictures change that are recorded, their source is asked for an IDR picture when the last is old")
+    func keyFrames() throws {
+        let host = try Host(keyFramePeriod: .zero)
+        let capture = try capture(of: host, change: 16)
+        try capture.wait(for: "the request") { $0.contains(.requestIDR) }
+    }
+
+    @Test("not for a screen that stands still, nor before the last is old, nor of a source that makes none")
+    func noKeyFrames() throws {
+        for (period, change, canMakeIDR) in [(Interval.zero, 0, true), (.seconds(3600), 16, true), (.zero, 16, false)] {
+            let host = try Host(keyFramePeriod: period)
+            let capture = try capture(of: host, change: change, canMakeIDR: canMakeIDR)
+            host.ingest.setRecorded(false)
+            // Said behind all that it was to be asked before.
+            try capture.wait(for: "a pause") { $0.contains(.pause) }
+            #expect(!capture.received.contains(.requestIDR), "\(period), \(change), \(canMakeIDR)")
+        }
+    }
+
+    @Test("a publisher's pictures count as changes, and its recording wants an IDR picture when the last is old")
+    func publicationKeyFrames() throws {
+        let folder = try TemporaryFolder()
+        let recorder = try LinkRecorder(path: folder.file("p.srr"), log: .silent)
+        let start = now()
+        var recording = PublicationRecording(recorder, epoch: 7, at: start)
+        let pictures = try PlainPictures()
+        let wishes = try [0, 9, 10].map { seconds in
+            recording.record(try pictures.next(shade: 10, isIDR: seconds == 0), at: start + .seconds(seconds))
+        }
+        #expect(wishes == [false, false, true])
+        recorder.close()
     }
 
     @Test("a token is not recorded")

@@ -166,6 +166,20 @@ struct RecordingFilesTests {
         }
     }
 
+    @Test("a symbolic link where a recording is to be made is not followed, wherever it leads")
+    func symbolicLink() throws {
+        let there = try folder.write("there", [1, 2, 3])
+        chmod(there, 0o644)
+        for target in [there, folder.file("nothing"), "/dev/null"] {
+            let path = folder.file("link")
+            #expect(symlink(target, path) == 0)
+            #expect(throws: RecordingFileError.exists(path: path)) { _ = try RecordingFile(creating: path) }
+            unlink(path)
+        }
+        #expect(try fileBytes(there) == [1, 2, 3])
+        #expect(access(folder.file("nothing"), F_OK) != 0)
+    }
+
     @Test(
         "on a full disk a recording ends with its last whole record",
         .enabled(if: SmallDisk.isAvailable, "only root may mount the small disk that this needs"))

@@ -202,6 +202,30 @@ struct RecordingQueueTests {
         #expect(reading.items.count == 11)
     }
 
+    @Test("a recording that reaches its size limit ends there in good order, says so once, and takes no more")
+    func sizeLimit() throws {
+        for limit in [3_000, 3_071, 3_072, 3_100, 1_000_000] {
+            let path = folder.file("limited \(limit)")
+            let events = Events()
+            let file = try RecordingFile(creating: path, sizeLimit: UInt64(limit))
+            let queue = try RecordingQueue(file) { events.add($0) }
+            queue.beginConnection(at: now())
+            // One that goes to the file in one piece with others, and one that goes there by itself.
+            for number in 0..<2_000 { queue.add(try picture(number, size: number == 500 ? 300_000 : 1_000), at: now()) }
+            #expect(!queue.close())
+            let failure = RecordingFileError.limitReached(path: path, limit: UInt64(limit))
+            #expect(queue.failure == failure)
+            #expect(events.all == [.stopped(failure)])
+            let bytes = try fileBytes(path)
+            #expect(bytes.count <= limit && bytes.count > limit - 302_000, "\(bytes.count)")
+            #expect(queue.counters.fileBytes == UInt64(bytes.count))
+            let reading = Reading(bytes)
+            #expect(reading.stream.hasEnd && reading.stream.fault == nil)
+            // The connection and the end are no messages.
+            #expect(reading.items.count == Int(queue.counters.messages) + 2)
+        }
+    }
+
     @Test("a new file that gets no message is gone in the end, so that the next recording can have its name")
     func nothing() throws {
         let path = folder.file("nothing")

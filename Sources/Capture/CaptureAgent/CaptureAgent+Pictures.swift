@@ -140,6 +140,8 @@ extension CaptureAgent {
             picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,
             pictureParameterSet: pipeline.encoder.pictureParameterSet)
         sequenceNumber &+= 1
+        // With the next picture, on the beat: nobody waits for it.
+        if link.recordingWantsKeyFrame(behind: picture) { wantsIDR = true }
         if link.takeRecordingGap() { demandIDR() }
     }
 

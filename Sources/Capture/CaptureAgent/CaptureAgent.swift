@@ -56,7 +56,7 @@ public final class CaptureAgent {
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void
     ) throws(CaptureError) {
         try self.init(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
-            try CaptureRecorder(path: path, log: log)
+            try CaptureRecorder(path: path, sizeLimit: configuration.recordingLimit, log: log)
         }
     }
 

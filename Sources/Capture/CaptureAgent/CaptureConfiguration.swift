@@ -47,6 +47,8 @@ public struct CaptureConfiguration: Sendable {
 
     /// A file, which must not exist, for what is sent; nil: none. With one, capture runs without a host too.
     public var recording: String?
+    /// How many bytes that file may have at most; nil: as many as the disk takes.
+    public var recordingLimit: UInt64?
 
     /// Captures `display` for the host at `link`.
     public init(

@@ -3,10 +3,12 @@ import MediaTypes
 import Recording
 import RecordingFiles
 import Synchronization
+import X264Encoding
 
 /// Records what capture sends to a file, beside the host or without one.
 final class CaptureRecorder {
     private let queue: RecordingQueue
+    private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
 
     /// A truth that may be told on any thread.
@@ -14,18 +16,19 @@ final class CaptureRecorder {
         let value = Mutex(false)
     }
 
-    /// Creates the file, which must not exist.
+    /// Creates the file, which must not exist and gets no larger than `sizeLimit` bytes.
     convenience init(
-        path: String, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        path: String, sizeLimit: UInt64?, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
     ) throws(RecordingFileError) {
-        try self.init(try RecordingFile(creating: path), log: log)
+        try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
     }
 
     /// Records to a file that is there already. At most `limit` bytes wait to be written.
     init(
-        _ file: consuming RecordingFile, limit: Int = 16 << 20,
+        _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void
     ) throws(RecordingFileError) {
+        keyFrames = RecordedKeyFrames(period: keyFramePeriod)
         let hadGap = hadGap
         queue = try RecordingQueue(file, limit: limit) { event in
             switch event {
@@ -47,6 +50,12 @@ final class CaptureRecorder {
             defer { hadGap = false }
             return hadGap
         }
+    }
+
+    /// A picture was recorded; whether the recording needs an IDR picture now.
+    func wantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
+        keyFrames.recorded(
+            isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
     }
 
     /// Capture begins.

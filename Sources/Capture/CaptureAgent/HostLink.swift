@@ -91,6 +91,10 @@ final class HostLink {
     var isRecording: Bool { recorder?.isRecording ?? false }
     /// Whether the recording has left something out since the last call, and needs an IDR picture to go on with.
     func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
+    /// Whether the recording, in which `picture` is, needs an IDR picture among those that follow.
+    func recordingWantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
+        isRecording && recorder?.wantsKeyFrame(behind: picture) == true
+    }
     /// Whether the host understands more than NAL units.
     var takesMessages: Bool { hasHello && !isLegacy }
     /// When `connectIfDue` has something to do.

@@ -282,6 +282,7 @@ final class LinkPeer {
         if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
         for report in pointer.take(message) { ingest.report(report, from: source) }
         pictures.add(message, at: now)
+        if source.canMakeIDR, recording?.wantsKeyFrame(behind: message.body, at: now) == true { source.requestIDR() }
         deliver(now: now)
         return true
     }

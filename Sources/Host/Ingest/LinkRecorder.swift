@@ -1,6 +1,6 @@
 import CaptureLink
 public import MediaTypes
-import Recording
+public import Recording
 public import RecordingFiles
 import Synchronization
 public import Threading
@@ -13,6 +13,8 @@ public final class LinkRecorder: Sendable {
     /// Where it records to.
     public let path: String
     private let queue: RecordingQueue
+    /// How long pictures may change without an IDR picture before the source is asked for one.
+    let keyFramePeriod: Interval
     private let listeners: Listeners
 
     /// Who has to hear of the queue; set once the link's thread is there.
@@ -26,14 +28,21 @@ public final class LinkRecorder: Sendable {
         let value = Mutex(Value())
     }
 
-    /// Creates the file, which must not exist. At most `limit` bytes wait to be written.
-    public convenience init(path: String, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
-        try self.init(try RecordingFile(creating: path), limit: limit, log: log)
+    /// Creates the file, which must not exist. It gets no larger than `sizeLimit` bytes; at most `limit` bytes wait to be
+    /// written.
+    public convenience init(
+        path: String, sizeLimit: UInt64? = nil, limit: Int = 16 << 20, log: EventLog
+    ) throws(RecordingFileError) {
+        try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), limit: limit, log: log)
     }
 
     /// Records to a file that is there already. At most `limit` bytes wait to be written.
-    public init(_ file: consuming RecordingFile, limit: Int = 16 << 20, log: EventLog) throws(RecordingFileError) {
+    public init(
+        _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
+        log: EventLog
+    ) throws(RecordingFileError) {
         path = file.path
+        self.keyFramePeriod = keyFramePeriod
         let listeners = Listeners()
         self.listeners = listeners
         queue = try RecordingQueue(file, limit: limit) { event in
@@ -46,7 +55,8 @@ public final class LinkRecorder: Sendable {
                 )
                 listeners.value.withLock { $0.onGap }()
             case .stopped(let error):
-                log.error("--record: \(error); recording has stopped, everything else goes on")
+                let line = "--record: \(error); recording has stopped, everything else goes on"
+                if case .limitReached = error { log.warning(line) } else { log.error(line) }
                 listeners.value.withLock { $0.onStop }()
             }
         }

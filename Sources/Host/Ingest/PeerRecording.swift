@@ -14,9 +14,11 @@ final class PeerRecording {
     private var isBegun = false
     /// Whether the peer waits for the file: it is a replay, of which nothing may be lost.
     var isLossless = false
+    private var keyFrames: RecordedKeyFrames
 
     init(_ recorder: LinkRecorder) {
         self.recorder = recorder
+        keyFrames = RecordedKeyFrames(period: recorder.keyFramePeriod)
     }
 
     /// Whether the peer must not be read now.
@@ -45,6 +47,11 @@ final class PeerRecording {
             }
         }
         if splitter?.fault != nil { splitter = nil }
+    }
+
+    /// A message came from a source that makes IDR pictures when asked; whether the recording needs one now.
+    func wantsKeyFrame(behind message: LinkMessage, at time: MonotonicTime) -> Bool {
+        isBegun && keyFrames.recorded(message, at: time) && recorder.isRecording
     }
 
     /// Records what the host has said.

@@ -9,18 +9,23 @@ public struct PublicationRecording {
     private let recorder: LinkRecorder
     private let encoder: MessageEncoder
     private var count: UInt64 = 0
+    private var keyFrames: RecordedKeyFrames
 
     /// A connection of `recorder` that begins at `time`; `epoch` is random and not zero.
     public init(_ recorder: LinkRecorder, epoch: UInt64, at time: MonotonicTime) {
         self.recorder = recorder
+        keyFrames = RecordedKeyFrames(period: recorder.keyFramePeriod)
         encoder = MessageEncoder(epoch: epoch)
         recorder.beginConnection(at: time)
         let hello = Hello(role: .capture, name: "publisher", processID: 0, canMakeIDR: false)
         add(encoder.encode(.hello(hello)), at: time)
     }
 
-    /// Records `unit`, which came at `time`.
-    public mutating func record(_ unit: AccessUnit, at time: MonotonicTime) {
+    /// Records `unit`, which came at `time`. A publisher doesn't say what has changed: each of its pictures counts as a change.
+    ///
+    /// - Returns: whether the recording needs an IDR picture now.
+    @discardableResult
+    public mutating func record(_ unit: AccessUnit, at time: MonotonicTime) -> Bool {
         // Behind a gap the recording goes on at a picture's notice.
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         let notice = PictureNotice(sequenceNumber: count, damage: nothing)
@@ -30,6 +35,7 @@ public struct PublicationRecording {
         for message in (try? encoder.headers(for: unit)) ?? [] {
             add(message.header + unit.bytes[message.payload], at: time)
         }
+        return keyFrames.recorded(isIDR: unit.isIDR, showsChange: true, at: time) && recorder.isRecording
     }
 
     private func add(_ bytes: [UInt8], at time: MonotonicTime) {

@@ -71,10 +71,12 @@ public final class HostedTrack: Sendable {
     ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
     ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on. One that has got no
     ///     message is removed in the end.
-    public func openLink(at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil) throws(HostError)
-        -> LinkServer
-    {
-        let recorder = try recording.map { path throws(HostError) in try openRecording(path) }
+    ///   - recordingLimit: how many bytes that file may have at most; nil for any number. At the limit the recording ends in good
+    ///     order, as where the file can't grow.
+    public func openLink(
+        at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil, recordingLimit: UInt64? = nil
+    ) throws(HostError) -> LinkServer {
+        let recorder = try recording.map { path throws(HostError) in try openRecording(path, recordingLimit) }
         readers.recordings(recorder == nil ? 0 : 1)
         do throws(LinkTransportError) {
             let link = try LinkServer(
@@ -89,9 +91,9 @@ public final class HostedTrack: Sendable {
         }
     }
 
-    private func openRecording(_ path: String) throws(HostError) -> LinkRecorder {
+    private func openRecording(_ path: String, _ limit: UInt64?) throws(HostError) -> LinkRecorder {
         do throws(RecordingFileError) {
-            return try LinkRecorder(path: path, log: log)
+            return try LinkRecorder(path: path, sizeLimit: limit, log: log)
         } catch {
             throw .recording(error)
         }

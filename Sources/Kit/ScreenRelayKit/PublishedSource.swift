@@ -175,7 +175,8 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             for unit in units {
                 assemble(unit, by: &assembler)
                 while let assembled = assembler.next() {
-                    recording?.record(assembled.accessUnit, at: unit.arrival)
+                    let wantsIDR = recording?.record(assembled.accessUnit, at: unit.arrival) ?? false
+                    if wantsIDR, canMakeIDR { requestIDR() }
                     ingest.deliver(assembled.accessUnit, epoch: epoch, arrival: unit.arrival)
                 }
             }

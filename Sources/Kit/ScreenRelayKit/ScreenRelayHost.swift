@@ -85,11 +85,11 @@ public final class ScreenRelayHost: Sendable {
         publishing.connect(self)
     }
 
-    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:token:recording:)``.
-    public func openLink(at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil) throws(HostError)
-        -> LinkServer
-    {
-        try firstTrack.openLink(at: address, token: token, recording: recording)
+    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:token:recording:recordingLimit:)``.
+    public func openLink(
+        at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil, recordingLimit: UInt64? = nil
+    ) throws(HostError) -> LinkServer {
+        try firstTrack.openLink(at: address, token: token, recording: recording, recordingLimit: recordingLimit)
     }
 
     /// What the recording of the first track's link does, or has done once this has stopped; nil where there is none.

@@ -9,6 +9,8 @@ public import MediaTypes
 public struct RecordingWriter: Sendable {
     /// How many bytes stand in front of a message in its record.
     public static let recordHeaderCount = RecordHeader.count
+    /// How many bytes the content of a gap's record has.
+    public static let gapContentCount = 32
     /// What stands at the front of the file.
     public let header: RecordingHeader
 
@@ -35,7 +37,7 @@ public struct RecordingWriter: Sendable {
 
     /// Appends the record of messages that were left out, behind the last of those before.
     public func appendGap(_ gap: RecordingGap, at arrival: MonotonicTime, to writer: inout ByteWriter) {
-        var content = ByteWriter(capacity: 32)
+        var content = ByteWriter(capacity: Self.gapContentCount)
         content.uint64LittleEndian(gap.messages)
         content.uint64LittleEndian(gap.bytes)
         content.uint64LittleEndian(UInt64(clamping: gap.from.nanoseconds))

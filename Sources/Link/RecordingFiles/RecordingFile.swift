@@ -13,6 +13,8 @@ public struct RecordingFile: ~Copyable, Sendable {
     public let header: RecordingHeader
     /// How many bytes of whole records the file has, its header included.
     public private(set) var written: UInt64
+    /// How many bytes the file may have at most; nil where nobody has set a limit.
+    let sizeLimit: UInt64?
     private let descriptor: OpenDescriptor
     /// Whether there was none of that name before.
     private let isNew: Bool
@@ -22,8 +24,9 @@ public struct RecordingFile: ~Copyable, Sendable {
     /// - Parameters:
     ///   - overwriting: whether a file that is there may be lost; otherwise that is an error.
     ///   - header: what stands at its front; by default the time that it is now.
+    ///   - sizeLimit: how many bytes a ``RecordingQueue`` may make of it; nil for any number.
     public init(
-        creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil
+        creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, sizeLimit: UInt64? = nil
     ) throws(RecordingFileError) {
         let header = header ?? RecordingHeader(start: Self.now(), wallClock: Self.wallClock())
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
@@ -37,6 +40,7 @@ public struct RecordingFile: ~Copyable, Sendable {
         }
         descriptor = opened
         isNew = !overwriting
+        self.sizeLimit = sizeLimit
         self.path = path
         self.header = header
         written = UInt64(done)

@@ -16,6 +16,8 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     case diskFull(path: String, written: UInt64)
     /// The file has the largest size that the system or its limits allow.
     case tooLarge(path: String, written: UInt64)
+    /// The file is as large as its owner lets it become, and ends there in good order.
+    case limitReached(path: String, limit: UInt64)
     /// The disk did not take in time what waited at the recording's end: so many bytes of messages.
     case stalled(path: String, missing: UInt64)
     /// It is a pipe or the like, in which one can't go to a place.
@@ -51,7 +53,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .permissionDenied: .permission
         case .isFolder, .notSeekable: .usage
         case .unrecognized: .data
-        case .diskFull, .tooLarge, .interrupted, .stalled, .system: .system
+        case .diskFull, .tooLarge, .limitReached, .interrupted, .stalled, .system: .system
         }
     }
 
@@ -66,6 +68,8 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
             "the disk is full: '\(path)' ends after \(written) bytes, and is readable so far"
         case .tooLarge(let path, let written):
             "'\(path)' may not grow further: it ends after \(written) bytes, and is readable so far"
+        case .limitReached(let path, let limit):
+            "'\(path)' has reached its limit of \(limit) bytes"
         case .stalled(let path, let missing):
             "the disk does not take '\(path)': \(missing) bytes are missing at its end"
         case .notSeekable(let path): "\(Self.input(path)) is a pipe: it can only be read from its beginning"
@@ -88,6 +92,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .isFolder: "it is a folder"
         case .diskFull: "the disk is full"
         case .tooLarge: "it may not grow further"
+        case .limitReached: "it has reached its limit"
         case .stalled: "the disk does not take it"
         case .notSeekable: "it is a pipe"
         case .unrecognized(_, let reason): reason

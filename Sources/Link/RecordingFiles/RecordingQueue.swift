@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// `add` never waits for the disk. What a live link's queue has no room for is left out, whole access units at a time, and a
 /// record of the gap takes its place. A link that may lose nothing (a replay's) asks `hasRoom` before it reads on, and is
-/// woken by `.room`. When the file can't grow any more the queue stops, says so once, and ignores what follows. A kill
-/// leaves a file that is whole up to the last records that were written; nothing lies in a buffer for longer than the
-/// writing of what came before.
+/// woken by `.room`. When the file can't grow any more, or has reached its size limit, the queue stops, says so once, and
+/// ignores what follows. A kill leaves a file that is whole up to the last records that were written; nothing lies in a buffer
+/// for longer than the writing of what came before.
 ///
 /// A recording that has got no message is removed where it ends: it would only keep the next one from its name.
 ///
@@ -23,7 +23,7 @@ public final class RecordingQueue: Sendable {
         case room
         /// A gap has ended: the messages behind it can be decoded only from the next IDR picture on. Ask for one.
         case gap(RecordingGap)
-        /// The file can't be written any more; recording has stopped, and nothing else has.
+        /// The file can't be written any more, or has reached its size limit; recording has stopped, and nothing else has.
         case stopped(RecordingFileError)
     }
 

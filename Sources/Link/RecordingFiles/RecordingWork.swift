@@ -62,18 +62,42 @@ final class RecordingWork {
             writer.appendEnd(at: RecordingFile.now(), to: &bytes)
             try flush()
         } catch {
+            var error = error
+            if case .limitReached = error, let other = writeEnd() { error = other }
             backlog.fail(error, fileBytes: file.written)
         }
+    }
+
+    /// Writes what there was still room for, and the end behind it; what went wrong.
+    private func writeEnd() -> RecordingFileError? {
+        do throws(RecordingFileError) {
+            writer.appendEnd(at: RecordingFile.now(), to: &bytes)
+            try flush()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Throws where a record with so many bytes of content would leave no room for the end.
+    private func checkRoom(for content: Int) throws(RecordingFileError) {
+        guard let limit = file.sizeLimit else { return }
+        let count = bytes.count + content + 2 * RecordingWriter.recordHeaderCount
+        if file.written + UInt64(count) > limit { throw .limitReached(path: file.path, limit: limit) }
     }
 
     private func add(_ entry: RecordingBacklog.Entry) throws(RecordingFileError) {
         switch entry {
         case .connection(let time):
+            try checkRoom(for: 0)
             writer.appendConnection(at: time, to: &bytes)
             others += 1
-        case .gap(let gap, let time): writer.appendGap(gap, at: time, to: &bytes)
+        case .gap(let gap, let time):
+            try checkRoom(for: RecordingWriter.gapContentCount)
+            writer.appendGap(gap, at: time, to: &bytes)
         case .message(let message, let direction, let time):
             let content = message.bytes[...]
+            try checkRoom(for: content.count)
             writer.appendHeader(of: content, form: message.form, direction: direction, at: time, to: &bytes)
             messages.append(message)
             if content.count >= Self.batch { return try flush(content) }

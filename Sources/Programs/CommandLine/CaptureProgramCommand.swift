@@ -14,8 +14,8 @@ extension Command {
         ] + CaptureOptions.options + [
             Option(
                 long: "legacy",
-                help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says"),
-            .record,
+                help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says")
+        ] + RecordOptions.options + [
             CaptureVerbosity.option(default: .info),
             Option(
                 long: "supervised",

@@ -1,5 +1,25 @@
 public import RecordingFiles
 
+/// What `--record` and `--record-limit` say.
+public struct RecordOptions: Sendable {
+    /// The file; nil where nothing is recorded.
+    public let path: String?
+    /// How many bytes it may have at most; nil for any number.
+    public let limit: UInt64?
+
+    /// As the options say.
+    public init(_ options: ParsedOptions) throws(UsageError) {
+        path = try options.value("record", as: .text)
+        limit = try options.value("record-limit", as: .byteCount)?.bytes
+        if path == nil, let size = options.value("record-limit") {
+            throw UsageError("--record-limit \(size): nothing is recorded; add --record FILE")
+        }
+    }
+
+    /// The options.
+    public static let options: [Option] = [.record, .recordLimit]
+}
+
 extension Option {
     /// `--record FILE`, of `host`, `share` and `capture`.
     public static let record = Option(
@@ -7,6 +27,12 @@ extension Option {
         help:
             "write the messages of the link with their times to this file, which must not exist yet; for 'screenrelay replay', "
             + "'inspect' and 'export'")
+
+    /// `--record-limit SIZE`, beside it.
+    public static let recordLimit = Option(
+        long: "record-limit", value: .required("SIZE"),
+        help: "end the recording, and nothing else, before its file is larger than this, as in 500M or 2G; without it, "
+            + "only the disk sets a limit")
 }
 
 extension ExitCode {

@@ -21,7 +21,9 @@ enum CaptureCommand {
             link: link, display: capture.display, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
             isLegacy: options.has("legacy"))
         configuration.linkToken = token
-        configuration.recording = try options.value("record", as: .text)
+        let recording = try RecordOptions(options)
+        configuration.recording = recording.path
+        configuration.recordingLimit = recording.limit
         configuration.target = capture.target
         configuration.hidden = capture.hidden
         configuration.scale = capture.scale

@@ -42,7 +42,7 @@ enum HostCommand {
         let token = try linkToken(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
-        let recording = try options.value("record", as: .text)
+        let recording = try RecordOptions(options)
         var configuration = try HostOptions.configuration(options)
         for track in tracks {
             guard let name = track.room, name != room else { continue }
@@ -62,7 +62,9 @@ enum HostCommand {
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
-            let link = try host.openLink(at: address ?? .standard(), token: token.of(address), recording: recording)
+            let link = try host.openLink(
+                at: address ?? .standard(), token: token.of(address), recording: recording.path,
+                recordingLimit: recording.limit)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
             var links = [link]

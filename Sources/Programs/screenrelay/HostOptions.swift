@@ -39,7 +39,7 @@ enum HostOptions {
                 long: "advertise", value: .required("ADDRESS"),
                 help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
                     + "may be repeated", repeats: true),
-            .record,
+            .record, .recordLimit,
             Option(
                 long: "allow-origin", value: .required("ORIGIN"),
                 help: "let pages of this origin, as in https://example.org, use the host; may be repeated",

@@ -24,7 +24,7 @@ enum ShareCommand {
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         MessageMemory.keep()
-        let recording = try options.value("record", as: .text)
+        let recording = try RecordOptions(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
@@ -72,12 +72,13 @@ enum ShareCommand {
 
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
-        _ shared: String, with host: ScreenRelayHost, recording: String?, until end: EndSignals, _ news: SharingNews,
-        more: [String], _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+        _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, until end: EndSignals,
+        _ news: SharingNews, more: [String], _ log: EventLog,
+        supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
         defer { control?.stop() }
-        let link = try host.openLink(at: nil, recording: recording)
+        let link = try host.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
