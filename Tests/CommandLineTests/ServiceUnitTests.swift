@@ -12,6 +12,12 @@ struct ServiceUnitTests {
         #expect(unit.contains("ExecStart=\"/opt/a \\\"b\\\" 5%% $$x\\\\y/screenrelay\" share --no-qr\n"))
     }
 
+    @Test("has no link on its command line, and says where it is")
+    func link() {
+        let unit = ServiceUnit.text(program: "/bin/true")
+        #expect(unit.contains("'screenrelay link' prints the link, which is not in the journal"))
+    }
+
     @Test("isn't started again where the same would happen again")
     func lasting() {
         let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")

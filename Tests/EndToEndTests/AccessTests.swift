@@ -66,6 +66,69 @@ extension EndToEnd {
             #expect(empty.status == .exited(65))
         }
 
+        @Test("a snapshot takes the link from standard input or a file, and only its user can read what it saves")
+        func snapshotLink() throws {
+            let desktop = try SharedDesktop(apart: .hostFirst)
+            defer { desktop.stop() }
+            try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
+            // As the output of share is, redirected.
+            let file = try folder.write("link", Array("Sharing :0 to the room screen.\n\(desktop.link)\r\nmore\n".utf8))
+            let program = try #require(builtProgram("screenrelay"))
+            for (given, redirection) in [("@\(file)", "</dev/null"), ("-", "<\(file)")] {
+                let picture = folder.file("picture.png")
+                var launch = Launch(
+                    "/bin/sh",
+                    [
+                        "-c", "umask 0; exec \"$0\" snapshot \"$1\" -o \"$2\" \(redirection)", program, given,
+                        picture,
+                    ])
+                launch.standardError = .text(limit: 1000)
+                let run = try ChildProcess.run(launch, within: .seconds(30))
+                #expect(run.status == .exited(0), "\(run.errorOutput)")
+                #expect(try fileBytes(picture).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+                var status = stat()
+                #expect(stat(picture, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                unlink(picture)
+            }
+        }
+
+        @Test("a file without a link, or none at all, is told by name")
+        func noLink() throws {
+            let file = try folder.write("nothing", Array("no link\nftp://here\n".utf8))
+            func snapshot(_ link: String) throws -> CommandLineRun {
+                try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+            }
+            let empty = try snapshot("@\(file)")
+            #expect(empty.status == .exited(65))
+            #expect(empty.errorLine?.contains("@\(file): there is no link") == true, "\(empty.errorOutput)")
+            let missing = try snapshot("@\(folder.file("none"))")
+            #expect(missing.status == .exited(66))
+            #expect(missing.errorLine?.hasSuffix("No such file or directory") == true, "\(missing.errorOutput)")
+        }
+
+        @Test("the journal gets no link, and says where it is", arguments: [[], ["--json"], ["--presenters"]])
+        func journal(options: [String]) throws {
+            let output = try folder.write("journal", [])
+            let program = try #require(builtProgram("screenrelay"))
+            var launch = Launch(
+                "/bin/sh",
+                [
+                    "-c", "JOURNAL_STREAM=$(stat -c %d:%i \"$0\") exec \"$@\" >\"$0\"", output, program, "host",
+                    "--link", "unix:" + folder.file("s.sock"),
+                ] + LinkSocket.hostOptions + options)
+            launch.environment = RunningProgram.environment
+            let host = try ChildProcess(launch)
+            defer { host.stop(within: .seconds(5)) }
+            let words = options.contains("--json") ? "\"links\":[]" : "'screenrelay link' prints it."
+            try eventually("what it says") {
+                String(decoding: try fileBytes(output), as: UTF8.self).contains(words) ? () : nil
+            }
+            host.terminate(SIGTERM)
+            #expect(host.wait(within: .seconds(10)) == .exited(0))
+            let text = String(decoding: try fileBytes(output), as: UTF8.self)
+            #expect(!text.contains("http") && !text.contains("screen,"), "\(text)")
+        }
+
         @Test("a password comes from standard input")
         func pipedPassword() throws {
             let host = try host(["--password"], input: .pipe)

@@ -17,6 +17,14 @@ public enum StandardStreams {
     /// Writes `program: message` as one line to standard error.
     public static func printError(_ message: String, program: String) { writeLine("\(program): \(message)", to: 2) }
 
+    /// Whether standard output is the systemd journal, which keeps what it gets and which others may read
+    /// (systemd.exec(5), `$JOURNAL_STREAM`).
+    public static var outputIsJournal: Bool {
+        var status = stat()
+        guard let stream = getenv("JOURNAL_STREAM"), fstat(1, &status) == 0 else { return false }
+        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+    }
+
     /// Writes a question, or what ends it, to standard error, and no line's end.
     static func printPrompt(_ text: String) { writeAll(Array(text.utf8), to: 2) }
 

@@ -65,12 +65,19 @@ final class SharingNews: Sendable {
         self.output = output
     }
 
-    /// The links are good: says so. For people `introduction` stands in front, and `more` behind them.
+    /// The links are good: says so. For people `introduction` stands in front, and `more` behind them. The journal gets none of the
+    /// links and nothing of `more`: there is a token in them.
     func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
         let links = [host.link] + host.advertisedLinks
         let further = host.furtherRooms.compactMap { room in host.link(to: room).map { (room: room, link: $0) } }
         let lines: [String]
-        if isJSON {
+        if StandardStreams.outputIsJournal {
+            lines = [
+                isJSON
+                    ? Self.event("started", [("links", "[]"), ("room", quoted(host.room)), ("rooms", "[]")])
+                    : "\(introduction) The link is not written to the journal: 'screenrelay link' prints it."
+            ]
+        } else if isJSON {
             let rooms = ([(host.room, links)] + further.map { ($0.room, [$0.link]) }).map { name, links in
                 object([("name", quoted(name)), ("links", array(links))])
             }

@@ -15,11 +15,14 @@ enum SnapshotCommand {
                 long: "track", short: "t", value: .required("NAME"),
                 help: "the track that is meant; without it, the room's first"),
         ],
-        operands: Operands(name: "LINK", count: 1...1, help: "the room's link, as share or host printed it"),
+        operands: Operands(name: "LINK", count: 1...1, help: RoomLinkOperand.help),
         examples: [
             Example(
                 "screenrelay snapshot 'http://127.0.0.1:8080/#screen,TOKEN' -o screen.png",
-                "Saves what the room shows now.")
+                "Saves what the room shows now."),
+            Example(
+                "screenrelay link | screenrelay snapshot - -o screen.png",
+                "The same without the token on a command line, where other users of the machine could read it."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -32,10 +35,11 @@ enum SnapshotCommand {
         // Said before anybody waits for a picture that could not be kept.
         if let problem = UsageError.missingFolder(of: file, option: "--output \(file)") { throw problem }
         let track = try options.value("track", as: .text)
+        let link = try RoomLinkOperand.read(options.operands[0])
         let bytes: [UInt8]
         do {
             bytes = try SnapshotClient().fetchSnapshot(
-                link: options.operands[0], track: track, format: isJPEG ? .jpeg : .png)
+                link: link, track: track, format: isJPEG ? .jpeg : .png)
         } catch {
             let option = track.flatMap { error == .noTrack ? "--track \($0): " : nil } ?? ""
             return Program.fail(option + error.description, error.exitCode)
@@ -47,11 +51,12 @@ enum SnapshotCommand {
         return ExitCode.success.rawValue
     }
 
-    /// Writes beside the file and renames, so that a full disk leaves the old file as it was.
+    /// Writes beside the file and renames, so that a full disk leaves the old file as it was. Only our user may read it, as it is with
+    /// recordings and exports.
     private static func save(_ bytes: [UInt8], to file: String) -> Bool {
         if file == "-" { return writeAll(bytes, to: 1) }
         let part = "\(file).\(getpid()).part"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         var isSaved = writeAll(bytes, to: descriptor)
         if close(descriptor) != 0 { isSaved = false }

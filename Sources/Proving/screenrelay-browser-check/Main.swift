@@ -12,7 +12,9 @@ enum BrowserCheckProgram {
         summary: "Opens a viewer's link in headless Chromium and waits until enough pictures are decoded and the "
             + "picture has changed. Ends with 0 only if both happened and the page reported no error on its console.",
         options: [
-            Option(long: "link", short: "l", value: .required("URL"), help: "the link that a viewer would open"),
+            Option(
+                long: "link", short: "l", value: .required("URL"), help: "the link that a viewer would open, - or @FILE"
+            ),
             Option(
                 long: "frames", short: "n", value: .required("COUNT"), help: "how many pictures have to be decoded",
                 default: "60"),
@@ -32,7 +34,8 @@ enum BrowserCheckProgram {
     static func main() { exit(command.run(program, run)) }
 
     private static func run(_ options: ParsedOptions) throws -> ExitCode {
-        let link = try options.required("link", as: .viewerLink)
+        let link = try ValueFormat.viewerLink.read(
+            RoomLinkOperand.read(options.required("link", as: .text)), option: "--link")
         let frames = try options.required("frames", as: .integer(1...1_000_000, what: "number of pictures"))
         let seconds = try options.required("timeout", as: .integer(1...3600, what: "number of seconds"))
         let path = try options.required("screenshot", as: .text)

@@ -14,7 +14,9 @@ enum ScreenshotsProgram {
             + "dark, waits until the page is in a state, and writes a PNG of each into a folder. Ends with 0 only if the "
             + "page came into that state each time and reported no error on its console.",
         options: [
-            Option(long: "link", short: "l", value: .required("URL"), help: "the link that a viewer would open"),
+            Option(
+                long: "link", short: "l", value: .required("URL"), help: "the link that a viewer would open, - or @FILE"
+            ),
             Option(
                 long: "state", short: "s", value: .required("STATE"),
                 help: "what the page has to show: \(PageState.allCases.map(\.rawValue).joined(separator: ", "))"),
@@ -31,7 +33,7 @@ enum ScreenshotsProgram {
     static func main() { exit(command.run(program, run)) }
 
     private static func run(_ options: ParsedOptions) throws -> ExitCode {
-        let link = try options.required("link", as: .text)
+        let link = try RoomLinkOperand.read(options.required("link", as: .text))
         let state = try options.required("state", as: .pageState)
         let folder = try options.required("folder", as: .text)
 

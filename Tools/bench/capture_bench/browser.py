@@ -28,9 +28,9 @@ def screenshot(bench, scene, arguments, path):
             link = _link(share)
             # The pictures after the first are refinement: the time is up when it is over, as nothing else changes.
             result = subprocess.run(
-                [bench.program("screenrelay-browser-check"), "--link", link, "--frames", "1", "--timeout", "6",
+                [bench.program("screenrelay-browser-check"), "--link", "-", "--frames", "1", "--timeout", "6",
                  "--screenshot", path],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=120)
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, input=link.encode() + b"\n", timeout=120)
         except subprocess.TimeoutExpired:
             raise Failure("the browser did not end within 120 s")
         finally:
