@@ -1,4 +1,5 @@
 import CaptureLink
+import H264
 import MediaTypes
 import TestSupport
 import Testing
@@ -15,5 +16,17 @@ struct AnnexBAccessUnitsTests {
         let units = try AccessUnitAssembler.accessUnits(inAnnexB: stream.bytes())
         #expect(units.count == stream.pictures)
         #expect(units.first?.isIDR == true)
+    }
+
+    @Test("a whole stream is refused as one access unit, with the number of its pictures, and each of its own is taken")
+    func wholeStream() throws {
+        let stream = TestStreams.small
+        let bytes = try stream.bytes()
+        #expect(throws: H264Error.severalPictures(count: try #require(stream.pictures))) {
+            try AccessUnit(annexB: bytes)
+        }
+        for unit in AccessUnitAssembler.accessUnits(inAnnexB: bytes) {
+            #expect(try AccessUnit(annexB: unit.bytes).bytes == unit.bytes)
+        }
     }
 }
