@@ -21,9 +21,10 @@ struct CaptureSupervisorTests {
         }
 
         /// `script` finds its folder as working folder in `$0`, and its link under descriptor 3.
-        init(_ script: String) throws {
+        init(_ script: String, prepare: (ScreenRelayHost) throws -> Void = { _ in }) throws {
             folder = try TemporaryFolder()
             host = try ScreenRelayHost(.anyPorts)
+            try prepare(host)
             let link = try host.openLink(at: nil)
             let failures = self.failures
             supervisor = try CaptureSupervisor(
@@ -68,6 +69,17 @@ struct CaptureSupervisorTests {
     func failure(_ code: Int32) throws {
         let scene = try Scene("exit \(code)")
         try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [code] })
+        #expect(scene.starts.count == 1)
+    }
+
+    @Test("its exit code is handed on also where the track had another source first")
+    func otherSource() throws {
+        let track = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        let scene = try Scene("exit 69") { host in
+            #expect(host.publish(track))
+            track.end(reason: "it was a test")
+        }
+        try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [69] })
         #expect(scene.starts.count == 1)
     }
 

@@ -93,9 +93,6 @@ public final class LinkServer: Sendable {
         thread = started
     }
 
-    /// Whether any capture has ever come this way and was taken.
-    public var hasHadCapture: Bool { ingest.state != .waiting }
-
     /// Takes a connected socket over, as one end of the pair whose other end a capture process was handed.
     ///
     /// - Parameter watcher: is told what becomes of it.

@@ -65,7 +65,7 @@ public final class CaptureSupervisor: Sendable {
                 }
                 guard let status = capture.waitForEnd(isStopped: isStopped) else { return }
                 // A screen that was there may come back; one that never was is most likely the wrong one.
-                if !hasRun, !link.hasHadCapture, case .exited(let code) = status, [64, 69, 77].contains(code) {
+                if !hasRun, !capture.hasArrived, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
                     return
                 }
