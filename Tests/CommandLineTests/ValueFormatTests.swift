@@ -108,11 +108,19 @@ struct ValueFormatTests {
         #expect(read("2h", .lifetime) == .seconds(7200))
         #expect(read("1d", .lifetime) == .seconds(86400))
         #expect(read("1.5d", .lifetime) == .seconds(129_600))
-        #expect(read("90", .lifetime) == .seconds(90))
+        #expect(read("90s", .lifetime) == .seconds(90))
         #expect(read("365d", .lifetime) == .seconds(31_536_000))
         for text in ["", "d", "0", "0.5s", "366d", "-1h", "1w", "1 h", "99999999999999999999d"] {
             #expect(read(text, .lifetime) == nil)
         }
+    }
+
+    @Test("a number without a unit is no lifetime: the complaint says what would be right")
+    func lifetimeWithoutUnit() {
+        #expect(
+            complaint("--expires", "30", .lifetime)
+                == "--expires 30: the unit is missing; write 30s, 30m, 30h or 30d")
+        #expect(complaint("--expires", "1.5", .lifetime)?.contains("1.5h") == true)
     }
 
     @Test("a length of time has a unit or is in seconds")

@@ -87,6 +87,7 @@ extension EndToEnd {
             Mistake(
                 "screenrelay host --tls-cert c.pem --tls-key k.pem", 66, says: "--tls-cert", "c.pem", "No such file"),
             Mistake("screenrelay host --expires soon", 64, says: "--expires soon", "30m"),
+            Mistake("screenrelay host --expires 30", 64, says: "--expires 30:", "30s, 30m, 30h or 30d"),
             Mistake("screenrelay host --expires 366d", 64, says: "--expires 366d", "365d"),
             Mistake("screenrelay host --password=secret", 64, says: "--password", "no value"),
             Mistake("screenrelay host --password-file p --password", 64, says: "--password-file p", "one of them"),

@@ -36,10 +36,13 @@ extension ValueFormat where Value == Interval {
 }
 
 extension ValueFormat where Value == Duration {
-    /// How long something is good: `30m`, `2h`, `1d`, or seconds alone; from a second to a year.
+    /// How long something is good: `90s`, `30m`, `2h`, `1d`; from a second to a year. A number alone could mean any of them.
     public static var lifetime: ValueFormat<Duration> {
         ValueFormat { (text) throws(ValueProblem) in
-            let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1_000)]
+            let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
+            if scaledDecimal(text, units: [("", 1)]) != nil {
+                throw ValueProblem("the unit is missing; write \(text)s, \(text)m, \(text)h or \(text)d")
+            }
             guard let milliseconds = scaledDecimal(text, units: units) else {
                 throw ValueProblem("not a length of time; write it like 30m, 2h or 1d")
             }
