@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foundation
 import Glibc
 import MediaTypes
@@ -10,52 +11,195 @@ extension EndToEnd {
         "The administration's interface and its OpenAPI document",
         .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable && PythonClient.isAvailable(.openapi)))
     struct AdministrationInterface {
-        private func answer(
-            _ method: String, _ path: String, _ headers: [String: String], _ client: PythonClient, number: Int
-        ) throws -> [String: Any] {
-            let request: [String: Any] = ["method": method, "path": path, "headers": headers]
-            let line = String(decoding: try JSONSerialization.data(withJSONObject: request), as: UTF8.self)
-            try client.tell(line)
-            return try eventually("answer \(number) to \(line): \(client.child.errorOutput?.text ?? "")") {
-                let answers = client.events.filter { $0["event"] as? String == "answer" }
-                return answers.count > number ? answers[number] : nil
+        private let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+        }
+
+        /// A request, and the status that it should be answered with.
+        private struct Request {
+            let method: String
+            let path: String
+            var headers: [String: String]
+            var body: [String: Any]?
+            let status: Int
+        }
+
+        private func tell(_ request: [String: Any], _ client: PythonClient) throws {
+            try client.tell(String(decoding: try JSONSerialization.data(withJSONObject: request), as: UTF8.self))
+        }
+
+        /// Makes the requests, one after another, and expects each answer to be as it should and as the document says; gives their
+        /// bodies.
+        @discardableResult
+        private func ask(_ requests: [Request], _ client: PythonClient) throws -> [JSONValue] {
+            try requests.map { request in
+                let number = client.events.count { $0["event"] as? String == "answer" }
+                var wanted: [String: Any] = [
+                    "method": request.method, "path": request.path, "headers": request.headers,
+                ]
+                wanted["body"] = request.body
+                try tell(wanted, client)
+                let answer = try eventually("answer \(number) to \(request): \(client.child.errorOutput?.text ?? "")") {
+                    let answers = client.events.filter { $0["event"] as? String == "answer" }
+                    return answers.count > number ? answers[number] : nil
+                }
+                #expect(answer["status"] as? Int == request.status, "\(request): \(answer)")
+                #expect(answer["problems"] as? [String] == [], "\(request): \(answer)")
+                let body = answer["body"] as? String ?? ""
+                return try body.isEmpty ? .null : JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
             }
+        }
+
+        private func token(in file: String) throws -> [String: String] {
+            let text = String(decoding: try fileBytes(file), as: UTF8.self)
+            return ["Authorization": "Bearer \(text.split(separator: "\n")[0])"]
+        }
+
+        private func client(of link: String) throws -> PythonClient {
+            let base = String(link.prefix { $0 != "#" }.dropLast())
+            let client = try PythonClient(
+                "administration", in: .openapi, ["\(packageRoot)/Protocol/openapi.yaml", base])
+            try client.event("ready")
+            return client
         }
 
         @Test("every answer, of success and of each refusal, is as the document says")
         func document() throws {
-            let folder = try TemporaryFolder()
             let file = folder.file("admin")
             let host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--admin-token-file", file])
             let link = try host.printedLink()
             var status = stat()
             #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
-            let token = String(decoding: try fileBytes(file), as: UTF8.self).split(separator: "\n")[0]
-            let base = String(link.prefix { $0 != "#" }.dropLast())
             let guest = try PythonClient("guest", in: .rtc, [link, "Ann"])
             let id = try #require(try guest.event("joined")["you"] as? String)
-            let client = try PythonClient(
-                "administration", in: .openapi, ["\(packageRoot)/Protocol/openapi.yaml", base])
-            try client.event("ready")
-
-            let admin = ["Authorization": "Bearer \(token)"]
-            let requests: [(method: String, path: String, headers: [String: String], status: Int)] = [
-                ("GET", "/api/rooms", admin, 200), ("GET", "/api/rooms/screen", admin, 200),
-                ("GET", "/api/rooms/attic", admin, 404), ("GET", "/api/rooms", [:], 401),
-                ("GET", "/api/rooms/screen", ["Authorization": "Bearer x"], 401),
-                ("DELETE", "/api/rooms/screen/members/\(id)", [:], 401),
-                ("GET", "/api/rooms", admin.merging(["Origin": "https://example.org"]) { $1 }, 403),
-                ("DELETE", "/api/rooms/attic/members/\(id)", admin, 404),
-                ("POST", "/api/rooms", admin, 405), ("DELETE", "/api/rooms/screen", admin, 405),
-                ("PUT", "/api/rooms/screen/members/\(id)", admin, 405), ("GET", "/api/elsewhere", admin, 404),
-                ("DELETE", "/api/rooms/screen/members/\(id)", admin, 204),
+            let client = try client(of: link)
+            let admin = try token(in: file)
+            var requests = [
+                Request(method: "GET", path: "/api/rooms", headers: admin, status: 200),
+                Request(method: "GET", path: "/api/rooms/screen", headers: admin, status: 200),
+                Request(method: "GET", path: "/api/rooms/attic", headers: admin, status: 404),
+                Request(method: "GET", path: "/api/rooms", headers: [:], status: 401),
+                Request(method: "GET", path: "/api/rooms/screen", headers: ["Authorization": "Bearer x"], status: 401),
+                Request(method: "DELETE", path: "/api/rooms/screen/members/\(id)", headers: [:], status: 401),
+                Request(
+                    method: "GET", path: "/api/rooms", headers: admin.merging(["Origin": "https://example.org"]) { $1 },
+                    status: 403),
+                Request(method: "DELETE", path: "/api/rooms/attic/members/\(id)", headers: admin, status: 404),
+                Request(method: "POST", path: "/api/rooms", headers: admin, status: 405),
+                Request(method: "DELETE", path: "/api/rooms/screen", headers: admin, status: 405),
+                Request(method: "PUT", path: "/api/rooms/screen/members/\(id)", headers: admin, status: 405),
+                Request(method: "GET", path: "/api/elsewhere", headers: admin, status: 404),
+                Request(method: "DELETE", path: "/api/rooms/screen/members/\(id)", headers: admin, status: 204),
+                Request(method: "GET", path: "/api/events", headers: admin, status: 426),
+                Request(method: "POST", path: "/api/events", headers: admin, status: 405),
             ]
-            for (number, request) in requests.enumerated() {
-                let answer = try answer(request.method, request.path, request.headers, client, number: number)
-                #expect(answer["status"] as? Int == request.status, "\(request): \(answer)")
-                #expect(answer["problems"] as? [String] == [], "\(request): \(answer)")
+            for (method, name, other) in [
+                ("GET", "status", "POST"), ("GET", "link", "DELETE"), ("POST", "pause", "GET"), ("POST", "stop", "GET"),
+            ] {
+                requests += [
+                    Request(method: method, path: "/api/\(name)", headers: [:], status: 401),
+                    Request(method: other, path: "/api/\(name)", headers: admin, status: 405),
+                ]
             }
+            requests.append(Request(method: "POST", path: "/api/sharpen", headers: admin, status: 409))
+            try ask(requests, client)
             #expect(try guest.event("closed")["code"] as? Int == 4410)
+            #expect(host.child.poll() == nil)
+        }
+
+        @Test("a share is steered as by the commands, what makes no sense is refused, and all that happens is told")
+        func steering() throws {
+            let file = folder.file("admin")
+            let desktop = try SharedDesktop(options: ["--fps", "30", "--admin-token-file", file, "--presenters"])
+            let client = try client(of: desktop.link)
+            let admin = try token(in: file)
+            func command(_ name: String, _ status: Int = 200, _ body: [String: Any]? = nil) throws -> JSONValue {
+                try ask(
+                    [Request(method: "POST", path: "/api/\(name)", headers: admin, body: body, status: status)], client)[
+                        0]
+            }
+            func read(_ name: String) throws -> JSONValue {
+                try ask([Request(method: "GET", path: "/api/\(name)", headers: admin, status: 200)], client)[0]
+            }
+            func told(_ event: String, where isWanted: ([String: Any]) -> Bool = { _ in true }) throws {
+                let message = try client.event("message") { message in
+                    guard let told = message["told"] as? [String: Any], told["event"] as? String == event else {
+                        return false
+                    }
+                    return isWanted(told)
+                }
+                #expect(message["problems"] as? [String] == [], "\(message)")
+            }
+            try tell(["method": "EVENTS", "path": "/api/events", "headers": admin], client)
+            try client.event("open")
+
+            let process = "\(desktop.host.child.processID)"
+            let status = try read("status")
+            #expect(status["process"].int == Int(process) && status["links"][0].string == desktop.link)
+            #expect(status["api"]["tokenFile"].string == file)
+            let link = try read("link")
+            #expect(link["links"][0].string == desktop.link)
+            #expect(link["rooms"][0]["presenting"]["token"].string == (try desktop.host.presentersToken()))
+            // The same as by the control socket.
+            let run = try CommandLineRun(["screenrelay", "link", "--json", "--pid", process])
+            let line = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
+            #expect(line["links"][0].string == desktop.link && line["process"].int == Int(process))
+
+            #expect(try command("pause")["done"].string == "paused")
+            try told("state") { $0["state"] as? String == "paused" }
+            #expect(try read("status")["state"].string == "paused")
+            #expect(try command("resume")["done"].string == "resumed")
+            try told("state") { $0["state"] as? String == "live" }
+            #expect(try command("sharpen")["done"].string == "sharpening")
+            let above = try command("rate", 200, ["fps": 60, "bitrate": 600_000])["done"].string
+            #expect(above?.hasPrefix("at most 30 pictures and 600 kbit a second; ") == true, "\(above ?? "")")
+            #expect(try read("status")["maxPicturesPerSecond"].int == 30)
+            for body: [String: Any] in [[:], ["fps": 0], ["fps": "fast"], ["size": 3], ["bitrate": 1]] {
+                _ = try command("rate", 400, body)
+            }
+            #expect(
+                try command("rate", 200, ["fps": "max", "bitrate": "max"])["done"].string == "as capture was started")
+
+            let guest = try PythonClient("guest", in: .rtc, [desktop.link, "Ann"])
+            _ = try guest.event("joined")
+            try told("came") { $0["name"] as? String == "Ann" }
+            _ = guest.child.stop()
+            try told("left") { $0["name"] as? String == "Ann" }
+
+            #expect(try command("stop")["done"].string == "stopping")
+            #expect(try client.event("closed")["code"] as? Int == 1001)
+            #expect(try eventually("the end", { desktop.host.child.poll() }) == .exited(0))
+        }
+
+        @Test("the end of the links is foretold, told when it comes, and everything says since when they are over")
+        func expiry() throws {
+            let file = folder.file("admin")
+            // A busy machine may not open the WebSocket within the shortest.
+            for seconds in [4, 8, 16, 32] {
+                let host = try RunningProgram.host(
+                    "unix:" + folder.file("s.sock"), ["--expires", "\(seconds)s", "--admin-token-file", file])
+                defer { host.stop() }
+                let client = try client(of: try host.printedLink())
+                #expect(host.output.contains("\nThe links end at 20"))
+                try tell(["method": "EVENTS", "path": "/api/events", "headers": try token(in: file)], client)
+                try client.event("open")
+                if host.output.contains("have expired") { continue }
+                let told = try client.event("message", within: .seconds(Int64(seconds) + 10)) {
+                    ($0["told"] as? [String: Any])?["event"] as? String == "expired"
+                }
+                #expect(told["problems"] as? [String] == [], "\(told)")
+                try eventually(
+                    "a line that says so",
+                    holds: { host.output.contains(" the links of the room screen have expired\n") })
+                let words = ["screenrelay", "status", "--pid", "\(host.child.processID)"]
+                #expect(try CommandLineRun(words).output.contains("; links ended at 20"))
+                let json = try CommandLineRun(words + ["--json"]).output
+                #expect(json.firstMatch(of: /"expires":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"/) != nil, "\(json)")
+                return
+            }
+            Issue.record("the links were over before anybody could hear of it, even of 32 s")
         }
     }
 }

@@ -59,7 +59,7 @@ extension EndToEnd {
             _ = try event("came", of: host) { $0["watching"].int == 3 }
 
             var run = try ask(["rooms"], of: host)
-            #expect(run.status == .exited(0) && run.output.hasPrefix("desk: screen waiting; 3 there\n"))
+            #expect(run.status == .exited(0) && run.output.hasPrefix("desk: screen waiting; 3 there\n  \(link)\n"))
             #expect(run.output.contains(ann.id) && run.output.contains("Ann") && !run.output.contains("\u{1B}"))
             run = try ask(["rooms", "--json"], of: host)
             let listed = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
@@ -67,7 +67,7 @@ extension EndToEnd {
             #expect(listed["rooms"][0]["members"][0]["id"].string == ann.id)
             #expect(listed["rooms"][0]["members"][2]["id"].string == bo[1].id)
 
-            run = try ask(["kick", "Ann"], of: host)
+            run = try ask(["kick", "aN"], of: host)
             #expect(run.status == .exited(0) && run.output == "viewer Ann (127.0.0.1) is removed from the room desk\n")
             #expect(try ann.client.event("closed")["code"] as? Int == 4410)
             let left = try event("left", of: host)
@@ -78,6 +78,10 @@ extension EndToEnd {
             let name = try #require(listed["rooms"][0]["members"][1]["name"].string)
             run = try ask(["kick", name], of: host)
             #expect(run.status == .exited(64) && run.errorLine?.contains("could be 2 of them") == true)
+            // The beginning of it, in capitals, means the same two, who are listed.
+            run = try ask(["kick", "BO "], of: host)
+            let line = try #require(run.errorLine)
+            #expect(run.status == .exited(64) && bo.allSatisfy { line.contains("\($0.id) is viewer Bo ") }, "\(line)")
             // Of two identifiers, the shortest beginning that is one's alone.
             let other = bo[1].id
             let same = zip(bo[0].id, other).prefix { $0 == $1 }.count
@@ -90,6 +94,29 @@ extension EndToEnd {
             let all = try events(host)
             #expect(all.allSatisfy { ($0["time"].string ?? "").hasSuffix("Z") })
             #expect(all.count { $0["event"].string == "left" } == 3)
+        }
+
+        @Test("links are printed again, with a code where that is asked for, and programs get the presenters' token")
+        func links() throws {
+            let host = try host(["--json", "--presenters", "--track", "attic/screen=unix:" + folder.file("t.sock")])
+            let started = try event("started", of: host)
+            let links = try (0...1).map { try #require(started["rooms"][$0]["links"][0].string) }
+            let token = try #require(started["rooms"][0]["presenting"]["token"].string)
+            let url = try #require(started["rooms"][1]["presenting"]["url"].string)
+            #expect(links[0].contains("/#screen,") && links[1].contains("/#attic,") && url.hasSuffix("/whip/attic"))
+
+            var run = try ask(["link"], of: host)
+            let lines = run.output.split(separator: "\n").map(String.init)
+            #expect(run.status == .exited(0) && lines.count == 4)
+            #expect(lines.prefix(2) == [links[0], "The room attic: \(links[1])"])
+            #expect(lines[2].hasPrefix("To present: WHIP to ") && lines[2].hasSuffix(token))
+            run = try ask(["link", "--qr"], of: host)
+            #expect(run.output.hasPrefix(links[0] + "\n") && run.output.contains("▀▀"))
+            #expect(try ask(["link", "--qr", "--json"], of: host).status == .exited(64))
+            run = try ask(["status"], of: host)
+            #expect(run.output.contains("\n  link: \(links[0])\n"), "\(run.output)")
+            run = try ask(["rooms"], of: host)
+            #expect(links.allSatisfy { run.output.contains("\n  \($0)\n") }, "\(run.output)")
         }
 
         @Test("people read a line for each who comes and leaves, and names can't write to their terminal")

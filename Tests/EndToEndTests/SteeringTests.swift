@@ -1,6 +1,7 @@
 import BrowserDriver
 import CaptureLink
 import Foundation
+import LinkTransport
 import MediaTypes
 import Processes
 import TestSupport
@@ -19,6 +20,11 @@ extension EndToEnd {
             try desktop.host.waitForLog("has connected")
             var run = try ask(["rate", "--fps", "5", "--bitrate", "600k"], of: desktop)
             #expect(run.status == .exited(0) && run.output == "at most 5 pictures and 600 kbit a second\n")
+            // Not what was asked for, but what will be.
+            run = try ask(["rate", "--fps", "60"], of: desktop)
+            #expect(run.output.hasPrefix("at most 30 pictures and 600 kbit a second; the capture was started with"))
+            run = try ask(["rate", "--fps", "5"], of: desktop)
+            #expect(run.output == "at most 5 pictures and 600 kbit a second\n")
             run = try ask(["sharpen"], of: desktop)
             #expect(run.status == .exited(0) && run.output == "sharpening\n")
             try desktop.host.waitForLog("the host wants a sharper picture")
@@ -60,8 +66,43 @@ extension EndToEnd {
             let process = "\(host.child.processID)"
             let run = try CommandLineRun(["screenrelay", "sharpen", "--pid", process])
             #expect(run.status == .exited(69) && run.errorLine?.contains("no capture is connected") == true)
+            // Nobody knows yet what the capture will be started with.
+            let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "60", "--pid", process])
+            #expect(rate.output == "at most 60 pictures a second; a capture that was started with less stays at that\n")
             let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", process])
             #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
+        }
+
+        @Test("averages are told of half a second and more: right after a start there are counts alone")
+        func firstAverages() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("s.sock")
+            let host = try RunningProgram.host("unix:" + path)
+            _ = try host.printedLink()
+            let capture = try LinkConnection.connect(to: .unix(path: path))
+            let encoder = MessageEncoder(epoch: 9)
+            try capture.enqueue(
+                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true))))
+            var statistics = CaptureStatistics()
+            (statistics.pictures, statistics.bytes) = (1, 30_000)
+            for (milliseconds, words) in [
+                (0, "capture: 1 picture so far,"), (8, "capture: 1 picture so far,"),
+                (1000, "capture: 1.0 pictures and 240 kbit a second,"),
+            ] {
+                var recent = RecentStatistics()
+                (recent.pictures, recent.bytes, recent.duration) = (1, 30_000, UInt64(milliseconds) * 1_000_000)
+                // So that each is told from the one before.
+                statistics.heldBack += 1
+                statistics.recent = recent
+                try capture.enqueue(header: encoder.encode(.statistics(statistics)))
+                try eventually("the capture's figures", holds: { try capture.flush() })
+                let heldBack = "\(statistics.heldBack) pictures held back"
+                let status = try eventually("figures of \(milliseconds) ms") {
+                    let run = try CommandLineRun(["screenrelay", "status", "--pid", "\(host.child.processID)"])
+                    return run.output.contains(heldBack) ? run.output : nil
+                }
+                #expect(status.contains(words), "\(status)")
+            }
         }
 
         @Test(

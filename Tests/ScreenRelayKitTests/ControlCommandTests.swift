@@ -3,6 +3,7 @@ import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
+import Signalling
 import TestSupport
 import Testing
 
@@ -14,7 +15,7 @@ struct ControlCommandTests {
 
     static let commands: [(line: String, command: ControlCommand)] = [
         ("pause", .pause), ("resume", .resume), ("stop", .stop), ("status", .status), ("status json", .statusJSON),
-        ("sharpen", .sharpen), ("rooms", .rooms),
+        ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("kick 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .kick("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
         ("rate fps=10", .rate(Change(framesPerSecond: .atMost(10)))),
         ("rate bitrate=600000", .rate(Change(bitsPerSecond: .atMost(600_000)))),
@@ -42,7 +43,7 @@ struct ControlCommandTests {
             "rate fps=1 fps=2", "rate fps=10  bitrate=20000", "rate bitrate=9999", "rate bitrate=1000000001",
             "rate bitrate=99999999999999999999", "rate bitrate=4M", "rate fps=max fps=max", "rate size=3", "status xml",
             "status json json", "pause now", "Pause", "stop=", "sharpen 10", "rate =10",
-            "rooms json", "kick", "kick ", "kick a b", "rate fps==1",
+            "rooms json", "link json", "kick", "kick ", "kick a b", "rate fps==1",
         ])
     func refused(_ line: String) {
         #expect(ControlCommand(line: line) == nil)
@@ -79,6 +80,18 @@ struct ControlCommandTests {
         #expect(limits == SourceLimits(bitRate: BitRate(bitsPerSecond: 20_000)))
     }
 
+    @Test("no limit goes above what the capture was started with")
+    func ceiling() {
+        let most = SourceLimits(
+            frameRate: FrameRate(framesPerSecond: 30), bitRate: BitRate(bitsPerSecond: 4_000_000))
+        let change = Change(framesPerSecond: .atMost(60), bitsPerSecond: .atMost(600_000))
+        let limits = change.applied(to: SourceLimits(), most: most)
+        #expect(limits.frameRate == most.frameRate && limits.bitRate == BitRate(bitsPerSecond: 600_000))
+        #expect(
+            Change(framesPerSecond: .unlimited, bitsPerSecond: .unlimited).applied(to: limits, most: most)
+                == SourceLimits())
+    }
+
     @Test("a program's answer may be long, and a person's is cut off")
     func lengths() throws {
         let temporary = try TemporaryFolder()
@@ -93,7 +106,9 @@ struct ControlCommandTests {
         let client = ControlClient(in: folder)
         #expect(try client.ask(.statusJSON, of: 1).count == 3000)
         #expect(try client.ask(.rooms, of: 1).count == 3000)
-        #expect(try client.ask(.status, of: 1).count == 512 - 4)
+        #expect(try client.ask(.status, of: 1).count == 3000)
+        #expect(try client.ask(.link, of: 1).count == 3000)
+        #expect(try client.ask(.sharpen, of: 1).count == 512 - 4)
         do throws(ControlError) {
             _ = try client.ask(.pause, of: 1)
             Issue.record("it was done")

@@ -1,6 +1,7 @@
 import Glibc
 import LinkTransport
 import MediaTypes
+import Signalling
 import Synchronization
 import TestSupport
 import Testing

@@ -18,17 +18,11 @@ struct HostedTrackTests {
         return try ScreenRelayHost(configuration)
     }
 
-    private func report(of host: ScreenRelayHost) throws -> [RoomReport] {
-        let rooms = Mutex<[RoomReport]?>(nil)
-        host.describeRooms { report in rooms.withLock { $0 = report } }
-        return try eventually("the rooms") { rooms.withLock { $0 } }
-    }
-
     @Test("each room has a link with a token of its own")
     func links() throws {
         let host = try host()
         defer { host.stop() }
-        #expect(host.furtherRooms == ["attic", "hall"])
+        #expect(host.linksDocument().rooms.map(\.name) == ["desk", "attic", "hall"])
         #expect(host.link(to: "desk") == host.link)
         #expect(host.link(to: "attic")?.hasSuffix("/#attic,a-token-of-its-own") == true)
         #expect(host.link(to: "hall")?.hasSuffix("/#hall") == true)
@@ -36,7 +30,7 @@ struct HostedTrackTests {
     }
 
     @Test("tracks come and go in any room, and their sources' states are told")
-    func tracks() throws {
+    func tracks() async throws {
         let host = try host()
         defer { host.stop() }
         let second = try host.addTrack("desk2", to: "desk")
@@ -46,7 +40,7 @@ struct HostedTrackTests {
         #expect(host.track("desk2", in: "desk") === second && host.track("desk2", in: "attic") == nil)
         let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
         #expect(attic.publish(source) && attic.sourceState == .live && host.sourceState == .waiting)
-        var rooms = try report(of: host)
+        var rooms = await host.describeRooms()
         #expect(rooms.map(\.name) == ["desk", "attic", "hall"])
         #expect(rooms.map { $0.tracks.map(\.name) } == [["screen", "desk2"], ["screen"], []])
         #expect(rooms[1].tracks.map(\.state) == [.live])
@@ -55,7 +49,7 @@ struct HostedTrackTests {
         host.removeTrack("screen", from: "attic")
         // The first one is there to the end.
         host.removeTrack("screen", from: "desk")
-        rooms = try report(of: host)
+        rooms = await host.describeRooms()
         #expect(rooms.map { $0.tracks.map(\.name) } == [["screen", "desk2"], [], []])
         #expect(host.tracks.count == 2)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import STUN
 import Signalling
 import Testing
@@ -64,6 +65,27 @@ struct RoomLinksTests {
                     HostRoom(name: "hall", token: nil),
                 ]
             }, addresses: loopback)
-        #expect(links.presenting == ["WHIP to http://127.0.0.1:8080/whip/attic with the bearer token show"])
+        #expect(links.presenting(in: "attic")?.url == "http://127.0.0.1:8080/whip/attic")
+        #expect(links.presenting(in: "attic")?.token == "show")
+        #expect(links.presenting(in: "hall") == nil && links.presenting(in: "cellar") == nil)
+    }
+
+    @Test("are all in one document, with when they end, and with presenters' tokens only where that is asked for")
+    func document() throws {
+        let links = RoomLinks(
+            configuration {
+                $0.furtherRooms = [HostRoom(name: "attic", token: "other", presentingToken: "show")]
+                $0.advertised = [TransportAddress(ipv4: 203, 0, 113, 5, port: 9000)]
+            }, addresses: loopback)
+        let expiry = Date(timeIntervalSince1970: 1_795_262_400)
+        let document = LinksDocument(links, expires: expiry, tellsPresenters: false)
+        #expect(document.links == ["http://127.0.0.1:8080/#desk,secret", "http://203.0.113.5:8080/#desk,secret"])
+        #expect(document.room == "desk" && document.rooms.map(\.name) == ["desk", "attic"])
+        #expect(document.rooms.map(\.links) == [document.links, ["http://127.0.0.1:8080/#attic,other"]])
+        #expect(document.json.contains("\"expires\":\"2026-11-21T12:00:00Z\"") && !document.json.contains("show"))
+        #expect(LinksDocument(json: document.json) == document && LinksDocument(json: "{}") == nil)
+        let withPresenters = LinksDocument(links, expires: nil, tellsPresenters: true)
+        #expect(withPresenters.rooms.map(\.presenting?.token) == [nil, "show"])
+        #expect(LinksDocument(json: withPresenters.json) == withPresenters)
     }
 }

@@ -75,6 +75,8 @@ struct TokenFileTests {
         #expect(
             path("a", ["[::]:1"], ["HOME": "/home/me", "XDG_STATE_HOME": "/s"]) == "/s/screenrelay/a@[::]:1.token")
         #expect(path("a", ["[fe80::1%x/../y]:1"], home)?.split(separator: "/").count == 6)
+        let administration = TokenFile(administrationOf: ["127.0.0.1:8080"]) { home[$0] }
+        #expect(administration?.path == "/home/me/.local/state/screenrelay/api-127.0.0.1:8080.token")
         #expect(path("a", ["127.0.0.1:0"], home) == nil)
         #expect(path("a", ["127.0.0.1:1"], [:]) == nil)
         #expect(path("a", ["127.0.0.1:1"], ["XDG_STATE_HOME": "here"]) == nil)

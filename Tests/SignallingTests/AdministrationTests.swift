@@ -98,7 +98,121 @@ struct AdministrationTests {
         #expect(try server.request("GET", "/api/rooms", admin).status == 404)
     }
 
-    @Test("people are meant by identifier, by name, or by the beginning of an identifier, in that order")
+    @Test("commands are passed on as lines of the control socket, and their answers are JSON")
+    func commands() throws {
+        let lines = Mutex<[String]>([])
+        let commands = CommandAnswers()
+        let server = try RunningServer {
+            $0.administration = Administration(token: "master", allowsNetwork: false)
+            $0.commands = commands
+        }
+        #expect(try server.request("POST", "/api/pause", admin).status == 409)
+        commands.use { line in
+            lines.withLock { $0.append(line) }
+            return switch line {
+            case "status json", "link": .done("{\"line\":\"\(line)\"}")
+            case "sharpen": .refused("no \"capture\"")
+            case "rate fps=121": nil
+            default: .done("it's \(line)")
+            }
+        }
+        for (method, path, body, line) in [
+            ("GET", "status", nil, "status json"), ("GET", "link", nil, "link"), ("POST", "pause", nil, "pause"),
+            ("POST", "resume", nil, "resume"), ("POST", "stop", nil, "stop"),
+            ("POST", "rate", "{\"fps\":10}", "rate fps=10"),
+            ("POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", "rate fps=max bitrate=600000"),
+        ] as [(String, String, String?, String)] {
+            let headers = body == nil ? admin : admin.merging(["Content-Type": "application/json"]) { $1 }
+            let answer = try server.request(method, "/api/\(path)", headers, body: body)
+            #expect(answer.status == 200 && answer.headers["content-type"] == "application/json", "\(path)")
+            #expect(answer.text == (method == "GET" ? "{\"line\":\"\(line)\"}" : "{\"done\":\"it's \(line)\"}"))
+            #expect(lines.withLock { $0.last } == line)
+            #expect(try server.request(method, "/api/\(path)", body: body).status == 401)
+            let other = try server.request("PUT", "/api/\(path)", admin)
+            #expect(other.status == 405 && other.headers["allow"] == method)
+        }
+        let refused = try server.request("POST", "/api/sharpen", admin)
+        #expect(refused.status == 409 && refused.text == "{\"error\":\"no \\\"capture\\\"\"}")
+    }
+
+    @Test(
+        "a rate that makes no sense is no command, and the answer says what would be one",
+        arguments: [
+            "", "{", "[]", "{\"fps\":true}", "{\"fps\":\"fast\"}", "{\"fps\":10,\"size\":3}", "{\"fps\":1.5}",
+            "{\"fps\":null}",
+            "{\"fps\":99999999999999999999}", "{\"fps\":121}", "{\"fps\":\"max bitrate=10000\"}", "{}", "\"max\"",
+            String(repeating: "[", count: 60_000),
+        ])
+    func badRates(body: String) throws {
+        let commands = CommandAnswers()
+        commands.use { line in ["rate", "rate fps=121"].contains(line) ? nil : .done(line) }
+        let server = try RunningServer {
+            $0.administration = Administration(token: "master", allowsNetwork: false)
+            $0.commands = commands
+        }
+        let json = admin.merging(["Content-Type": "application/json"]) { $1 }
+        let answer = try server.request("POST", "/api/rate", json, body: body)
+        #expect(answer.status == 400 && answer.text.contains("1 to 120"), "\(answer.text)")
+        #expect(try server.request("POST", "/api/rate", admin, body: "{\"fps\":10}").status == 415)
+    }
+
+    @Test("events are told over a WebSocket to who has the token, one object a message, until the host ends")
+    func events() throws {
+        let server = try server()
+        let readers = try (1...2).map { _ in try WebSocketClient(port: server.port, path: "/api/events", admin) }
+        server.server.tell(event: "{\"event\":\"came\"}")
+        server.server.tell(event: "{\"event\":\"left\"}")
+        for reader in readers {
+            #expect(try reader.next() == .text("{\"event\":\"came\"}"))
+            #expect(try reader.next() == .text("{\"event\":\"left\"}"))
+        }
+        let plain = try server.request("GET", "/api/events", admin)
+        #expect(plain.status == 426 && plain.headers["upgrade"] == "websocket")
+        #expect(try server.request("POST", "/api/events", admin).headers["allow"] == "GET")
+        let upgrade = WebSocketClient.upgradeHeaders
+        #expect(try server.request("GET", "/api/events", upgrade).status == 401)
+        let foreign = admin.merging(upgrade) { $1 }.merging(["Origin": "https://example.org"]) { $1 }
+        #expect(try server.request("GET", "/api/events", foreign).status == 403)
+        server.server.stop()
+        for reader in readers { #expect(try reader.next() == .close(1001)) }
+    }
+
+    @Test("who doesn't read its events is dropped, the others go on, and only so many may read at once")
+    func slowReader() throws {
+        let server = try RunningServer {
+            $0.administration = Administration(token: "master", allowsNetwork: false)
+            $0.limits.unread = 32 * 1024
+            $0.limits.eventReaders = 2
+        }
+        let slow = try WebSocketClient(port: server.port, path: "/api/events", admin)
+        let quick = try WebSocketClient(port: server.port, path: "/api/events", admin)
+        let full = try server.request("GET", "/api/events", admin.merging(WebSocketClient.upgradeHeaders) { $1 })
+        #expect(full.status == 503 && full.headers["retry-after"] != nil)
+        // One event after another: the quick one has read each before the next, the slow one none, until its socket is full.
+        let event = "{\"event\":\"\(String(repeating: "x", count: 20_000))\"}"
+        try eventually("room for another reader") {
+            server.server.tell(event: event)
+            #expect(try quick.next() == .text(event))
+            let answer = try RawClient(port: server.port).request(
+                "GET", "/api/events", admin.merging(WebSocketClient.upgradeHeaders) { $1 })
+            return answer.status == 101 ? () : nil
+        }
+        _ = slow
+    }
+
+    @Test("the room whose links have expired is told")
+    func expiry() throws {
+        let rooms = Mutex<[String]>([])
+        let server = try RunningServer { configuration in
+            configuration.rooms[0].access.expiry = 100
+            configuration.lifetimeClock = { 101 }
+            configuration.onExpiry = { room in rooms.withLock { $0.append(room) } }
+        }
+        try eventually("the expiry", holds: { rooms.withLock { $0 } == ["desk"] })
+        #expect(try server.request("GET", "/whep/desk", ["Authorization": "Bearer secret"]).status == 401)
+    }
+
+    @Test("people are meant by name, identifier or the beginning of one, the closer before the further")
     func calling() {
         func member(_ id: String, _ name: String?) -> RoomsDocument.Member {
             RoomsDocument.Member(
@@ -112,6 +226,12 @@ struct AdministrationTests {
         func called(_ who: String) -> [String] { document.members(called: who).map(\.member.id) }
         #expect(called("ab12") == ["ab12"] && called("Ann") == ["ab12", "cd56"] && called("ab") == ["ef78"])
         #expect(called("ab3") == ["ab34"] && called("c") == ["cd56"] && called("x").isEmpty && called("").isEmpty)
+        // Upper and lower case, and beginnings of names.
+        #expect(
+            called("ann") == ["ab12", "cd56"] && called("AB12") == ["ab12", "ab34"] && called("aN") == ["ab12", "cd56"])
+        #expect(called("CD5") == ["cd56"] && called("A") == ["ab12", "ab34", "cd56", "ef78"])
+        document.rooms[0].members[0].name = "ÄNNE"
+        #expect(called("än") == ["ab12"])
         #expect(document.members(called: "cd56").first?.room == "b")
     }
 }

@@ -20,6 +20,8 @@ public enum ControlCommand: Hashable, Sendable {
     case rate(RateChange)
     /// Tell programs who is in which room: one JSON object (``RoomsDocument``).
     case rooms
+    /// Tell programs the links: one JSON object (``LinksDocument``).
+    case link
     /// Have the member of this identifier leave.
     case kick(String)
 
@@ -44,8 +46,8 @@ public enum ControlCommand: Hashable, Sendable {
             self.bitsPerSecond = bitsPerSecond
         }
 
-        /// `limits` with the change made.
-        public func applied(to limits: SourceLimits) -> SourceLimits {
+        /// `limits` with the change made, but none above `most`, which the capture was started with.
+        public func applied(to limits: SourceLimits, most: SourceLimits = SourceLimits()) -> SourceLimits {
             var limits = limits
             switch framesPerSecond {
             case .atMost(let count): limits.frameRate = FrameRate(framesPerSecond: count)
@@ -57,6 +59,12 @@ public enum ControlCommand: Hashable, Sendable {
             case .unlimited: limits.bitRate = nil
             case nil: break
             }
+            if let (rate, most) = limits.frameRate.flatMap({ rate in most.frameRate.map { (rate, $0) } }) {
+                limits.frameRate = min(rate, most)
+            }
+            if let (rate, most) = limits.bitRate.flatMap({ rate in most.bitRate.map { (rate, $0) } }) {
+                limits.bitRate = min(rate, most)
+            }
             return limits
         }
     }
@@ -64,7 +72,7 @@ public enum ControlCommand: Hashable, Sendable {
 
 extension ControlCommand {
     /// The commands as they may be written, for who wrote something else.
-    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, kick ID"
+    static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID"
 
     /// The command that `line` is; nil where it is none.
     init?(line: String) {
@@ -77,6 +85,7 @@ extension ControlCommand {
         case "status" where words.dropFirst() == ["json"]: self = .statusJSON
         case "sharpen" where words.count == 1: self = .sharpen
         case "rooms" where words.count == 1: self = .rooms
+        case "link" where words.count == 1: self = .link
         case "kick" where words.count == 2 && !words[1].isEmpty: self = .kick(String(words[1]))
         case "rate":
             guard let change = RateChange(words: words.dropFirst()) else { return nil }
@@ -96,6 +105,7 @@ extension ControlCommand {
         case .sharpen: "sharpen"
         case .rate(let change): "rate" + change.words
         case .rooms: "rooms"
+        case .link: "link"
         case .kick(let member): "kick \(member)"
         }
     }
@@ -103,8 +113,8 @@ extension ControlCommand {
     /// How long the answer may be, with its line feed.
     var answerLimit: Int {
         switch self {
-        case .statusJSON: ControlLine.longAnswerLimit
-        case .rooms: ControlLine.listLimit
+        case .status, .statusJSON: ControlLine.longAnswerLimit
+        case .rooms, .link: ControlLine.listLimit
         default: ControlLine.answerLimit
         }
     }

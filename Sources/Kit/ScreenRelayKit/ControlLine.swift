@@ -1,5 +1,5 @@
-/// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer (8192 where a program asks for the
-/// status, 4 MiB where it asks for everybody in the rooms), each ended by a line feed.
+/// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer (8192 to a question for the
+/// status, 4 MiB to one for everybody in the rooms or for all links), each ended by a line feed.
 enum ControlLine {
     static let requestLimit = 64
     static let answerLimit = 512

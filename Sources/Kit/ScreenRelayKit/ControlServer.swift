@@ -1,6 +1,7 @@
 import Glibc
 public import LinkTransport
 import MediaTypes
+public import Signalling
 import Synchronization
 public import Threading
 
@@ -53,14 +54,6 @@ public final class ControlServer: Sendable {
         wake.signal()
         thread.join()
     }
-}
-
-/// What a host answers to a command.
-public enum ControlAnswer: Hashable, Sendable {
-    /// It was done; the text is for who asked.
-    case done(String)
-    /// It can't be done, for that reason.
-    case refused(String)
 }
 
 /// Carries the listener into the server's thread: handed over once, before the thread runs.

@@ -4,13 +4,12 @@ import Signalling
 /// What a host's configuration says about who gets in, as the signalling takes it.
 extension RoomAccess {
     /// Makes the rules of each room from its two tokens: password and time are the same for all.
+    ///
+    /// - Parameter expiry: when links end, in seconds since the machine started; nil: when the host does.
     static func rules(
-        of configuration: HostConfiguration
+        of configuration: HostConfiguration, expiry: Int?
     ) -> (_ viewing: String?, _ presenting: String?) -> RoomAccess {
         let hash = configuration.password.map { PasswordHash($0) }
-        let expiry = configuration.lifetime.map {
-            SignallingConfiguration.bootTime() + Int(max(1, $0.components.seconds))
-        }
         return { viewing, presenting in
             var access = RoomAccess(viewing: viewing, presenting: presenting, expiry: expiry)
             if let hash { access.isPassword = { hash.matches($0) } }
@@ -23,8 +22,8 @@ extension SignallingConfiguration {
     /// What a host's configuration says of addresses, rooms and who gets in; the first room has `firstTrack`.
     ///
     /// - Throws: what is wrong with the certificate.
-    init(_ configuration: HostConfiguration, firstTrack: any RoomMedia) throws(SignallingError) {
-        let access = RoomAccess.rules(of: configuration)
+    init(_ configuration: HostConfiguration, expiry: Int?, firstTrack: any RoomMedia) throws(SignallingError) {
+        let access = RoomAccess.rules(of: configuration, expiry: expiry)
         let first = RoomConfiguration(
             name: configuration.room, access: access(configuration.token, configuration.presentingToken),
             media: firstTrack)

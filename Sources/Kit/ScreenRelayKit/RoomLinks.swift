@@ -40,15 +40,20 @@ struct RoomLinks {
         return "\(page)#\(key(wanted.name, wanted.token))"
     }
 
-    /// What somebody needs who is to present by WHIP, in words, for each room that may be presented in.
-    var presenting: [String] {
-        let rooms =
-            [(configuration.room, configuration.presentingToken)]
-            + configuration.furtherRooms.map { ($0.name, $0.presentingToken) }
-        return rooms.compactMap { room, token in
-            token.map { "WHIP to \(page)whip/\(room) with the bearer token \($0)" }
-        }
+    /// The first room's name, and the names of all rooms.
+    var firstRoom: String { configuration.room }
+    var roomNames: [String] { [configuration.room] + configuration.furtherRooms.map(\.name) }
+
+    /// What somebody needs who is to present in a room by WHIP; nil where nobody may.
+    func presenting(in room: String) -> LinksDocument.Presenting? {
+        let token =
+            room == configuration.room
+            ? configuration.presentingToken : configuration.furtherRooms.first { $0.name == room }?.presentingToken
+        return token.map { LinksDocument.Presenting(url: "\(page)whip/\(room)", token: $0) }
     }
+
+    /// Where `/api` is.
+    var administration: String { "\(page)api" }
 
     private var page: Substring { first.prefix { $0 != "#" } }
 

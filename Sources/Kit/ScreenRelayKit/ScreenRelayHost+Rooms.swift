@@ -20,6 +20,32 @@ extension ScreenRelayHost {
     }
 }
 
+/// Waits for what another thread gives to the reply that `ask` is handed; `fallback` where that thread ends before.
+func reply<Value: Sendable>(or fallback: Value, _ ask: (Reply<Value>) -> Void) async -> Value {
+    await withCheckedContinuation { ask(Reply($0, or: fallback)) }
+}
+
+/// What a task waits for and another thread gives. Whoever lets go of it without a word gives the fallback.
+final class Reply<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+    private let fallback: Value
+
+    fileprivate init(_ continuation: CheckedContinuation<Value, Never>, or fallback: Value) {
+        self.continuation = Mutex(continuation)
+        self.fallback = fallback
+    }
+
+    deinit { give(fallback) }
+
+    func give(_ value: Value) {
+        let waiting = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume(returning: value)
+    }
+}
+
 /// What one thread waits for and another one gives.
 private final class Answer<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)

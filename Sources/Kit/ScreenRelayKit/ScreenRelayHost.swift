@@ -1,4 +1,6 @@
 public import CaptureLink
+public import Foundation
+import Glibc
 public import Ingest
 public import LinkTransport
 import MediaTypes
@@ -31,15 +33,23 @@ public final class ScreenRelayHost: Sendable {
     let signalling: SignallingServer
     let log: EventLog
     private let hosted: HostTracks
+    let commands = CommandAnswers()
+    /// When links end, in seconds since the machine started.
+    private let expiryTime: Int?
 
     /// Starts a host without a source. `onSourceChange` is told when one comes to the first track or goes, on the source's
-    /// thread; `onVisit` who comes into a room and leaves it, on the signalling thread. They must not block.
+    /// thread; `onVisit` who comes into a room and leaves it, and `onExpiry` the room whose links have expired, on the signalling
+    /// thread. They must not block.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
         onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in },
-        onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in }
+        onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in },
+        onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
         self.configuration = configuration
+        expiryTime = configuration.lifetime.map {
+            SignallingConfiguration.bootTime() + Int(max(1, $0.components.seconds))
+        }
         self.log = log
         room = configuration.room
         let mediaConfiguration = MediaServerConfiguration(
@@ -61,7 +71,8 @@ public final class ScreenRelayHost: Sendable {
         let publishing = RoomPublishing(media: media, log: log)
         var signallingConfiguration: SignallingConfiguration
         do throws(SignallingError) {
-            signallingConfiguration = try SignallingConfiguration(configuration, firstTrack: firstTrack.bridge)
+            signallingConfiguration = try SignallingConfiguration(
+                configuration, expiry: expiryTime, firstTrack: firstTrack.bridge)
         } catch {
             media.stop()
             throw .signalling(error)
@@ -72,6 +83,8 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.clock = { clock.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.onEvent = onVisit
+        signallingConfiguration.onExpiry = onExpiry
+        signallingConfiguration.commands = commands
         signallingConfiguration.publishing = publishing
         signalling = SignallingServer(signallingConfiguration)
         do throws(SignallingError) {
@@ -111,14 +124,25 @@ public final class ScreenRelayHost: Sendable {
     /// loopback, else for others in its network.
     public var link: String { links.first }
 
-    /// The links for those who reach the host by an advertised address, where its HTTP port is forwarded under its number.
-    public var advertisedLinks: [String] { links.advertised }
+    /// All links of all rooms, when they end, and, where `tellsPresenters`, what somebody needs who is to present.
+    public func linksDocument(tellsPresenters: Bool = false) -> LinksDocument {
+        LinksDocument(links, expires: expiry, tellsPresenters: tellsPresenters)
+    }
 
-    /// What somebody needs who is to present by WHIP, in words, for each room that may be presented in.
-    public var presenting: [String] { links.presenting }
+    /// When links end, on the clock of the day, which somebody may set; nil: when the host does.
+    public var expiry: Date? {
+        guard let expiryTime else { return nil }
+        var (sinceStart, today) = (timespec(), timespec())
+        clock_gettime(CLOCK_BOOTTIME, &sinceStart)
+        clock_gettime(CLOCK_REALTIME, &today)
+        let seconds = Double(today.tv_sec - sinceStart.tv_sec + expiryTime)
+        return Date(timeIntervalSince1970: seconds + Double(today.tv_nsec - sinceStart.tv_nsec) / 1e9)
+    }
 
-    /// The names of the rooms beside the first.
-    public var furtherRooms: [String] { configuration.furtherRooms.map(\.name) }
+    /// Where `/api` is, and the file that its token is kept in; nil where there is no `/api`.
+    public var administration: (url: String, tokenFile: String?)? {
+        configuration.administration.map { (links.administration, $0.tokenFile) }
+    }
 
     /// The link that opens the page of one of the rooms, as ``link``; nil where there is no such room.
     public func link(to room: String) -> String? { links.link(to: room) }
@@ -168,20 +192,21 @@ public final class ScreenRelayHost: Sendable {
     /// How many watch now; who watches two tracks counts twice.
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }
 
-    /// Hands the rooms with their tracks and visitors to `completion`, on the signalling thread.
-    public func describeRooms(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
-        signalling.describe(completion)
+    /// The rooms as they are now, with their tracks and visitors; none once the host has stopped.
+    public func describeRooms() async -> [RoomReport] {
+        await reply(or: []) { reply in signalling.describe { reply.give($0) } }
     }
 
-    /// Has a visitor leave that ``describeRooms(_:)`` or `onVisit` told of; says to `completion` whether there was such a one.
-    /// Who has the link can come back.
-    public func kick(_ visitor: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
-        signalling.kick(visitor, completion: completion)
+    /// Has a visitor leave that ``describeRooms()`` or `onVisit` told of; false where there is no such one. Who has the link can
+    /// come back.
+    @discardableResult
+    public func kick(_ visitor: String) async -> Bool {
+        await reply(or: false) { reply in signalling.kick(visitor) { reply.give($0) } }
     }
 
-    /// Hands what every viewer's session has done to `completion`, on the media thread.
-    public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
-        media.statistics(completion)
+    /// What every viewer's session has done; none once the host has stopped.
+    public func statistics() async -> [PeerStatistics] {
+        await reply(or: []) { reply in media.statistics { reply.give($0) } }
     }
 
     /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Then closes the links' recordings, for each of which
@@ -191,6 +216,7 @@ public final class ScreenRelayHost: Sendable {
     /// both before this.
     public func stop() {
         signalling.stop()
+        commands.use(nil)
         media.stop()
         for track in tracks { track.stop() }
     }

@@ -17,7 +17,13 @@ public struct TokenFile: Sendable {
     /// The file for a room that is reached at these addresses, in `$XDG_STATE_HOME/screenrelay`, or else in
     /// `~/.local/state/screenrelay`; nil where there is no home, or an address has any port: a link to that is good once.
     public init?(room: String, listen: [String], environment: (String) -> String? = Self.variable) {
-        guard !room.isEmpty, !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
+        guard !room.isEmpty else { return nil }
+        self.init(named: "\(room)@", listen: listen, environment: environment)
+    }
+
+    /// The same for a file whose name begins with `beginning` and goes on with the addresses.
+    init?(named beginning: String, listen: [String], environment: (String) -> String?) {
+        guard !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
         let state: String
         if let named = environment("XDG_STATE_HOME"), named.hasPrefix("/") {
             state = named
@@ -28,7 +34,7 @@ public struct TokenFile: Sendable {
         }
         // Of what a name or an address may have in it, only what is no part of a path.
         let address = String(listen.joined(separator: "+").map { $0 == "/" ? "_" : $0 })
-        path = "\(state)/screenrelay/\(room)@\(address).token"
+        path = "\(state)/screenrelay/\(beginning)\(address).token"
     }
 
     /// The variable of the process's environment.

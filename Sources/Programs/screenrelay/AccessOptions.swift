@@ -35,12 +35,6 @@ enum AccessOptions {
 
     static let alternatives = [["password", "password-file"]]
 
-    /// What is to be printed beside the links.
-    static func lines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
-        guard options.has("presenters") else { return [] }
-        return host.presenting.map { "To present: \($0)" }
-    }
-
     /// What `--password` or `--password-file` gives; nil where neither is there.
     static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
         let file = try options.value("password-file", as: .text)

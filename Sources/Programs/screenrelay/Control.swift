@@ -7,7 +7,7 @@ import ScreenRelayKit
 import Signalling
 import Threading
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms` and `kick`: what a sharer says to the share or host
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: what a sharer says to the share or host
 /// that runs, and how it listens.
 enum Control {
     static let commands = [
@@ -46,17 +46,26 @@ enum Control {
                 )
             ]),
         command(
+            "link", "Prints the links of a running share or host again.",
+            [
+                Option(long: "qr", help: "print the first link as a QR code too"),
+                Option(long: "json", help: "for programs: a JSON object a line, as in Protocol/openapi.yaml"),
+            ], examples: [Example("screenrelay link --qr", "Shows the link to the camera of a phone.")]),
+        command(
             "kick", "Has somebody leave the rooms of a running share or host; who has the link can come back.",
             operands: Operands(
                 name: "WHO", count: 1...1,
-                help: "an identifier that 'screenrelay rooms' shows, its beginning, or a name that one alone has"),
+                help: "a name or an identifier that 'screenrelay rooms' shows, or the beginning of one"),
             examples: [Example("screenrelay kick Ann", "Ends what Ann sees.")]),
     ]
 
     /// Asks the host that runs, or the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
-        let isQuestion = [.status, .statusJSON, .rooms].contains(command)
+        let isQuestion = [.status, .statusJSON, .rooms, .link].contains(command)
+        if options.has("qr"), options.has("json") {
+            throw UsageError("--qr and --json can't go together; leave one out")
+        }
         let wanted = try options.value("pid", as: .integer(1...Int(Int32.max), what: "process number"))
         let client = ControlClient()
         var processes = client.processes
@@ -79,9 +88,13 @@ enum Control {
             do throws(ControlError) {
                 if case .kick(let who) = command { return try RoomCommands.kick(who, from: process, client) }
                 let answer = try client.ask(command, of: process)
-                if command == .rooms, !options.has("json") {
-                    code = Program.answer(
-                        try RoomCommands.text(of: answer, of: process, isLabelled: processes.count > 1))
+                if [.rooms, .link].contains(command), !options.has("json") {
+                    let label = processes.count > 1 ? "\(process):\n" : ""
+                    let text =
+                        command == .rooms
+                        ? try RoomCommands.text(of: answer, of: process, client)
+                        : try LinkCommand.text(of: answer, of: process, withCode: options.has("qr"))
+                    code = Program.answer(label + text)
                     continue
                 }
                 let lines = command == .status ? lines(of: answer) : json(answer, of: process, for: command)
@@ -94,10 +107,26 @@ enum Control {
         return code
     }
 
-    /// Listens for such commands; nil, with a warning, where that can't be had: sharing goes on without.
-    static func serve(_ host: ScreenRelayHost, _ end: EndSignals, what: String, log: EventLog) -> ControlServer? {
+    /// What a program knows of its host, and the host itself doesn't.
+    struct Facts {
+        /// As "sharing :0".
+        let what: String
+        /// What the capture was started with; nothing where somebody else has started it.
+        var most = SourceLimits()
+    }
+
+    /// Listens for such commands on the control socket and `/api`, where also `news` are told from now on; nil, with a warning, where
+    /// the socket can't be had: sharing goes on without.
+    static func serve(
+        _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ facts: Facts, log: EventLog
+    ) -> ControlServer? {
+        let answer: @Sendable (ControlCommand) -> ControlAnswer = {
+            Self.answer($0, host, end, tellsPresenters: news.tellsPresenters, facts)
+        }
+        host.answerCommands(with: answer)
+        news.tellAlso(by: host)
         do throws(LinkTransportError) {
-            return try ControlServer(log: log) { answer($0, host, end, what: what) }
+            return try ControlServer(log: log, answer: answer)
         } catch {
             log.warning("'screenrelay pause' and its like won't reach this process: \(error)")
             return nil
@@ -105,7 +134,7 @@ enum Control {
     }
 
     private static func answer(
-        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, what: String
+        _ command: ControlCommand, _ host: ScreenRelayHost, _ end: EndSignals, tellsPresenters: Bool, _ facts: Facts
     ) -> ControlAnswer {
         switch command {
         case .pause:
@@ -120,15 +149,27 @@ enum Control {
         case .sharpen:
             return host.sharpen() ? .done("sharpening") : .refused("no capture is connected")
         case .rate(let change):
-            let limits = change.applied(to: host.limits)
+            let limits = change.applied(to: host.limits, most: facts.most)
             host.limit(limits)
-            return .done(limits == SourceLimits() ? "as capture was started" : "at most \(limits.words)")
-        case .status: return .done(StatusReport(of: host, process: getpid(), what: what).line)
-        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: what).json)
+            if limits == SourceLimits() { return .done("as capture was started") }
+            return .done("at most \(limits.words)\(ceiling(of: change, facts.most))")
+        case .status: return .done(StatusReport(of: host, process: getpid(), what: facts.what).line)
+        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: facts.what).json)
+        case .link: return .done(host.linksDocument(tellsPresenters: tellsPresenters).json)
         case .rooms: return host.rooms().map { .done($0.json) } ?? .refused("the rooms don't answer")
         case .kick(let id):
             return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
         }
+    }
+
+    /// What to add to the limits that hold now, where they may not be those that `change` asked for.
+    private static func ceiling(of change: ControlCommand.RateChange, _ most: SourceLimits) -> String {
+        let asked = change.applied(to: SourceLimits())
+        if most == SourceLimits() {
+            return asked == SourceLimits() ? "" : "; a capture that was started with less stays at that"
+        }
+        let isAbove = change.applied(to: SourceLimits(), most: most) != asked
+        return isAbove ? "; the capture was started with at most \(most.words)" : ""
     }
 
     /// The command that the user wrote.
@@ -140,6 +181,7 @@ enum Control {
         case "sharpen": return .sharpen
         case "status": return options.has("json") ? .statusJSON : .status
         case "rooms": return .rooms
+        case "link": return .link
         case "kick": return .kick(options.operands.first ?? "")
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in
@@ -165,22 +207,25 @@ enum Control {
 
     /// What a host tells programs of its rooms gets the number that tells hosts apart, as its status has it.
     private static func json(_ answer: String, of process: Int32, for command: ControlCommand) -> String {
-        guard command == .rooms, answer.hasPrefix("{\"") else { return answer }
+        guard [.rooms, .link].contains(command), answer.hasPrefix("{\"") else { return answer }
         return "{\"process\":\(process)," + answer.dropFirst()
     }
 
-    /// What a host says of its capture stands on a line of its own.
+    /// What a host says of its links, of `/api` and of its capture stands on lines of their own.
     private static func lines(of answer: String) -> String {
-        let mark = StatusReport.captureMark
-        guard let start = answer.firstRange(of: mark)?.lowerBound else { return answer }
-        return answer[..<start] + "\n  " + answer[start...].dropFirst(2)
+        var text = answer
+        for mark in StatusReport.marks {
+            guard let start = text.firstRange(of: mark)?.lowerBound else { continue }
+            text = text[..<start] + "\n  " + text[start...].dropFirst(2)
+        }
+        return text
     }
 
     private static func command(
         _ name: String, _ summary: String, _ options: [Option] = [], operands: Operands = .none,
         examples: [Example] = []
     ) -> Command {
-        let every = ["status", "rooms"].contains(name) ? "; without it, all" : "; needed where several run"
+        let every = ["status", "rooms", "link"].contains(name) ? "; without it, all" : "; needed where several run"
         let process = Option(
             long: "pid", short: "p", value: .required("PID"),
             help: "the process of the share or host that is meant\(every)")

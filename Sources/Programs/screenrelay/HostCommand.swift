@@ -58,7 +58,8 @@ enum HostCommand {
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
             let host = try ScreenRelayHost(
-                configuration, log: log, onSourceChange: { news.tell($0, room: room) }, onVisit: { news.tell($0) })
+                configuration, log: log, onSourceChange: { news.tell($0, room: room) }, onVisit: { news.tell($0) },
+                onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
@@ -85,8 +86,7 @@ enum HostCommand {
             return HostOptions.end(
                 host,
                 with: serve(
-                    host, links, at: place, until: end, saying: lines + AccessOptions.lines(of: host, options), news,
-                    log), news)
+                    host, links, at: place, until: end, saying: lines, news, log), news)
         } catch {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
@@ -101,7 +101,7 @@ enum HostCommand {
         saying lines: [String], _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
-        let control = Control.serve(host, end, what: "hosting \(place)", log: log)
+        let control = Control.serve(host, end, news, Control.Facts(what: "hosting \(place)"), log: log)
         defer { control?.stop() }
         news.started(
             host, "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.", more: lines)

@@ -11,7 +11,7 @@ extension HostOptions {
             long: "admin-token-file", value: .required("FILE"),
             help:
                 "keep the token of the HTTP interface for administration, /api, in this file; without it, beside the rooms' "
-                + "tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as .api@ADDRESS.token; where there is "
+                + "tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token; where there is "
                 + "no such file there is no /api"),
         Option(long: "api-lan", help: "let other machines use /api, with its token; without it, this one alone"),
     ]
@@ -27,10 +27,12 @@ extension HostOptions {
         }
         do throws(TokenFileError) {
             if let named {
-                return Administration(token: try TokenFile(path: named).token(), allowsNetwork: allowsNetwork)
+                return Administration(
+                    token: try TokenFile(path: named).token(), allowsNetwork: allowsNetwork, tokenFile: named)
             }
             if let file = TokenFile(administrationOf: listen.map { "\($0)" }) {
-                return Administration(token: try file.token(makesFolders: true), allowsNetwork: allowsNetwork)
+                return Administration(
+                    token: try file.token(makesFolders: true), allowsNetwork: allowsNetwork, tokenFile: file.path)
             }
         } catch {
             // Nobody asked for the usual file: what is wrong with it is told with the room's own.

@@ -4,12 +4,16 @@ import Signalling
 
 /// `screenrelay rooms` and `kick`: who is in the rooms of a host that runs, and who no longer.
 enum RoomCommands {
-    /// What a host has told of its rooms, for people.
-    static func text(of json: String, of process: Int32, isLabelled: Bool) throws(ControlError) -> String {
+    /// What a host has told of its rooms, for people, with the links that it has for them.
+    static func text(
+        of json: String, of process: Int32, _ client: ControlClient
+    ) throws(ControlError) -> String {
         let document = try read(json, of: process)
-        var text = isLabelled ? "\(process):\n" : ""
-        for room in document.rooms { text += lines(of: room) }
-        return text
+        // Without them the rooms are worth knowing as well.
+        let links = (try? client.ask(.link, of: process)).flatMap { LinksDocument(json: $0) }?.rooms ?? []
+        return document.rooms.map { room in
+            lines(of: room, links: links.first { $0.name == room.name }?.links ?? [])
+        }.joined()
     }
 
     /// Has whom people call `who` leave; gives the exit code.
@@ -20,12 +24,18 @@ enum RoomCommands {
                 "'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
         }
         guard found.count == 1 else {
-            let names = found.prefix(5).map(\.member.id).joined(separator: ", ")
-            return Program.fail("'\(who)' could be \(found.count) of them; give one's identifier: \(names)", .usage)
+            let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.words)" }.joined(separator: ", ")
+            let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
+            return Program.fail(
+                "'\(who)' could be \(found.count) of them; write the beginning of one's identifier: \(listed)\(more)",
+                .usage)
         }
         _ = try client.ask(.kick(member.id), of: process)
         return Program.answer("\(member.words) is removed from the room \(room)\n")
     }
+
+    /// How many are listed who may be meant.
+    private static let listLimit = 8
 
     private static func read(_ json: String, of process: Int32) throws(ControlError) -> RoomsDocument {
         do throws(RoomsDocumentError) {
@@ -35,10 +45,11 @@ enum RoomCommands {
         }
     }
 
-    private static func lines(of room: RoomsDocument.Room) -> String {
+    private static func lines(of room: RoomsDocument.Room, links: [String]) -> String {
         let tracks = room.tracks.map { "\($0.name) \($0.state)" }
         let shown = tracks.isEmpty ? "nothing is shown" : tracks.joined(separator: ", ")
-        guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" }
+        let place = links.first.map { "  \($0)\n" } ?? ""
+        guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" + place }
         var table = TextTable()
         table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS"])
         for member in room.members {
@@ -49,7 +60,7 @@ enum RoomCommands {
                 member.id, member.kind, member.name ?? "-", member.address, age(member.seconds), tracks,
             ])
         }
-        return "\(room.name): \(shown); \(room.members.count) there\n" + table.text
+        return "\(room.name): \(shown); \(room.members.count) there\n" + place + table.text
     }
 
     /// `0:07`, `12:07`, `1:02:07`

@@ -1,3 +1,4 @@
+import CaptureLink
 import CommandLine
 import Glibc
 import Ingest
@@ -51,13 +52,13 @@ enum ShareCommand {
                     case .live, .paused: end.becameReady()
                     case .waiting, .gone: break
                     }
-                }, onVisit: { news.tell($0) })
+                }, onVisit: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let code = try share(
                 capture.sharedName ?? display, with: host, recording: recording, until: end, news,
-                more: AccessOptions.lines(of: host, options), log
+                most: capture.limits, log
             ) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
@@ -73,10 +74,10 @@ enum ShareCommand {
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, until end: EndSignals,
-        _ news: SharingNews, more: [String], _ log: EventLog,
+        _ news: SharingNews, most: SourceLimits, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
-        let control = Control.serve(host, end, what: "sharing \(shared)", log: log)
+        let control = Control.serve(host, end, news, Control.Facts(what: "sharing \(shared)", most: most), log: log)
         defer { control?.stop() }
         let link = try host.openLink(at: nil, recording: recording.path, recordingLimit: recording.limit)
         defer { link.stop() }
@@ -84,7 +85,7 @@ enum ShareCommand {
         defer { supervisor.stop() }
         // A link to nothing is no help: a display that can't be captured ends us before it is printed.
         if let code = end.waitUntilReady(within: captureStart) { return code }
-        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.", more: more)
+        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.")
         return end.wait()
     }
 
@@ -96,6 +97,11 @@ enum ShareCommand {
 }
 
 extension CaptureOptions {
+    /// What the capture makes and sends at most.
+    fileprivate var limits: SourceLimits {
+        SourceLimits(frameRate: FrameRate(framesPerSecond: framesPerSecond), bitRate: bitRate)
+    }
+
     /// What is shared, for people; nil where that is the screen that DISPLAY names.
     fileprivate var sharedName: String? {
         let place = display.map { " of \($0)" } ?? ""

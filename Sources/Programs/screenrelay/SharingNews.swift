@@ -12,7 +12,7 @@ final class SharingNews: Sendable {
             long: "json",
             help:
                 "for programs: on standard output a JSON object a line, with an event of started, came, left, state, "
-                + "missing or ended (Protocol/control.md)"),
+                + "expired, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
         Option(
             long: "no-qr",
@@ -30,9 +30,13 @@ final class SharingNews: Sendable {
         /// Whether people have seen enough: that all leave at the end is no news.
         var isQuiet = false
         var early: [String] = []
+        /// Who tells those that read events over `/api`.
+        weak var host: ScreenRelayHost?
     }
 
     private let isJSON: Bool
+    /// Whether those who present are told of as well.
+    let tellsPresenters: Bool
     private let code: CodeChoice
     private let output: LineOutput
     private let state = Mutex(State())
@@ -41,6 +45,7 @@ final class SharingNews: Sendable {
     struct Style {
         fileprivate let isJSON: Bool
         fileprivate let code: CodeChoice
+        fileprivate let tellsPresenters: Bool
 
         /// As the options say.
         init(_ options: ParsedOptions) throws(UsageError) {
@@ -49,6 +54,7 @@ final class SharingNews: Sendable {
                 throw UsageError("--qr and --\(other) can't go together; leave one out")
             }
             isJSON = options.has("json")
+            tellsPresenters = options.has("presenters")
             code = isWanted ? .always : options.has("no-qr") || isJSON ? .never : .whereUseful
         }
     }
@@ -57,6 +63,7 @@ final class SharingNews: Sendable {
     init?(_ style: Style) {
         let isJSON = style.isJSON
         self.isJSON = isJSON
+        tellsPresenters = style.tellsPresenters
         code = style.code
         let output = LineOutput { count in
             isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
@@ -68,8 +75,8 @@ final class SharingNews: Sendable {
     /// The links are good: says so. For people `introduction` stands in front, and `more` behind them. The journal gets none of the
     /// links and nothing of `more`: there is a token in them.
     func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
-        let links = [host.link] + host.advertisedLinks
-        let further = host.furtherRooms.compactMap { room in host.link(to: room).map { (room: room, link: $0) } }
+        let links = host.linksDocument(tellsPresenters: tellsPresenters)
+        let event = String(Self.event("started", []).dropLast() + "," + links.json.dropFirst())
         let lines: [String]
         if StandardStreams.outputIsJournal {
             lines = [
@@ -77,24 +84,10 @@ final class SharingNews: Sendable {
                     ? Self.event("started", [("links", "[]"), ("room", quoted(host.room)), ("rooms", "[]")])
                     : "\(introduction) The link is not written to the journal: 'screenrelay link' prints it."
             ]
-        } else if isJSON {
-            let rooms = ([(host.room, links)] + further.map { ($0.room, [$0.link]) }).map { name, links in
-                object([("name", quoted(name)), ("links", array(links))])
-            }
-            lines = [
-                Self.event(
-                    "started",
-                    [
-                        ("links", array(links)), ("room", quoted(host.room)),
-                        ("rooms", "[\(rooms.joined(separator: ","))]"),
-                    ])
-            ]
         } else {
-            // The one for this network on a line of its own, first, for who reads it by a program.
-            lines =
-                [introduction, links[0]] + links.dropFirst().map { "From outside: \($0)" }
-                + further.map { "The room \($0.room): \($0.link)" } + more + code.lines(for: links[0])
+            lines = isJSON ? [event] : [introduction] + links.lines + more + code.lines(for: host.link)
         }
+        host.tell(event: event)
         // In one piece with what has come before: nothing may come between.
         state.withLock { state in
             state.hasStarted = true
@@ -102,6 +95,9 @@ final class SharingNews: Sendable {
             state.early = []
         }
     }
+
+    /// Has `host` tell the same events to those that read them over `/api`.
+    func tellAlso(by host: ScreenRelayHost) { state.withLock { $0.host = host } }
 
     /// Somebody has come or left. Any thread; doesn't block.
     func tell(_ news: RoomNews) {
@@ -113,19 +109,21 @@ final class SharingNews: Sendable {
             case .left: watching.remove(news.who.id)
             }
             state.watching[news.room] = watching.isEmpty ? nil : watching
-            write(isJSON ? json(news, watching.count) : words(news, watching.count), &state)
+            tell(json(news, watching.count), orWords: words(news, watching.count), &state)
         }
     }
 
     /// The source of a track does something else. Any thread; doesn't block.
     func tell(_ source: Ingest.SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
-        guard isJSON else { return }
-        state.withLock { state in
-            write(
-                Self.event(
-                    "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))]),
-                &state)
-        }
+        let event = Self.event(
+            "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))])
+        state.withLock { tell(event, orWords: nil, &$0) }
+    }
+
+    /// The links of a room have expired. Any thread; doesn't block.
+    func tellExpiry(of room: String) {
+        let words = "\(WallClock.now.timeOfDay) the links of the room \(room) have expired"
+        state.withLock { tell(Self.event("expired", [("room", quoted(room))]), orWords: words, &$0) }
     }
 
     /// The end has begun: everybody will leave.
@@ -141,8 +139,10 @@ final class SharingNews: Sendable {
         output.flush()
     }
 
-    private func write(_ line: String, _ state: inout State) {
-        if state.isQuiet { return }
+    /// Tells an event to who reads events; people read `words`, or nothing.
+    private func tell(_ event: String, orWords words: String?, _ state: inout State) {
+        state.host?.tell(event: event)
+        guard let line = isJSON ? event : words, !state.isQuiet else { return }
         if state.hasStarted { output.write(line) } else if state.early.count < 1000 { state.early.append(line) }
     }
 
@@ -163,6 +163,4 @@ final class SharingNews: Sendable {
     private static func event(_ name: String, _ fields: [(String, String)]) -> String {
         object([("event", quoted(name)), ("time", quoted(WallClock.now.timestamp))] + fields)
     }
-
-    private func array(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
 }

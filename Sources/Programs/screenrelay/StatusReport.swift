@@ -1,4 +1,5 @@
 import CaptureLink
+import Foundation
 import Ingest
 import MediaTypes
 import RecordingFiles
@@ -20,6 +21,9 @@ struct StatusReport {
     let recording: RecordingStatus?
     /// Every track of every room.
     let tracks: [Track]
+    let links: LinksDocument
+    /// Where `/api` is, and the file that its token is kept in.
+    let administration: (url: String, tokenFile: String?)?
 
     struct Track {
         let room: String
@@ -38,14 +42,22 @@ struct StatusReport {
         capture = host.captureStatistics
         timing = host.sourceTiming
         recording = host.recording
+        links = host.linksDocument()
+        administration = host.administration
         tracks = host.tracks.map { Track(room: $0.room, name: $0.name, state: $0.sourceState, viewers: $0.viewers) }
     }
 
     /// The most tracks that are told of.
     private static let trackLimit = 16
+    /// The most links that are.
+    private static let linkLimit = 8
 
     /// In front of what is told of the capture, in `line`.
-    static let captureMark = "; capture: "
+    private static let captureMark = "; capture: "
+    private static let administrationMark = "; /api: "
+    private static let linkMark = "; link: "
+    /// What begins a line of its own where people read `line`, the last first.
+    static let marks = [captureMark, administrationMark, linkMark]
 
     /// One line: what is told of the capture stands last.
     var line: String {
@@ -61,8 +73,14 @@ struct StatusReport {
             line += "; capture \(timing.roundTrip.inMilliseconds) there and back, clock \(timing.clockOffset.signed)"
         }
         if let recording { line += "; \(recording.words)" }
+        line += Self.linkMark + links.links.joined(separator: " ")
+        if let words = links.expiryWords { line += "; \(words)" }
+        if let administration {
+            line += Self.administrationMark + administration.url
+            if let file = administration.tokenFile { line += ", with the token in \(file)" }
+        }
         guard let capture else { return line }
-        line += Self.captureMark + (capture.recent.map(words) ?? "\(capture.pictures) pictures so far")
+        line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
         if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
         return line
@@ -70,8 +88,19 @@ struct StatusReport {
 
     private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
+    /// Averages of too short a time would be far off: a capture tells first of its work behind its first picture.
+    private static let shortestTime: UInt64 = 500_000_000
+
+    private func counts(of capture: CaptureStatistics) -> String {
+        "\(capture.pictures) \(capture.pictures == 1 ? "picture" : "pictures") so far"
+    }
+
+    private func recentWords(of capture: CaptureStatistics) -> String? {
+        capture.recent.flatMap { $0.duration < Self.shortestTime ? nil : words(for: $0) }
+    }
+
     private func words(for recent: RecentStatistics) -> String {
-        let seconds = max(Double(recent.duration) / 1e9, 1e-3)
+        let seconds = Double(recent.duration) / 1e9
         var words = "\(decimal(Double(recent.pictures) / seconds, places: 1)) pictures"
         words += " and \(rate(Double(recent.bytes) * 8 / seconds)) a second"
         if recent.pictures > 0 {
@@ -90,7 +119,13 @@ struct StatusReport {
         var fields = [
             ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(beginning(of: what))),
             ("room", quoted(room)), ("viewers", "\(viewers)"),
+            ("links", "[\(links.links.prefix(Self.linkLimit).map(quoted).joined(separator: ","))]"),
         ]
+        if let expires = links.expires { fields.append(("expires", quoted(expires.formatted(.iso8601)))) }
+        if let administration {
+            let file = administration.tokenFile.map { [("tokenFile", quoted(beginning(of: $0)))] } ?? []
+            fields.append(("api", object([("url", quoted(administration.url))] + file)))
+        }
         if let rate = limits.frameRate { fields.append(("maxPicturesPerSecond", "\(rate.millihertz / 1000)")) }
         if let rate = limits.bitRate { fields.append(("maxBitsPerSecond", "\(rate.bitsPerSecond)")) }
         if let timing {

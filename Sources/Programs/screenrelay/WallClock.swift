@@ -1,4 +1,5 @@
 import CLinux
+import Foundation
 import Glibc
 
 /// The time of day.
@@ -11,21 +12,41 @@ struct WallClock {
         return WallClock(time: time)
     }
 
+    private init(time: timespec) {
+        self.time = time
+    }
+
+    /// That date, without parts of its second.
+    init(_ date: Date) {
+        time = timespec(tv_sec: Int(date.timeIntervalSince1970), tv_nsec: 0)
+    }
+
     /// `12:03:04`, here.
-    var timeOfDay: String {
+    var timeOfDay: String { Self.time(localParts) }
+
+    /// `2026-11-20 12:03:04`, here.
+    var dateAndTime: String { "\(Self.date(localParts)) \(timeOfDay)" }
+
+    private var localParts: tm {
         var (seconds, parts) = (time.tv_sec, tm())
         localtime_r(&seconds, &parts)
-        return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.digits(Int($0), 2) }.joined(separator: ":")
+        return parts
+    }
+
+    private static func date(_ parts: tm) -> String {
+        [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
+            .map { digits($0.0, $0.1) }.joined(separator: "-")
+    }
+
+    private static func time(_ parts: tm) -> String {
+        [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":")
     }
 
     /// `2026-11-20T12:03:04.567Z` (RFC 3339)
     var timestamp: String {
         var (seconds, parts) = (time.tv_sec, tm())
         gmtime_r(&seconds, &parts)
-        let date = [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Self.digits(Int($0), 2) }
-        return date.map { Self.digits($0.0, $0.1) }.joined(separator: "-") + "T" + clock.joined(separator: ":")
-            + "." + Self.digits(Int(time.tv_nsec / 1_000_000), 3) + "Z"
+        return Self.date(parts) + "T" + Self.time(parts) + "." + Self.digits(Int(time.tv_nsec / 1_000_000), 3) + "Z"
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {

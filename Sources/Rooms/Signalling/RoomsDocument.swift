@@ -59,14 +59,17 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// One line of JSON (RFC 8259).
     public var json: String { Self.json(self) }
 
-    /// Who is meant by an identifier, the beginning of one, or a name, as people type it.
+    /// Who may be meant by a name, an identifier, or the beginning of either, as people type it: upper and lower case are the
+    /// same, but who is called exactly that goes before those who are only called so in another case, or begin so.
     public func members(called who: String) -> [(room: String, member: Member)] {
         let all = rooms.flatMap { room in room.members.map { (room: room.name, member: $0) } }
         if who.isEmpty { return [] }
-        let exact = all.filter { $0.member.id == who }
-        if !exact.isEmpty { return exact }
-        let named = all.filter { $0.member.name == who }
-        return named.isEmpty ? all.filter { $0.member.id.hasPrefix(who) } : named
+        let wanted = who.lowercased()
+        let rules: [(Member) -> Bool] = [
+            { $0.id == who }, { $0.name == who }, { $0.id.lowercased() == wanted || $0.name?.lowercased() == wanted },
+            { $0.id.lowercased().hasPrefix(wanted) || $0.name?.lowercased().hasPrefix(wanted) == true },
+        ]
+        return rules.lazy.map { rule in all.filter { rule($0.member) } }.first { !$0.isEmpty } ?? []
     }
 
     static func json(_ value: some Encodable) -> String {

@@ -32,6 +32,10 @@ public struct SignallingConfiguration: Sendable {
     public var log: @Sendable (String) -> Void = { _ in }
     /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
+    /// Is told, once, the room whose links have expired, on the signalling thread; it must not block.
+    public var onExpiry: @Sendable (String) -> Void = { _ in }
+    /// Who answers the commands of `/api`.
+    public var commands = CommandAnswers()
     /// Who may use `/api`; nil for nobody.
     public var administration: Administration?
 
@@ -176,6 +180,8 @@ public struct SignallingLimits: Sendable {
     public var enginePingTimeout: Duration = .seconds(15)
     /// For a polling socket.io client to go over to its WebSocket.
     public var engineUpgradeTime: Duration = .seconds(10)
+    /// WebSockets at once that read the events of `/api`.
+    public var eventReaders = 16
     /// Snapshots being made at once.
     public var snapshots = 16
     /// For one snapshot.

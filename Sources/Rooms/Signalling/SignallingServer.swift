@@ -110,6 +110,11 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.kick(id)) }
     }
 
+    /// Tells everybody who reads the events of `/api`: one JSON object.
+    public func tell(event: String) {
+        running?.thread.post { $0.tell(event: event) }
+    }
+
     private var running: Running? {
         state.withLock { state in
             guard case .running(let running) = state else { return nil }

@@ -87,6 +87,7 @@ extension Site {
         for action in directory.advance(to: lifetimeClock()) { carryOut(action) }
         for room in directory.roomNames where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
             log("room \(room): its links have expired")
+            onExpiry(room)
             // Members have been told; these are players, publishers and the like.
             for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
             countAudience(of: room)

@@ -7,14 +7,18 @@ public struct Administration: Sendable {
     public let token: String
     /// Whether other machines may use it, and not this one alone.
     public let allowsNetwork: Bool
+    /// The file that the token is kept in, for people to find it; nil where it is in none.
+    public let tokenFile: String?
 
-    public init(token: String, allowsNetwork: Bool) {
+    public init(token: String, allowsNetwork: Bool, tokenFile: String? = nil) {
         self.token = token
         self.allowsNetwork = allowsNetwork
+        self.tokenFile = tokenFile
     }
 }
 
-/// `/api`: the rooms and who is in them, for who has the administration's token (`Protocol/openapi.yaml`).
+/// `/api`: the rooms and who is in them, the commands of the control socket, and what happens, for who has the administration's
+/// token (`Protocol/openapi.yaml`).
 ///
 /// No page of another origin gets in, whatever it knows, and no answer has a CORS header.
 extension Site {
@@ -37,6 +41,8 @@ extension Site {
                 _ = kick(visitor.who.id)
                 return HTTPResponse(204, headers: Self.commonHeaders + [("Cache-Control", "no-store")])
             }
+        case 1 where names[0] == "events": events(exchange)
+        case 1 where command(names[0], exchange): break
         default: exchange.answer(Self.problem(404, "not found"))
         }
     }
@@ -56,7 +62,7 @@ extension Site {
         return Self.problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
     }
 
-    private func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
+    func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
         guard exchange.method == method else {
             return exchange.answer(Self.problem(405, "not possible", [("Allow", method)]))
         }
@@ -65,13 +71,13 @@ extension Site {
 
     private static func document(_ value: some Encodable) -> HTTPResponse { json(200, RoomsDocument.json(value)) }
 
-    private static func problem(
+    static func problem(
         _ status: UInt32, _ words: String, _ headers: [(String, String)] = []
     ) -> HTTPResponse {
         json(status, RoomsDocument.json(["error": words]), headers)
     }
 
-    private static func json(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
+    static func json(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
         HTTPResponse(
             status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers,
             contentType: "application/json", body: Array(text.utf8))

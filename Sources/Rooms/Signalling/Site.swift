@@ -13,6 +13,7 @@ final class Site {
     let limits: SignallingLimits
     let log: @Sendable (String) -> Void
     let onEvent: @Sendable (RoomNews) -> Void
+    let onExpiry: @Sendable (String) -> Void
     /// The media side's clock (`SignallingConfiguration.clock`).
     let clock: @Sendable () -> Int64
     let front: HTTPFront
@@ -55,6 +56,9 @@ final class Site {
     var rosters: [String: Roster] = [:]
     /// The one-to-one rooms of socket.io.
     private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
+    /// Who answers the commands of `/api`, and who reads its events.
+    let commands: CommandAnswers
+    var eventReaders: [ObjectIdentifier: WebSocketConnection] = [:]
     /// Runs while there is something to tell of pointers.
     var pointerTimer: EventSource?
     /// When all this began (g_get_monotonic_time).
@@ -81,6 +85,8 @@ final class Site {
         log = configuration.log
         publishing = configuration.publishing
         onEvent = configuration.onEvent
+        onExpiry = configuration.onExpiry
+        commands = configuration.commands
         clock = configuration.clock
         alsoOtherJoined = configuration.alsoOtherJoined
         adminAccess = configuration.administration.map { AdministrationAccess($0) }
@@ -120,6 +126,7 @@ final class Site {
         for session in publisherSessions.values { session.side.close(session.media) }
         publisherSessions = [:]
         for member in members.values { member.socket.close(.goingAway) }
+        for reader in Array(eventReaders.values) { reader.close(.goingAway) }
         socketIO.stop()
         front.stop()
         ticking = nil
@@ -129,8 +136,9 @@ final class Site {
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || (members.isEmpty && socketIO.isEmpty) else { return true }
+            guard rounds > 50 || (members.isEmpty && eventReaders.isEmpty && socketIO.isEmpty) else { return true }
             for member in Array(members.values) { member.socket.abort() }
+            for reader in Array(eventReaders.values) { reader.abort() }
             socketIO.abort()
             thread.quit()
             return false
@@ -147,6 +155,7 @@ final class Site {
         front.tick()
         tickAccess()
         tickMembers()
+        tickEvents()
         socketIO.tick()
         tickSnapshots()
     }

@@ -1,0 +1,39 @@
+import CommandLine
+import Foundation
+import ScreenRelayKit
+
+/// `screenrelay link`: the links of a host that runs, again.
+enum LinkCommand {
+    /// What a host has told of its links, for people.
+    static func text(of json: String, of process: Int32, withCode: Bool) throws(ControlError) -> String {
+        guard let document = LinksDocument(json: json) else {
+            let reason = "the answer can't be understood; the host may be of another version"
+            throw .refused(process: process, reason: reason)
+        }
+        let code = withCode ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
+        return (document.lines + code).map { $0 + "\n" }.joined()
+    }
+}
+
+extension LinksDocument {
+    /// The links for people, one a line: the one for this network first, on a line of its own, for who reads it by a program.
+    var lines: [String] {
+        guard let first = links.first else { return [] }
+        let further = rooms.filter { $0.name != room }.flatMap { room in
+            room.links.map { "The room \(room.name): \($0)" }
+        }
+        let presenting = rooms.compactMap { room in
+            room.presenting.map { "To present: WHIP to \($0.url) with the bearer token \($0.token)" }
+        }
+        return [first] + links.dropFirst().map { "From outside: \($0)" } + further + presenting
+            + [expiryWords].compactMap { $0.map { "The \($0)." } }
+    }
+
+    /// As "links end at 2026-11-21 14:30:00"; nil where they end with the host.
+    var expiryWords: String? {
+        expires.map { expires in
+            let isOver = expires.timeIntervalSinceNow <= 0
+            return "links \(isOver ? "ended" : "end") at \(WallClock(expires).dateAndTime)"
+        }
+    }
+}
