@@ -1,15 +1,9 @@
 import STUN
 import ScreenRelayKit
-import Signalling
 
 extension HostConfiguration {
     /// On loopback, on ports that are free, so that tests don't meet each other.
-    static var anyPorts: HostConfiguration {
-        var configuration = HostConfiguration()
-        configuration.listen = [ListenAddress(address: "127.0.0.1", port: 0)]
-        configuration.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
-        return configuration
-    }
+    static var anyPorts: HostConfiguration { HostConfiguration() }
 
     /// The same with this UDP port.
     func with(mediaPort: UInt16) -> HostConfiguration {

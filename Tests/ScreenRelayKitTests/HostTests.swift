@@ -1,7 +1,9 @@
 import CaptureLink
+import Foundation
 import Glibc
 import Ingest
 import LinkTransport
+import STUN
 import Signalling
 import TestSupport
 import Testing
@@ -134,6 +136,46 @@ struct HostTests {
             return true
         }
         #expect(isFree)
+    }
+
+    @Test("one setting opens a host to the network: pages, pictures and the names that a browser may call it by")
+    func network() throws {
+        let alone = HostConfiguration()
+        #expect(alone.listen == [ListenAddress(address: "127.0.0.1", port: 0)] && !alone.isOpenToNetwork)
+        #expect(alone.mediaAddress.host == "127.0.0.1" && alone.mediaAddress.port == 0)
+        let open = HostConfiguration(.lan, port: 8080, mediaPort: 8189)
+        #expect(["::", "0.0.0.0"].contains(open.listen[0].address) && open.listen[0].port == 8080)
+        #expect(open.mediaAddress.host == open.listen[0].address && open.mediaAddress.port == 8189)
+        #expect(open.isOpenToNetwork)
+        let host = try ScreenRelayHost(HostConfiguration(.lan))
+        defer { host.stop() }
+        #expect(host.addresses[0].port != 0 && host.mediaPort != 0)
+    }
+
+    @Test("whoever waits for an answer gets one, also from a host that has stopped")
+    func answers() async throws {
+        let host = try ScreenRelayHost(.anyPorts)
+        #expect(await host.describeRooms().map(\.name) == ["screen"])
+        #expect(await host.statistics().isEmpty)
+        #expect(await host.kick("nobody") == false)
+        host.stop()
+        #expect(await host.describeRooms().isEmpty)
+        #expect(await host.statistics().isEmpty)
+        #expect(await host.kick("nobody") == false)
+    }
+
+    @Test("links that end tell when, as long as they are good and after that")
+    func expiry() throws {
+        var configuration = HostConfiguration.anyPorts
+        #expect(try ScreenRelayHost(configuration).expiry == nil)
+        configuration.lifetime = .seconds(3600)
+        let before = Date()
+        let host = try ScreenRelayHost(configuration)
+        defer { host.stop() }
+        let expiry = try #require(host.expiry)
+        // Counted in whole seconds of a clock of its own.
+        #expect((3598...3602).contains(expiry.timeIntervalSince(before)))
+        #expect(host.linksDocument().expires == expiry)
     }
 
     @Test("a pause is what its source's state says, until it goes on")

@@ -1,3 +1,4 @@
+import Glibc
 public import STUN
 public import SecureTransport
 public import Signalling
@@ -20,12 +21,12 @@ public struct HostConfiguration: Sendable {
     /// More rooms, with other names; they have no track until one is added.
     public var furtherRooms: [HostRoom] = []
     /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
-    public var listen = [ListenAddress(address: "127.0.0.1", port: 8080)]
+    public var listen: [ListenAddress]
     /// Where the UDP port of all viewers is bound; port 0 takes any.
-    public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 8189)
+    public var mediaAddress: TransportAddress
     /// Whether a browser may call this host by any literal address and by the machine's name, instead of by loopback's alone
     /// (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
-    public var isOpenToNetwork = false
+    public var isOpenToNetwork: Bool
     /// Addresses that viewers are told beside this machine's own, as behind a port forwarding; port 0 is the UDP port.
     public var advertised: [TransportAddress] = []
     /// Names that a browser may call this host by beside its addresses.
@@ -34,11 +35,38 @@ public struct HostConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
     public var alsoOtherJoined = false
-    /// Who may ask over HTTP who is in the rooms, and have them leave (`Protocol/openapi.yaml`); nil for nobody.
+    /// Who may steer the host over HTTP (`Protocol/openapi.yaml`); nil for nobody.
     public var administration: Administration?
 
-    /// Reached on loopback alone, with a new token.
-    public init() {}
+    /// Who can reach a host.
+    public enum Reach: Sendable {
+        /// This machine alone.
+        case loopback
+        /// Every machine that can reach one of this one's addresses.
+        case lan
+    }
+
+    /// A host that is reached from there, with a new token.
+    ///
+    /// - Parameters:
+    ///   - reach: sets ``listen``, ``mediaAddress`` and ``isOpenToNetwork``.
+    ///   - port: HTTP's; 0 takes any.
+    ///   - mediaPort: the UDP port of all viewers; 0 takes any.
+    public init(_ reach: Reach = .loopback, port: UInt16 = 0, mediaPort: UInt16 = 0) {
+        switch reach {
+        case .loopback:
+            listen = [ListenAddress(address: "127.0.0.1", port: port)]
+            mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: mediaPort)
+            isOpenToNetwork = false
+        case .lan:
+            // One socket for both families, where the kernel has IPv6.
+            let six = TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: mediaPort)
+            let any = access("/proc/net/if_inet6", F_OK) == 0 ? six : nil
+            mediaAddress = any ?? TransportAddress(ipv4: 0, 0, 0, 0, port: mediaPort)
+            listen = [ListenAddress(address: any == nil ? "0.0.0.0" : "::", port: port)]
+            isOpenToNetwork = true
+        }
+    }
 }
 
 /// A room of a host beside its first.
