@@ -57,6 +57,13 @@ let package = Package(
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
             ]),
         .library(name: "CSRTP", targets: ["CSRTP"]),
+        // For the fuzzers in Tools/fuzzing: everything that reads bytes from outside.
+        .library(
+            name: "ScreenRelayParsing",
+            targets: [
+                "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
+                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "OneToOne", "Signalling",
+            ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
     ],

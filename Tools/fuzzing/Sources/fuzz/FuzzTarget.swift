@@ -1,0 +1,31 @@
+/// A parser, or several that work together: what inputs to begin with, and what must hold for every input.
+struct FuzzTarget: Sendable {
+    /// What the command line calls it; also the folder of its inputs in `Tools/fuzzing/Seeds`.
+    let name: String
+    /// The longest input that is tried, in bytes.
+    var longestInput = 4096
+    /// The folder in `Protocol/vectors` whose examples are inputs too.
+    var vectors: String?
+    /// Words of the format, which the fuzzer puts into its inputs.
+    var words: [String] = []
+    /// Runs the code on one input. Ends the process, by a trap or by `check`, if something is wrong.
+    let run: @Sendable ([UInt8]) -> Void
+
+    /// All of them, in the order in which they run.
+    static let all: [FuzzTarget] = [
+        .stun, .dtls, .rtp, .rtcp, .sdp, .parameterSets, .annexB, .link, .recording, .webSocket, .socketIO, .skyRTC,
+        .authority,
+    ]
+}
+
+/// Ends the process unless `condition` holds; the fuzzer then keeps the input.
+func check(
+    _ condition: Bool, _ rule: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) {
+    guard !condition else { return }
+    fatalError("broken rule: \(rule())", file: file, line: line)
+}
+
+/// The size of pieces that an input is read in a second time: one to 64 bytes. It follows from the length, so that examples can
+/// be used as they are.
+func pieceSize(for input: [UInt8]) -> Int { input.count % 64 + 1 }

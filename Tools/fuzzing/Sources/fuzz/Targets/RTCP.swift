@@ -1,0 +1,36 @@
+import MediaTypes
+import RTP
+
+extension FuzzTarget {
+    /// Compound packets of RTCP.
+    static let rtcp = FuzzTarget(name: "rtcp", longestInput: 1500) { input in
+        guard let packets = try? RTCPPacket.parse(input[...]) else { return }
+        check(packets.count <= input.count / 4, "each packet has a header of four bytes")
+        let known = packets.filter(isWrittenWhole)
+        guard !known.isEmpty else { return }
+        var written: [UInt8] = []
+        for packet in known { packet.write(into: &written) }
+        guard let again = try? RTCPPacket.parse(written[...]) else { return check(false, "what we write can be read") }
+        check(again.map(normalized) == known.map(normalized), "what we write reads the same")
+    }
+}
+
+/// Whether all that was read of a packet is written again. Broken UTF-8 is repaired, which may make a text too long.
+private func isWrittenWhole(_ packet: RTCPPacket) -> Bool {
+    func isASCII(_ text: String?) -> Bool { text?.utf8.allSatisfy { $0 < 0x80 } ?? true }
+    switch packet {
+    case .unknown: return false
+    case .sourceDescription(let description): return description.chunks.allSatisfy { isASCII($0.canonicalName) }
+    case .goodbye(let goodbye): return isASCII(goodbye.reason)
+    case .estimatedMaximumBitRate(let estimate): return estimate.bitRate.bitsPerSecond < .max
+    case .extendedReport(let report): return report.delays.count <= 255
+    default: return true
+    }
+}
+
+/// A list of lost packets may name one twice, in any order; it is written in another.
+private func normalized(_ packet: RTCPPacket) -> RTCPPacket {
+    guard case .genericNack(var nack) = packet else { return packet }
+    nack.sequenceNumbers = Set(nack.sequenceNumbers).sorted { $0.rawValue < $1.rawValue }
+    return .genericNack(nack)
+}

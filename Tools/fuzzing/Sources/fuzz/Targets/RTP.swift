@@ -1,0 +1,92 @@
+import ByteCoding
+import MediaTypes
+import RTP
+
+extension FuzzTarget {
+    /// Packets of a stream: put in order, then put together to access units, which go into packets again.
+    ///
+    /// The input is a list of packets. Of each the first byte says how much time has passed and whether the header is in the
+    /// input too; if not, the next two bytes move sequence number and time stamp. A length and the payload follow.
+    static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
+        var buffer = ReceptionBuffer()
+        var depacketizer = H264Depacketizer()
+        var statistics = ReceptionStatistics()
+        var reader = ByteReader(input)
+        var now = MonotonicTime.zero
+        var header = RTPPacketHeader(
+            marker: false, payloadType: PayloadType(96), sequenceNumber: SequenceNumber(65_530),
+            timestamp: RTPTimestamp(.max), ssrc: SSRC(1))
+        var last: SequenceNumber?
+        var (packetsIn, packetsOut, bytesIn, bytesOut) = (0, 0, 0, 0)
+        while let datagram = nextDatagram(&reader, &header, &now) {
+            guard let packet = try? RTPPacket(parsing: datagram[...]) else { continue }
+            check(packet.payload.count + packet.paddingCount <= datagram.count, "a payload is a part of its packet")
+            packetsIn += 1
+            bytesIn += packet.payload.count
+            statistics.note(packet.header, now: now)
+            buffer.insert(packet, now: now)
+            check(
+                buffer.requests(now: now).count <= ReceptionBuffer.maximumRequestCount,
+                "no more packets are asked for than the limit")
+            for packet in buffer.take(now: now) {
+                let number = packet.header.sequenceNumber
+                if let last { check(number.isAfter(last), "packets come out in their order") }
+                last = number
+                packetsOut += 1
+                for unit in depacketizer.receive(packet.header, payload: packet.payload) {
+                    bytesOut += unit.nalUnits.reduce(0) { $0 + $1.count }
+                    if unit.isComplete { checkRoundTrip(unit) }
+                }
+            }
+        }
+        check(packetsOut <= packetsIn, "no packet comes out twice")
+        check(bytesOut <= bytesIn, "access units are no larger than their packets")
+        _ = statistics.report(ssrc: SSRC(1), now: now)
+    }
+}
+
+private func nextDatagram(
+    _ reader: inout ByteReader, _ header: inout RTPPacketHeader, _ now: inout MonotonicTime
+) -> [UInt8]? {
+    guard let kind = reader.uint8() else { return nil }
+    now = now + .milliseconds(Int64(kind >> 2) * 8)
+    var datagram: [UInt8] = []
+    if kind & 1 == 0 {
+        guard let move = reader.uint8(), let ticks = reader.uint8() else { return nil }
+        header.marker = kind & 2 != 0
+        header.sequenceNumber = header.sequenceNumber.advanced(by: 1 + Int(Int8(bitPattern: move)))
+        header.timestamp = header.timestamp.advanced(by: Int64(ticks) * 1500)
+        header.write(into: &datagram)
+    }
+    guard let length = reader.uint8(), let bytes = reader.bytes(min(Int(length), reader.count)) else { return nil }
+    return datagram + bytes
+}
+
+/// A unit that came whole goes into packets and comes out of them as it was, but for what is never sent.
+private func checkRoundTrip(_ received: ReceivedAccessUnit) {
+    let bytes = received.annexB
+    var ranges: [Range<Int>] = []
+    for unit in received.nalUnits {
+        let start = (ranges.last?.upperBound ?? 0) + 4
+        ranges.append(start..<start + unit.count)
+    }
+    let unit = AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: false, captureTime: nil)
+    let sent = received.nalUnits.filter { ![9, 12].contains($0[0] & 0x1F) }
+    let packetizer = H264Packetizer(maximumPayloadByteCount: 48)
+    let packets = packetizer.packetize(unit, at: MediaTime(ticks: 0)).packets
+    var depacketizer = H264Depacketizer()
+    var units: [ReceivedAccessUnit] = []
+    for (index, packet) in packets.enumerated() {
+        check(packet.byteCount <= packetizer.maximumPayloadByteCount, "a payload keeps its limit")
+        var payload: [UInt8] = []
+        packet.append(to: &payload, from: bytes)
+        check(payload.count == packet.byteCount, "a payload is as long as it says")
+        let header = RTPPacketHeader(
+            marker: index == packets.count - 1, payloadType: PayloadType(96),
+            sequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: index)), timestamp: received.timestamp,
+            ssrc: SSRC(1))
+        units += depacketizer.receive(header, payload: payload[...])
+    }
+    check(units.flatMap(\.nalUnits) == sent, "an access unit comes out of packets as it went in")
+    check(units.allSatisfy(\.isComplete), "an access unit that lost nothing is whole")
+}
