@@ -41,7 +41,8 @@ extension EndToEnd {
             #expect(checks.map { $0["success"] as? Bool } == [true, true])
             #expect(checks[0]["mapped"] as? Bool == true && checks[0]["genuine"] as? Bool == true)
             #expect(checks[0]["packets"] as? Int == 0, "the way isn't nominated yet")
-            try player.event("moved")
+            let moved = try player.event("moved")
+            #expect((moved["requests"] as? Int ?? 0) > 0, "the host has asked whether it is there")
             #expect(desktop.host.occurrences(of: "is connected from") == 1, "one handshake")
 
             let deleted = player.events.filter { $0["event"] as? String == "deleted" }

@@ -2,7 +2,9 @@ import STUN
 import Testing
 
 struct LiteAgentTests {
-    let agent = LiteAgent(localUfrag: "host", localPassword: "a password of the host", remoteUfrag: "peer")
+    let agent = LiteAgent(
+        localUfrag: "host", localPassword: "a password of the host", remoteUfrag: "peer",
+        remotePassword: "a password of the peer")
     let key = Array("a password of the host".utf8)
     let source = TransportAddress(ipv4: 192, 0, 2, 7, port: 50000)
 

@@ -16,11 +16,11 @@ struct PeerAddressTests {
         var addresses = PeerAddresses()
         let contested = first.path.peer
         addresses.note(contested, of: first.session, now: rig.now)
-        func isFree() -> Bool { addresses.isFree(contested, for: second.session, now: rig.now) }
+        func isFree() -> Bool { addresses.claim(contested, for: second.session, now: rig.now) == .granted }
 
         rig.run(for: .seconds(40))
         #expect(!isFree(), "checks keep it")
-        #expect(addresses.isFree(contested, for: first.session, now: rig.now), "its own checks may come")
+        #expect(addresses.claim(contested, for: first.session, now: rig.now) == .granted, "its own checks may come")
         first.checksOn = false
         for _ in 0..<5 {
             rig.run(for: .seconds(10))
@@ -38,9 +38,12 @@ struct PeerAddressTests {
         #expect(isFree())
         #expect(first.session.end == nil, "it may still come back")
 
+        second.path.peer = contested
+        second.viewer.check()
+        rig.run(for: .milliseconds(20))
         addresses.note(contested, of: second.session, now: rig.now)
         #expect(addresses[contested] === second.session)
-        #expect(!addresses.isFree(contested, for: first.session, now: rig.now))
+        #expect(addresses.claim(contested, for: first.session, now: rig.now) != .granted)
         // What has become another's isn't freed with the first.
         addresses.remove(first.session)
         #expect(addresses[contested] === second.session)
@@ -54,9 +57,9 @@ struct PeerAddressTests {
         let (first, second) = (try rig.join(), try rig.join())
         var addresses = PeerAddresses()
         addresses.note(first.path.peer, of: first.session, now: rig.now)
-        #expect(!addresses.isFree(first.path.peer, for: second.session, now: rig.now))
+        #expect(addresses.claim(first.path.peer, for: second.session, now: rig.now) != .granted)
         first.session.close(now: rig.now)
-        #expect(addresses.isFree(first.path.peer, for: second.session, now: rig.now))
+        #expect(addresses.claim(first.path.peer, for: second.session, now: rig.now) == .granted)
     }
 
     @Test("who moves to another port is there at once, and its old one is another's 15 s after the last check from it")
@@ -67,7 +70,7 @@ struct PeerAddressTests {
         let old = first.path.peer
         let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
         addresses.note(old, of: first.session, now: rig.now)
-        #expect(addresses.isFree(new, for: first.session, now: rig.now))
+        #expect(addresses.claim(new, for: first.session, now: rig.now) == .granted)
         first.path.peer = new
         first.viewer.check()
         rig.run(for: .milliseconds(20))
@@ -75,10 +78,10 @@ struct PeerAddressTests {
         #expect(addresses[new] === first.session)
 
         rig.run(for: PeerSession.hold - .milliseconds(100))
-        #expect(!addresses.isFree(old, for: second.session, now: rig.now))
+        #expect(addresses.claim(old, for: second.session, now: rig.now) != .granted)
         rig.run(for: .milliseconds(100))
-        #expect(addresses.isFree(old, for: second.session, now: rig.now))
-        #expect(!addresses.isFree(new, for: second.session, now: rig.now))
+        #expect(addresses.claim(old, for: second.session, now: rig.now) == .granted)
+        #expect(addresses.claim(new, for: second.session, now: rig.now) != .granted)
         #expect(first.session.end == nil)
     }
 
@@ -102,8 +105,8 @@ struct PeerAddressTests {
         }
         rig.run(for: .milliseconds(100))
         addresses.note(new, of: first.session, now: rig.now)
-        #expect(addresses.isFree(old, for: second.session, now: rig.now))
-        #expect(!addresses.isFree(new, for: second.session, now: rig.now))
+        #expect(addresses.claim(old, for: second.session, now: rig.now) == .granted)
+        #expect(addresses.claim(new, for: second.session, now: rig.now) != .granted)
         #expect(first.session.end == nil)
     }
 
@@ -112,7 +115,8 @@ struct PeerAddressTests {
         let rig = try Rig()
         let peer = try rig.join()
         var addresses = PeerAddresses()
-        let all = (UInt16(1)...100).map { TransportAddress(ipv4: 198, 51, 100, 1, port: $0) }
+        let all =
+            [peer.path.peer] + (UInt16(1)...100).map { TransportAddress(ipv4: 198, 51, 100, 1, port: $0) }
         for address in all { addresses.note(address, of: peer.session, now: rig.now) }
         #expect(all.count { addresses[$0] != nil } == PeerSession.addressLimit)
     }

@@ -28,7 +28,7 @@ final class PublishingRig {
         let context = try DTLSContext(certificate: Certificate())
         let parameters = SessionParameters(
             id: PeerSessionID(1), localUfrag: "host", localPassword: "a password of the host",
-            remoteUfrag: TestPublisher.ufrag, remoteFingerprint: context.certificate.fingerprint,
+            remoteUfrag: TestPublisher.ufrag, remotePassword: "", remoteFingerprint: context.certificate.fingerprint,
             isDTLSClient: isDTLSClient,
             formats: SessionFormats(
                 yuv420: SessionFormats.Format(payloadType: TestPublisher.payloadType, retransmissionPayloadType: nil)),

@@ -21,7 +21,9 @@ struct RestartTests {
         rig.run(for: .milliseconds(500))
         let old = peer.viewer.settings
         peer.session.restartICE(
-            LiteAgent(localUfrag: "anew", localPassword: "another password of the host", remoteUfrag: "peer2"))
+            LiteAgent(
+                localUfrag: "anew", localPassword: "another password of the host", remoteUfrag: "peer2",
+                remotePassword: "another password of the peer"))
         return (rig, peer, old)
     }
 
@@ -30,6 +32,7 @@ struct RestartTests {
         viewer.settings.hostUfrag = "anew"
         viewer.settings.hostPassword = "another password of the host"
         viewer.settings.ufrag = "peer2"
+        viewer.settings.password = "another password of the peer"
     }
 
     private func isAccepted(_ settings: TestViewer.Settings, by peer: RigPeer, _ rig: Rig) throws -> Bool {
@@ -76,9 +79,11 @@ struct RestartTests {
     @Test("a second restart takes the place of one that nothing came of")
     func twice() throws {
         let (rig, peer, old) = try restarting()
-        let first = LiteAgent(localUfrag: "anew", localPassword: "", remoteUfrag: "")
+        let first = LiteAgent(localUfrag: "anew", localPassword: "", remoteUfrag: "", remotePassword: "")
         peer.session.restartICE(
-            LiteAgent(localUfrag: "third", localPassword: "a third password of the host", remoteUfrag: "peer3"))
+            LiteAgent(
+                localUfrag: "third", localPassword: "a third password of the host", remoteUfrag: "peer3",
+                remotePassword: "a third password of the peer"))
         #expect(peer.session.localUfrags == ["third", "host0"])
         var settings = old
         settings.hostUfrag = first.localUfrag
@@ -134,6 +139,7 @@ struct RestartTests {
         viewer.viewer.settings.hostUfrag = restarted.entityTag
         viewer.viewer.settings.hostPassword = String(password.dropFirst("a=ice-pwd:".count))
         viewer.viewer.settings.ufrag = "new+"
+        viewer.viewer.settings.password = "a new password of the peer"
         let replies = viewer.viewer.replies.count
         try viewer.move()
         try eventually("an answer to the new check") {

@@ -48,7 +48,8 @@ final class Rig {
         settings.dtlsRole = isDTLSClient ? .server : .client
         let parameters = SessionParameters(
             id: PeerSessionID(UInt64(number)), localUfrag: settings.hostUfrag, localPassword: settings.hostPassword,
-            remoteUfrag: settings.ufrag, remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
+            remoteUfrag: settings.ufrag, remotePassword: settings.password,
+            remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
             isDTLSClient: isDTLSClient,
             formats: SessionFormats(
                 yuv420: SessionFormats.Format(
@@ -221,7 +222,12 @@ final class RigPeer {
     private func deliver(_ datagram: [UInt8], now: MonotonicTime) {
         switch DatagramKind(of: datagram) {
         case .stun:
-            if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
+            guard let message = try? STUNMessage(parsing: datagram) else { return }
+            if message.messageClass == .request {
+                _ = session.handle(message, along: path, now: now)
+            } else {
+                _ = session.handle(response: message, along: path, now: now)
+            }
         case let kind:
             session.handle(datagram[...], kind: kind, from: path.peer, now: now)
         }

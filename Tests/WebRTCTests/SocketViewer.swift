@@ -47,7 +47,7 @@ final class SocketViewer {
         id = opened.id
         self.ended = ended
         viewer = try TestViewer(
-            Self.settings(from: opened.answer, ufrag: Offers.chromiumUfrag), context: context)
+            Self.settings(from: opened.answer, to: offer), context: context)
         path = Self.path(to: address)
         socket = try UDPSocket(bindingTo: path.local)
     }
@@ -65,16 +65,17 @@ final class SocketViewer {
                 "sha-256 \(Offers.fingerprint)", with: context.certificate.fingerprint.sdpValue), for: offered.id)
         id = offered.id
         self.ended = ended
-        var settings = try Self.settings(from: offered.offer, ufrag: Answers.ufrag)
+        var settings = try Self.settings(from: offered.offer, to: answer)
         if answer.contains("setup:passive") { settings.dtlsRole = .server }
         viewer = try TestViewer(settings, context: context)
         path = Self.path(to: address)
         socket = try UDPSocket(bindingTo: path.local)
     }
 
-    /// What `description` of the host's says.
-    private static func settings(from description: String, ufrag: String) throws -> TestViewer.Settings {
-        func value(_ prefix: String) throws -> String {
+    /// What `host`'s description and `own`, the viewer's, say.
+    private static func settings(from host: String, to own: String) throws -> TestViewer.Settings {
+        func value(_ prefix: String, of description: String? = nil) throws -> String {
+            let description = description ?? host
             for line in description.split(whereSeparator: \.isNewline) where line.hasPrefix(prefix) {
                 return String(line.dropFirst(prefix.count))
             }
@@ -84,7 +85,9 @@ final class SocketViewer {
         let sources = try value("a=ssrc-group:FID ").split(separator: " ").compactMap { UInt32($0) }
         guard sources.count == 2 else { throw UnusableAnswer(description: "\(sources)") }
         return TestViewer.Settings(
-            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"), ufrag: ufrag,
+            hostUfrag: try value("a=ice-ufrag:"), hostPassword: try value("a=ice-pwd:"),
+            ufrag: try value("a=ice-ufrag:", of: own),
+            password: try value("a=ice-pwd:", of: own),
             hostFingerprint: try CertificateFingerprint(algorithm: .sha256, bytes: digits), media: SSRC(sources[0]),
             retransmission: SSRC(sources[1]))
     }

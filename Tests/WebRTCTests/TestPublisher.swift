@@ -47,6 +47,7 @@ final class TestPublisher {
         dtls = try DTLSTransport(context: context, role: role, expectedFingerprint: hostFingerprint)
         parameters = SessionParameters(
             id: PeerSessionID(0), localUfrag: Self.ufrag, localPassword: "", remoteUfrag: hostUfrag,
+            remotePassword: hostPassword,
             remoteFingerprint: hostFingerprint, isDTLSClient: role == .client,
             formats: SessionFormats(
                 yuv420: SessionFormats.Format(payloadType: Self.payloadType, retransmissionPayloadType: nil)),

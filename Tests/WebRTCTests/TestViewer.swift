@@ -13,6 +13,7 @@ final class TestViewer {
         var hostUfrag = "host"
         var hostPassword = "a password of the host"
         var ufrag = "peer"
+        var password = "a password of the peer"
         var hostFingerprint: CertificateFingerprint
         var media = SSRC(0x1122_3344)
         /// Nil where the viewer takes no retransmission stream.
@@ -48,6 +49,9 @@ final class TestViewer {
     private(set) var reports: [(report: SenderReport, time: MonotonicTime)] = []
     private(set) var canonicalNames: [String] = []
     private(set) var replies: [STUNMessage] = []
+    /// Requests of the host's that came; they are answered unless `answersRequests` says otherwise.
+    private(set) var hostRequests = 0
+    var answersRequests = true
     /// Datagrams that did not authenticate.
     private(set) var strangeDatagrams = 0
     private(set) var sentNacks = 0
@@ -153,10 +157,28 @@ final class TestViewer {
             strangeDatagrams += 1
             return
         }
+        guard reply.messageClass != .request else { return answer(reply) }
         replies.append(reply)
         let isGenuine = reply.hasValidIntegrity(
             key: Array(settings.hostPassword.utf8), hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         if isGenuine, reply.messageClass == .success, settings.dtlsRole == .client { startDTLS(now: now) }
+    }
+
+    /// As a full agent answers any check; where it came from is not what matters here.
+    private func answer(_ request: STUNMessage) {
+        let key = Array(settings.password.utf8)
+        func hmac(_ key: [UInt8], _ data: [UInt8]) -> [UInt8] { Authentication.hmacSHA1(key: key, data: data) }
+        guard request.username == "\(settings.ufrag):\(settings.hostUfrag)",
+            request.hasValidIntegrity(key: key, hmac: hmac), request.unknownRequiredAttributes.isEmpty
+        else {
+            strangeDatagrams += 1
+            return
+        }
+        hostRequests += 1
+        guard answersRequests else { return }
+        outgoing.append(
+            STUNMessage.success(
+                to: request, from: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000), key: key, hmac: hmac))
     }
 
     private func receiveDTLS(_ datagram: [UInt8], now: MonotonicTime) {

@@ -245,7 +245,7 @@ final class MediaLoop: DatagramSink {
             let kind = DatagramKind(of: datagram)
             switch kind {
             case .stun:
-                handleCheck(Array(datagram), along: received.path, now: now)
+                handleSTUN(Array(datagram), along: received.path, now: now)
             case .dtls, .rtcp, .rtp:
                 guard let session = byPeer[received.path.peer] else { continue }
                 let wasConnected = session.isConnected
@@ -260,15 +260,36 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    private func handleCheck(_ datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) {
-        guard let check = try? STUNMessage(parsing: datagram), let ufrag = LiteAgent.localUfrag(of: check),
-            let session = byUfrag[ufrag]
+    private func handleSTUN(_ datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) {
+        guard let message = try? STUNMessage(parsing: datagram) else { return }
+        switch message.messageClass {
+        case .request: handleCheck(message, along: path, now: now)
+        case .success: handleResponse(message, along: path, now: now)
+        case .indication, .error: break
+        }
+    }
+
+    private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
+        guard let ufrag = LiteAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return }
+        // No answer at all where the address is another's: an error would end the pair at once (RFC 8445 section 7.2.5.2.4), while
+        // a peer that has come to an address that is soon free tries again.
+        let claim = byPeer.claim(path.peer, for: session, now: now)
+        guard claim != .refused else { return }
+        let isGenuine = changeUfrags(of: session) {
+            session.handle(check, along: path, isReplied: claim == .granted, now: now)
+        }
+        if isGenuine, claim == .granted { byPeer.note(path.peer, of: session, now: now) }
+        byPeer.forgetGivenUp(of: session)
+        note(session)
+    }
+
+    /// A peer answers a request of ours: the address is its session's, unless another's peer has answered there before.
+    private func handleResponse(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
+        guard let session = sessions[MediaPath.session(of: response.transactionID)],
+            byPeer.claim(path.peer, for: session, now: now) != .refused,
+            session.handle(response: response, along: path, now: now)
         else { return }
-        // No answer at all: an error would end the pair at once (RFC 8445 section 7.2.5.2.4), while a peer that has come to an
-        // address that is soon free tries again. And whoever is at the address would get what another has asked for.
-        guard byPeer.isFree(path.peer, for: session, now: now) else { return }
-        let isProved = changeUfrags(of: session) { session.handle(check, along: path, now: now) }
-        if isProved { byPeer.note(path.peer, of: session, now: now) }
+        byPeer.note(path.peer, of: session, now: now)
         note(session)
     }
 

@@ -41,7 +41,8 @@ extension MediaServer {
         counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         let parameters = SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
-            remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(video),
+            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
+            isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(video),
             extensions: HeaderExtensionFormat(), ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC),
             canonicalName: local.cname, clock: clock)
         let publication = Publication(

@@ -44,7 +44,8 @@ extension MediaServer {
         remote.password = credentials.password
         let local = localDescription()
         let agent = LiteAgent(
-            localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag)
+            localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag,
+            remotePassword: credentials.password)
         guard inbox.post(.restartICE(id, agent)) else { throw .stopped }
         counters.withLock { counters in
             guard counters.remoteICE[id] != nil else { return }

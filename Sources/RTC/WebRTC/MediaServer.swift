@@ -177,7 +177,8 @@ public final class MediaServer: Sendable {
         }
         let parameters = SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
-            remoteFingerprint: fingerprint, isDTLSClient: video.dtlsRole == .client,
+            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
+            isDTLSClient: video.dtlsRole == .client,
             formats: formats,
             extensions: HeaderExtensionFormat(
                 playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,

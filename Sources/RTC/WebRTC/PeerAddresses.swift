@@ -1,28 +1,45 @@
 import MediaTypes
 import STUN
 
-/// Whose datagrams come from which address: only addresses that a check has proved stand here.
+/// Whose datagrams come from which address: only addresses that a check came from stand here.
+///
+/// A check proves who made it, and not where it comes from: anybody can write another sender into a datagram. So an address is
+/// a session's beyond doubt only once its peer has answered there; until then it goes to whoever does.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct PeerAddresses {
+    /// What a check from an address is worth for its session.
+    enum Claim {
+        /// The address becomes the session's.
+        case granted
+        /// Another session's handshake goes on there: it becomes this session's once its peer has answered there.
+        case undecided
+        /// Another session's peer has answered there, and was heard there lately.
+        case refused
+    }
+
     private var sessions: [TransportAddress: PeerSession] = [:]
 
     /// Who is at `address`; nil where nobody is.
     subscript(address: TransportAddress) -> PeerSession? { sessions[address] }
 
-    /// Whether a check from `address` may make it `session`'s.
-    ///
-    /// A check proves who sends it, and not from where: the sender's address of a datagram can be written by anybody. Who is let
-    /// in could so take the datagrams of another peer. What is heard of a session at an address keeps it for that session.
-    func isFree(_ address: TransportAddress, for session: PeerSession, now: MonotonicTime) -> Bool {
-        guard let holder = sessions[address], holder !== session else { return true }
-        return !holder.isHeard(at: address, now: now)
+    /// Whether a check from `address`, or an answer, makes it `session`'s.
+    func claim(_ address: TransportAddress, for session: PeerSession, now: MonotonicTime) -> Claim {
+        guard let holder = sessions[address], holder !== session else { return .granted }
+        if holder.isHeard(at: address, now: now) { return .refused }
+        return holder.shakesHands(at: address, now: now) ? .undecided : .granted
     }
 
-    /// A check has proved that `session` is at `address`.
+    /// `address` is `session`'s.
     mutating func note(_ address: TransportAddress, of session: PeerSession, now: MonotonicTime) {
         if let givenUp = session.note(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
+        forgetGivenUp(of: session)
         if sessions[address] !== session { sessions[address] = session }
+    }
+
+    /// Frees the addresses that `session` has given up for others.
+    mutating func forgetGivenUp(of session: PeerSession) {
+        for address in session.takeGivenUpAddresses() where sessions[address] === session { sessions[address] = nil }
     }
 
     /// Frees the addresses of `session`, which is over.

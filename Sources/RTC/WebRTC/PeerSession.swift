@@ -22,6 +22,10 @@ final class PeerSession {
     /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
     static let addressLimit = 16
 
+    /// A viewer that is heard and answers no request of ours for so long gets no media any more: it is told so by the end. Longer than
+    /// ``patience`` and one round of requests, so that who comes back in time has time to answer.
+    private static let answerPatience = Interval.seconds(40)
+
     private static let longestEstimate = Interval.milliseconds(100)
 
     let id: PeerSessionID
@@ -38,8 +42,9 @@ final class PeerSession {
     /// When ``advance(now:)`` has something to do though nothing came.
     private(set) var deadline: MonotonicTime
     /// Whether pictures flow.
-    private(set) var isConnected = false
+    var isConnected: Bool { connectedAt != nil }
 
+    private var connectedAt: MonotonicTime?
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
@@ -48,10 +53,11 @@ final class PeerSession {
     private var receiver: TrackReceiver?
     /// Made when the keys stand: it takes far more memory than an offer that nobody follows up should cost.
     private var sender: TrackSender?
-    private var path: NetworkPath?
-    /// Where checks have proved the peer to be, and when last; the latest is the last.
-    private var places: [(address: TransportAddress, checked: MonotonicTime)] = []
-    private var isNominated = false
+    private var path: MediaPath
+    /// Where the peer's checks came from, and when last; the latest is the last.
+    private var places: [Place] = []
+    /// Addresses that were given up since ``takeGivenUpAddresses()``.
+    private var givenUp: [TransportAddress] = []
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
     private var onPointerChange: ((PointerChange) -> Void)?
@@ -60,7 +66,16 @@ final class PeerSession {
     private var lastHeard: MonotonicTime
     /// When the peer was last heard at the address that `path` goes to.
     private var lastHeardOnPath: MonotonicTime
+    /// When something of the handshake last came from there.
+    private var lastHandshake: MonotonicTime?
     private var scratch: [UInt8] = []
+
+    private struct Place {
+        let address: TransportAddress
+        var checked: MonotonicTime
+        /// Whether the peer has answered there.
+        var isProved = false
+    }
 
     /// A session whose peer watches `feed`, or, where there is none, publishes `publication`.
     init(
@@ -76,29 +91,45 @@ final class PeerSession {
         self.sink = sink
         ice = LiteAgent(
             localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
-            remoteUfrag: parameters.remoteUfrag)
+            remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword)
+        path = MediaPath(of: parameters.id)
         lastHeard = now
         lastHeardOnPath = now
         deadline = now + (publication == nil ? Self.patience : Self.publisherPatience)
     }
 
-    /// Takes a check that names our user fragment; true where it proved to come from the peer.
-    func handle(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+    /// Takes a check that names our user fragment; true where the peer made it.
+    ///
+    /// - Parameter isReplied: false where the address is another's who has begun a handshake there: then the peer is only asked whether it
+    ///   is there, which decides whose it is.
+    func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
         let ufrag = LiteAgent.localUfrag(of: check)
         let agent = formerICE.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? ice
         guard end == nil,
             let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
         else { return false }
-        _ = sink.send(reply.datagram, along: path)
+        if isReplied { _ = sink.send(reply.datagram, along: path) }
         guard case .valid(let nominated) = reply.verdict else { return false }
-        // The peer's last word on which way to take, or the first way that works until it says one.
-        if nominated || !isNominated { self.path = path }
-        noteHeard(at: path.peer, now: now)
-        if nominated {
-            isNominated = true
-            if agent.localUfrag == ice.localUfrag { formerICE = nil }
+        if let address = note(path.peer, now: now) { givenUp.append(address) }
+        guard isReplied else {
+            self.path.ask(path, by: agent, now: now)
+            advance(now: now)
+            return true
         }
+        let isKnown = places.contains { $0.address == path.peer && $0.isProved }
+        self.path.checked(along: path, nominated: nominated, by: agent, isKnown: isKnown, now: now)
+        noteHeard(at: path.peer, now: now)
+        if nominated, agent.localUfrag == ice.localUfrag { formerICE = nil }
         if dtls == nil { startDTLS(now: now) }
+        advance(now: now)
+        return true
+    }
+
+    /// Takes a response to a request of ours; true where it proves that the peer is at the other end of `path`.
+    func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+        guard end == nil, self.path.take(response, along: path, now: now) else { return false }
+        noteProof(at: path.peer)
+        noteHeard(at: path.peer, now: now)
         advance(now: now)
         return true
     }
@@ -114,35 +145,58 @@ final class PeerSession {
         ice = agent
     }
 
-    /// Where checks have proved the peer to be.
+    /// Where the peer's checks came from.
     var addresses: [TransportAddress] { places.map(\.address) }
 
-    /// Notes that the peer was proved to be at `address`.
+    /// Notes that a check of the peer's came from `address`.
     ///
     /// - Returns: an address that is given up for it: a peer that can write any sender into its checks must not fill our
     ///   memory with addresses.
     func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
-        places.removeAll { $0.address == address }
-        places.append((address, now))
-        guard places.count > Self.addressLimit,
-            let unused = places.firstIndex(where: { $0.address != path?.peer && $0.address != address })
+        var place = Place(address: address, checked: now)
+        if let index = places.firstIndex(where: { $0.address == address }) {
+            place.isProved = places.remove(at: index).isProved
+        }
+        places.append(place)
+        guard places.count > Self.addressLimit else { return nil }
+        let unused = { (place: Place) in place.address != self.path.current?.peer && place.address != address }
+        guard let index = places.firstIndex(where: { !$0.isProved && unused($0) }) ?? places.firstIndex(where: unused)
         else { return nil }
-        return places.remove(at: unused).address
+        return places.remove(at: index).address
     }
 
-    /// Whether the peer was heard at `address` lately: by a check, or, where its media goes, by anything that authenticates.
+    /// The addresses that were given up for others since the last call.
+    func takeGivenUpAddresses() -> [TransportAddress] {
+        defer { givenUp.removeAll() }
+        return givenUp
+    }
+
+    private func noteProof(at address: TransportAddress) {
+        for index in places.indices where places[index].address == address { places[index].isProved = true }
+    }
+
+    /// Whether the peer has answered at `address` and was heard there lately: by a check, or, where its media goes, by anything that
+    /// authenticates.
     func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        guard end == nil else { return false }
-        if address == path?.peer { return now - lastHeardOnPath < Self.hold }
-        return places.contains { $0.address == address && now - $0.checked < Self.hold }
+        guard end == nil, let place = places.first(where: { $0.address == address }), place.isProved else {
+            return false
+        }
+        let isOnPath = address == path.current?.peer
+        return now - (isOnPath ? lastHeardOnPath : place.checked) < Self.hold
+    }
+
+    /// Whether a handshake goes on at `address`, where the peer has not answered yet.
+    func shakesHands(at address: TransportAddress, now: MonotonicTime) -> Bool {
+        guard end == nil, !isConnected, address == path.current?.peer, let lastHandshake else { return false }
+        return now - lastHandshake < Self.hold
     }
 
     private func noteHeard(at address: TransportAddress, now: MonotonicTime) {
         lastHeard = now
-        if address == path?.peer { lastHeardOnPath = now }
+        if address == path.current?.peer { lastHeardOnPath = now }
     }
 
-    /// Takes a datagram that isn't STUN, from an address that a check has proved.
+    /// Takes a datagram that isn't STUN, from an address that a check of the peer's came from.
     func handle(
         _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, now: MonotonicTime
     ) {
@@ -150,13 +204,14 @@ final class PeerSession {
         switch kind {
         case .dtls:
             guard let dtls else { return }
+            if !isConnected, address == path.current?.peer { lastHandshake = now }
             measureHandshake(now: now)
             do {
                 try dtls.handle(datagram: datagram, now: now)
             } catch {
                 finish("DTLS: \(error)")
             }
-            followDTLS(now: now)
+            followDTLS(now: now, from: address)
         case .rtcp:
             handleRTCP(datagram, from: address, now: now)
         case .rtp:
@@ -177,6 +232,16 @@ final class PeerSession {
             return
         }
         deadline = lastHeard + patience
+        if publication == nil, let connectedAt {
+            let answerDue = (path.lastAnswer ?? connectedAt) + Self.answerPatience
+            guard now < answerDue else {
+                finish("the peer has answered no check for \(Self.answerPatience.milliseconds / 1000) s")
+                return
+            }
+            deadline = min(deadline, answerDue)
+        }
+        for request in path.takeDue(now: now) { _ = sink.send(request.datagram, along: request.path) }
+        deadline = min(deadline, path.deadline)
         if let dtls, !isConnected {
             if let timeout = dtls.nextTimeout(now: now), timeout <= now {
                 do {
@@ -188,7 +253,7 @@ final class PeerSession {
             }
             deadline = min(deadline, dtls.nextTimeout(now: now) ?? .distantFuture)
         }
-        if let protector, let path {
+        if let protector, let path = path.proved(now: now) {
             let sink = self.sink
             if let feed {
                 sender?.advance(now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
@@ -264,14 +329,16 @@ final class PeerSession {
     }
 
     private func flushDTLS(now: MonotonicTime) {
-        guard let dtls, let path else { return }
+        guard let dtls, let way = path.current else { return }
         for datagram in dtls.takeOutgoing() {
-            _ = sink.send(datagram, along: path)
+            _ = sink.send(datagram, along: way)
             flightSentAt = now
+            path.noteFlight()
         }
     }
 
-    private func followDTLS(now: MonotonicTime) {
+    /// Does what the handshake has come to, by a datagram from `address` or by its timer.
+    private func followDTLS(now: MonotonicTime, from address: TransportAddress? = nil) {
         flushDTLS(now: now)
         switch dtls?.state {
         case .connected(let keys):
@@ -284,8 +351,12 @@ final class PeerSession {
                     sender = TrackSender(parameters, roundTripTime: handshakeRoundTrip, now: now)
                     sender?.pointer.isWatched = onPointerChange != nil
                 }
-                isConnected = true
+                connectedAt = now
                 lastHeard = now
+                if let address, path.handshakeEnded(from: address, now: now) {
+                    noteProof(at: address)
+                    noteHeard(at: address, now: now)
+                }
             } catch {
                 finish("SRTP: \(error)")
             }
@@ -296,7 +367,7 @@ final class PeerSession {
     }
 
     private func handleRTCP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
-        guard let protector, let path else { return }
+        guard let protector else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
         // What can't be authenticated did not come from the peer, and what can't be parsed says nothing.
@@ -305,7 +376,7 @@ final class PeerSession {
         else { return }
         noteHeard(at: address, now: now)
         receiver?.handle(packets, now: now)
-        guard let feed else { return }
+        guard let feed, let path = path.proved(now: now) else { return }
         let sink = self.sink
         sender?.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
     }
@@ -319,6 +390,7 @@ final class PeerSession {
             return
         }
         noteHeard(at: address, now: now)
+        path.publisherHeard(at: address, now: now)
         receiver?.handle(packet, now: now)
     }
 

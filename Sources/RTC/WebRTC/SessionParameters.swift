@@ -21,6 +21,7 @@ struct SessionParameters: Sendable {
     var localUfrag: String
     var localPassword: String
     var remoteUfrag: String
+    var remotePassword: String
     var remoteFingerprint: CertificateFingerprint
     var isDTLSClient: Bool
     var formats: SessionFormats

@@ -37,19 +37,41 @@ def attribute(sdp, name):
 
 
 class Move(asyncio.DatagramProtocol):
-    """The way after a restart: a socket of its own, whose media goes to the connection that there is."""
+    """The way after a restart: a socket of its own, whose media goes to the connection that there is.
 
-    def __init__(self, ice):
+    It answers the host's requests, without which no media comes here.
+    """
+
+    def __init__(self, ice, password):
         self.ice = ice
+        self.password = password.encode()
         self.replies = asyncio.Queue()
+        self.requests = 0
         self.packets = 0
+
+    def connection_made(self, transport):
+        self.transport = transport
 
     def datagram_received(self, data, address):
         if data[0] < 4:
-            self.replies.put_nowait(stun.parse_message(data))
+            message = stun.parse_message(data)
+            if message.message_class == stun.Class.REQUEST:
+                if message.check_message_integrity(self.password):
+                    self.answer(message, address)
+            else:
+                self.replies.put_nowait(message)
         else:
             self.packets += 1
             self.ice.data_received(data, 1)
+
+    def answer(self, request, address):
+        self.requests += 1
+        answer = stun.Message(message_method=stun.Method.BINDING, message_class=stun.Class.RESPONSE,
+                              transaction_id=request.transaction_id)
+        answer.attributes["XOR-MAPPED-ADDRESS"] = address[:2]
+        answer.add_message_integrity(self.password)
+        answer.add_fingerprint()
+        self.transport.sendto(bytes(answer), address)
 
 
 class Player:
@@ -133,7 +155,7 @@ class Player:
         candidate = attribute(text, "candidate").split()
         loop = asyncio.get_running_loop()
         socket, move = await loop.create_datagram_endpoint(
-            lambda: Move(transport._connection), local_addr=("127.0.0.1", 0))
+            lambda: Move(transport._connection, password), local_addr=("127.0.0.1", 0))
         address = ("127.0.0.1", int(candidate[5]))
 
         async def check(nominates):
@@ -157,7 +179,7 @@ class Player:
         while move.packets < 10:
             await asyncio.sleep(0.02)
         await self.pictures(5)
-        say("moved", packets=move.packets)
+        say("moved", packets=move.packets, requests=move.requests)
 
         async def keep():
             while True:

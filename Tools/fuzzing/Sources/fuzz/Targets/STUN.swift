@@ -10,6 +10,9 @@ extension FuzzTarget {
         checkRoundTrip(message)
 
         let isSigned = message.hasValidIntegrity(key: Array(password.utf8), hmac: hmac)
+        if agent.isAnswer(message, to: message.transactionID, hmac: hmac) {
+            check(isSigned && message.messageClass == .success, "no answer counts without the password")
+        }
         guard let reply = agent.reply(to: message, from: address, hmac: hmac) else { return }
         if case .valid = reply.verdict { check(isSigned, "no check is valid without the password") }
         check(reply.datagram.count <= 2 * input.count + 128, "an answer is not much longer than what it answers")
@@ -22,7 +25,8 @@ extension FuzzTarget {
 }
 
 private let password = "VOkJxbRl1RmTxUk/WvJxBt"
-private let agent = LiteAgent(localUfrag: "evtj", localPassword: password, remoteUfrag: "h6vY")
+private let agent = LiteAgent(
+    localUfrag: "evtj", localPassword: password, remoteUfrag: "h6vY", remotePassword: password)
 private let address = TransportAddress(ipv4: 192, 0, 2, 1, port: 32853)
 
 private func hmac(_ key: [UInt8], _ data: [UInt8]) -> [UInt8] { Authentication.hmacSHA1(key: key, data: data) }
