@@ -244,7 +244,7 @@ let package = Package(
             "WebRTCTests",
             [
                 "WebRTC", "STUN", "RTP", "SecureTransport", "TrackHub", "Threading", "MediaTypes", "ByteCoding",
-                "TestSupport",
+                "CLinux", "Processes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),

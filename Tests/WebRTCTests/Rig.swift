@@ -258,6 +258,8 @@ final class TestLink: DatagramSink {
     var now = MonotonicTime.zero
     var inFlight: [(time: MonotonicTime, datagram: [UInt8])] = []
     private(set) var sent: [Sent] = []
+    /// Whether there is room for more; without, what comes is still sent, as the media thread does later.
+    var hasRoom = true
     /// Decides which media packets are lost.
     var loses: (_ packet: Sent) -> Bool = { _ in false }
 
@@ -269,7 +271,7 @@ final class TestLink: DatagramSink {
         entry.isLost = entry.kind == .rtp && loses(entry)
         sent.append(entry)
         if !entry.isLost { inFlight.append((now + Rig.delay, datagram)) }
-        return true
+        return hasRoom
     }
 }
 

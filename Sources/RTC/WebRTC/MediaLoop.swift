@@ -33,6 +33,10 @@ final class MediaLoop: DatagramSink {
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
+    /// What the socket had no room for.
+    private var waiting = WaitingDatagrams()
+    /// The sessions that wait for room, in the order in which they get their turn.
+    private var stalled: [PeerSession] = []
 
     private struct UnansweredOffer {
         var deadline: MonotonicTime
@@ -55,6 +59,7 @@ final class MediaLoop: DatagramSink {
             wait()
             let now = monotonicNow()
             perform(inbox.take(), now: now)
+            if !waiting.isEmpty { sendWaiting(now: now) }
             receive(now: now)
             updateFeeds(now: now)
             if now >= chromaDeadline { pollChroma(now: now) }
@@ -64,6 +69,7 @@ final class MediaLoop: DatagramSink {
         for session in sessions.values { session.close(now: monotonicNow()) }
         // They hold us, as their sink: who isn't let go of keeps the socket open.
         sessions.removeAll()
+        stalled.removeAll()
         byUfrag.removeAll()
         byPeer.removeAll()
         for callback in onEnd.values { callback(Self.ending) }
@@ -72,13 +78,35 @@ final class MediaLoop: DatagramSink {
     }
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
-        socket.send(datagram, along: path)
+        // What waits goes first.
+        if waiting.isEmpty, socket.send(datagram, along: path) { return true }
+        waiting.append(datagram, along: path)
+        return false
+    }
+
+    /// Sends what waits for room as far as there is some, then lets sessions go on in turn: who fills the socket up again is the last
+    /// to get the next turn.
+    private func sendWaiting(now: MonotonicTime) {
+        guard entries[0].revents & Int16(POLLOUT) != 0 else { return }
+        waiting.drain { socket.send($0, along: $1) }
+        let turns = stalled
+        stalled.removeAll()
+        for (index, session) in turns.enumerated() {
+            guard waiting.isEmpty else {
+                stalled.insert(contentsOf: turns[index...], at: 0)
+                return
+            }
+            session.isQueuedForRoom = false
+            session.resume(now: now)
+            note(session)
+        }
     }
 
     // MARK: Waiting
 
     private func wait() {
         let deadline = min(nextDeadline, chromaDeadline)
+        entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
         entries.withUnsafeMutableBufferPointer { entries in
             guard let base = entries.baseAddress else { return }
             waitForEvents(base, count: entries.count, until: deadline)
@@ -89,6 +117,10 @@ final class MediaLoop: DatagramSink {
     private func note(_ session: PeerSession) {
         nextDeadline = min(nextDeadline, session.deadline)
         if session.end != nil { nextDeadline = .zero }
+        if session.isStalled, !session.isQueuedForRoom {
+            session.isQueuedForRoom = true
+            stalled.append(session)
+        }
     }
 
     /// Lets every session do what is due, and buries those that are over.
@@ -97,11 +129,7 @@ final class MediaLoop: DatagramSink {
         var over: [PeerSession] = []
         for session in sessions.values {
             if session.deadline <= now { session.advance(now: now) }
-            if session.end != nil {
-                over.append(session)
-            } else {
-                nextDeadline = min(nextDeadline, session.deadline)
-            }
+            if session.end != nil { over.append(session) } else { note(session) }
         }
         for session in over { remove(session) }
         for (id, offer) in unanswered {

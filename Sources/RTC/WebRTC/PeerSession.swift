@@ -300,6 +300,18 @@ final class PeerSession {
             roundTripTime: sender?.roundTripTime, targetBitRate: targetBitRate)
     }
 
+    /// Whether its turn will come among those that wait for room; the media thread's to change.
+    var isQueuedForRoom = false
+
+    /// Whether it waits for room in the socket: ``resume(now:)`` is to be called once there is some.
+    var isStalled: Bool { sender?.isStalled ?? false }
+
+    /// There is room in the socket again.
+    func resume(now: MonotonicTime) {
+        sender?.isStalled = false
+        advance(now: now)
+    }
+
     // MARK: DTLS
 
     private func startDTLS(now: MonotonicTime) {

@@ -24,6 +24,8 @@ struct TrackSender {
     private(set) var deadline = MonotonicTime.zero
     /// Pictures sent whole.
     private(set) var sentUnits = 0
+    /// Whether it waits for room in the socket: pictures stay where they are until this is taken back.
+    var isStalled = false
     /// Which pictures the pointer is drawn in.
     var pointer = PointerChanges()
 
@@ -147,7 +149,7 @@ struct TrackSender {
     private mutating func sendPictures(
         now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
-        while true {
+        while !isStalled {
             switch position {
             case .waiting(let askedAt):
                 guard let start = start(in: feed) else {
@@ -182,7 +184,7 @@ struct TrackSender {
                 }
                 var next = packet
                 while next < unit.packets.count {
-                    guard pacer.take(now: now) else {
+                    guard !isStalled, pacer.take(now: now) else {
                         position = .at(unit: number, packet: next, time: shownAt)
                         return
                     }
@@ -210,8 +212,8 @@ struct TrackSender {
                 shownAt: time, at: now, into: &buffer)
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
-        // A full socket is loss like any other: the peer asks again.
-        _ = protectAndSend(protector, send)
+        // The sink keeps a packet that the socket has no room for; the next ones wait here.
+        if !protectAndSend(protector, send) { isStalled = true }
     }
 
     private mutating func finish(_ unit: PacketizedAccessUnit, now: MonotonicTime) {
@@ -277,7 +279,7 @@ struct TrackSender {
     }
 
     private mutating func protectAndSend(_ protector: SRTPSession, _ send: ([UInt8]) -> Bool) -> Bool {
-        guard (try? protector.protect(&buffer)) != nil else { return false }
+        guard (try? protector.protect(&buffer)) != nil else { return true }
         return send(buffer)
     }
 
@@ -285,7 +287,7 @@ struct TrackSender {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
         if let refreshAt { deadline = min(deadline, refreshAt) }
-        let slot = max(pacer.nextSlot(now: now), pointer.heldUntil ?? .zero)
+        let slot = isStalled ? .distantFuture : max(pacer.nextSlot(now: now), pointer.heldUntil ?? .zero)
         deadline = min(deadline, isBehind(feed) ? slot : probe.deadline ?? .distantFuture)
     }
 

@@ -64,7 +64,7 @@ struct UDPSocket: ~Copyable {
 
     /// Sends `datagram` along `path`.
     ///
-    /// - Returns: false where the kernel has no room for it now; every other failure counts as loss on the way.
+    /// - Returns: false where the socket has no room for it now, and will tell `poll` when it has; every other failure counts as loss on the way.
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         var peer = shim_endpoint(path.peer)
         var local = shim_endpoint(path.local)
@@ -74,7 +74,7 @@ struct UDPSocket: ~Copyable {
             }
             if count >= 0 { return true }
             if errno == EINTR { continue }
-            return errno != EAGAIN && errno != ENOBUFS
+            return errno != EAGAIN
         }
     }
 }
