@@ -58,6 +58,42 @@ struct JoiningTests {
         #expect(first.wholePictures.last == rig.published.last?.contents)
     }
 
+    @Test(
+        "who ends its handshake just after a pause begins with nothing from before, nor does a slow one go on with it")
+    func pauseMeanwhile() throws {
+        let rig = try Rig()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        let slow = try rig.join()
+        rig.run(for: .milliseconds(100))
+        slow.link.hasRoom = false
+        rig.publish { Pictures.delta(30_000, seed: 1, captured: $0) }
+        rig.run(for: .milliseconds(20))
+        let sent = slow.link.media.count
+        // What a session asks of its feed before the media thread has looked at the track again.
+        rig.hub.forgetCache()
+        let newcomer = try rig.addPeer()
+        newcomer.viewer.check()
+        slow.link.hasRoom = true
+        slow.session.resume(now: rig.now)
+        #expect(slow.link.media.count == sent, "the rest of the picture stays where it is")
+        for _ in 0..<100 where !newcomer.session.isConnected {
+            rig.run(for: .milliseconds(5), updatesFeed: false)
+        }
+        rig.run(for: .milliseconds(50), updatesFeed: false)
+        #expect(newcomer.session.isConnected)
+        #expect(newcomer.link.media.isEmpty)
+        // A packet of a picture from before isn't sent again either.
+        let lost = SequenceNumber(slow.link.media[0].sequenceNumber)
+        slow.viewer.send(
+            .genericNack(GenericNack(sender: SSRC(1), media: slow.viewer.settings.media, sequenceNumbers: [lost])))
+        rig.run(for: .milliseconds(50))
+        #expect(slow.link.media.allSatisfy { $0.ssrc == slow.viewer.settings.media.rawValue })
+        rig.publish { Pictures.idr(3_000, seed: 7, captured: $0) }
+        rig.run(for: .milliseconds(100))
+        #expect(newcomer.wholePictures == [rig.published.last?.contents])
+        #expect(slow.wholePictures.last == rig.published.last?.contents)
+    }
+
     @Test("a viewer of a still screen gets one more picture, once, for a player that takes its track up late")
     func oneMorePicture() throws {
         let rig = try Rig()

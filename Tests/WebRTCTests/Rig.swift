@@ -95,12 +95,14 @@ final class Rig {
     }
 
     /// Lets `interval` pass, and all that falls into it happen.
-    func run(for interval: Interval) {
+    ///
+    /// - Parameter updatesFeed: whether the media thread looks at the track meanwhile.
+    func run(for interval: Interval, updatesFeed: Bool = true) {
         now = passTime(from: now, for: interval) { now in
             peers.map { $0.nextEvent(now: now) }.min() ?? .distantFuture
         } step: { now in
             self.now = now
-            updateFeed()
+            if updatesFeed { updateFeed() }
             for peer in peers { peer.step(now: now) }
         }
     }

@@ -8,14 +8,14 @@ import Synchronization
 /// called on any thread; the lock is held for a few appends and never while a reader's `wake` or the source runs.
 public final class TrackHub: Sendable {
     let state: Mutex<State>
+    /// Stored with `state` locked; read without, before anything is sent.
+    private let shownFrom = Atomic<UInt64>(0)
     private let limits: CacheLimits
 
     struct State {
         var timeline: Timeline
         var nextNumber: UInt64 = 0
         var cache: UnitCache<TrackUnit>
-        /// What came before this number is not what anybody begins with.
-        var firstStart: UInt64 = 0
         var policy = KeyFramePolicy()
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
@@ -129,17 +129,17 @@ public final class TrackHub: Sendable {
     /// The units since the last IDR.
     public var cachedUnits: [TrackUnit] { state.withLock { $0.cache.units } }
 
-    /// Lets go of the cached units: who joins from now on waits for an IDR. For a source that paused, whose next picture
-    /// has little to do with its last.
+    /// Lets go of the cached units: who joins from now on waits for an IDR, and who has not got all of them gets no more. For a
+    /// source that paused, whose next picture has little to do with its last, and is an IDR.
     public func forgetCache() {
         state.withLock { state in
             state.cache.clear()
-            state.firstStart = state.nextNumber
+            shownFrom.store(state.nextNumber, ordering: .releasing)
         }
     }
 
-    /// No unit with a lower number may be the beginning for who joins now: for readers that keep units themselves.
-    public var firstStart: UInt64 { state.withLock { $0.firstStart } }
+    /// No unit with a lower number is to be shown to anybody any more: for readers that keep units themselves.
+    public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
 
     /// How many watch.
     public var viewers: Int { state.withLock { $0.viewers } }

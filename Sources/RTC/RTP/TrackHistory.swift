@@ -73,6 +73,11 @@ public struct TrackHistory: Sendable {
         return ring[slot(number)]?.unit
     }
 
+    /// Forgets every unit: their numbers are never used again.
+    public mutating func removeAll() {
+        while count > 0 { removeOldest() }
+    }
+
     private func slot(_ number: UnitNumber) -> Int {
         Int(truncatingIfNeeded: number.rawValue) & (maximumUnitCount - 1)
     }

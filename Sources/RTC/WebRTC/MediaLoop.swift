@@ -60,8 +60,9 @@ final class MediaLoop: DatagramSink {
             let now = monotonicNow()
             perform(inbox.take(), now: now)
             if !waiting.isEmpty { sendWaiting(now: now) }
-            receive(now: now)
+            // Before any datagram: a handshake that ends now must not begin with a picture from before a pause.
             updateFeeds(now: now)
+            receive(now: now)
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }

@@ -29,8 +29,8 @@ final class TrackFeed {
     private let wake: @Sendable () -> Void
     private let packetizer = H264Packetizer()
     private let limits = CacheLimits()
-    /// The number that `start` has on the track.
-    private var startOnTrack: UInt64 = 0
+    /// What has a lower number on the track is not here any more.
+    private var firstShown: UInt64 = 0
     private var bytesSinceStart = 0
     private var unitsSinceStart = 0
 
@@ -53,9 +53,9 @@ final class TrackFeed {
         let reader = self.reader ?? hub.subscribe(wake: wake)
         self.reader = reader
         let units = reader.take()
-        for unit in units { append(unit, now: now) }
-        // The sharer has paused, say: who comes now must not see what others saw before.
-        if start != nil, startOnTrack < hub.firstStart { start = nil }
+        // Before anything new comes, so that all that is here is old; and what was let go of while it waited for us isn't taken.
+        forgetHidden()
+        for unit in units where unit.number >= firstShown { append(unit, now: now) }
         let lostUnits = reader.lostUnits
         if units.isEmpty, lostUnits != self.lostUnits {
             // We were so slow that pictures were lost to us, and the hub has nothing to go on with before an IDR.
@@ -64,6 +64,15 @@ final class TrackFeed {
         }
         self.lostUnits = lostUnits
         return !units.isEmpty
+    }
+
+    /// Lets go of what the track has let go of: the sharer has paused, say, and nobody is to see what was there before, neither who comes
+    /// now, nor who has not got all of it yet. Called before anything is sent.
+    func forgetHidden() {
+        guard hub.firstStart > firstShown else { return }
+        firstShown = hub.firstStart
+        history.removeAll()
+        start = nil
     }
 
     /// Asks the source for an IDR to begin with; the hub bounds how often, and knows whether one is on its way to us.
@@ -100,7 +109,6 @@ final class TrackFeed {
         chroma = unit.chroma
         if unit.unit.isIDR {
             start = number
-            startOnTrack = unit.number
             startChroma = unit.chroma
             bytesSinceStart = 0
             unitsSinceStart = 0

@@ -78,6 +78,7 @@ struct TrackSender {
     mutating func advance(
         now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
+        feed.forgetHidden()
         if budget.poll(at: now) { restart(feed: feed) }
         sendPictures(now: now, feed: feed, protector: protector, send: send)
         // While something goes out, every gap shows by itself.
@@ -94,6 +95,7 @@ struct TrackSender {
         _ packets: [RTCPPacket], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
         send: ([UInt8]) -> Bool
     ) {
+        feed.forgetHidden()
         for packet in packets {
             switch packet {
             case .receiverReport(let report): note(report.receptionReports, now: now)
