@@ -189,7 +189,7 @@ extension EndToEnd {
                 try host.waitForLog("its links have expired", within: .seconds(Int64(seconds) + 10))
                 guard wasInTheRoom, wasGood else { continue }
                 try page.waitUntil("window.screenRelay.phase === 'failed'", within: .seconds(10))
-                #expect(try page.evaluate("document.body.innerText.includes('he time is over')").bool == true)
+                #expect(try page.evaluate("screenRelay.error").string == "This link has expired.")
                 #expect(try status(link) == 401)
                 return
             }

@@ -98,7 +98,7 @@ extension EndToEnd {
             #expect(try ask("stop", of: desktop) == "stopping\n")
             #expect(desktop.host.child.wait(within: .seconds(5)) == .exited(0))
             try viewer.page.waitUntil(
-                "document.getElementById('notice').textContent.startsWith('Sharing has ended.')", within: .seconds(5))
+                "document.getElementById('card-title').textContent === 'Sharing has ended.'", within: .seconds(5))
             let gone = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
             #expect(gone.status == .exited(69))
             #expect(gone.errorLine?.contains("--pid \(desktop.host.child.processID)") == true)

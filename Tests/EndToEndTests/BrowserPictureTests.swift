@@ -96,7 +96,7 @@ extension EndToEnd {
             try viewer.page.settle(for: .seconds(2))
             #expect(try viewer.page.evaluate("window.screenRelay.phase").string == "failed")
             let words = try viewer.page.evaluate("window.screenRelay.error").string
-            #expect(words == "This link does not open a room here. Ask for a new one.")
+            #expect(words == "This link does not work.")
             #expect(try viewer.page.evaluate("document.body.innerText").string?.contains(words ?? "?") == true)
             #expect(try viewer.reconnects() == 0)
             #expect(try viewer.page.evaluate("window.connections.length").int == 0)

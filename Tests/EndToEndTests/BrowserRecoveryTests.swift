@@ -37,6 +37,33 @@ extension EndToEnd {
             try expectSamePage(viewer, goesOn: desktop)
         }
 
+        @Test(
+            "a capture that hangs is noticed by the page before the host gives it up, and its return as well",
+            .timeLimit(.minutes(2)))
+        func hang() throws {
+            let desktop = try SharedDesktop(apart: .hostFirst)
+            let viewer = try beginWatching(desktop, in: Browser.launch())
+            // A source that has not shown yet that its pictures come steadily may be silent.
+            try viewer.page.waitUntil("document.getElementById('video').currentTime > 8", within: .seconds(30))
+            let notice = "document.getElementById('notice')"
+            try viewer.page.evaluate(
+                """
+                window.warnings = [];
+                new MutationObserver(() => {
+                  if (!\(notice).hidden) window.warnings.push(`${screenRelay.source}: ${\(notice).textContent}`);
+                }).observe(\(notice), { childList: true, attributes: true }); 0
+                """)
+            desktop.capture?.freeze()
+            try viewer.page.waitUntil("window.warnings.length > 0")
+            let first = try viewer.page.evaluate("window.warnings[0]").string ?? ""
+            #expect(first.hasPrefix("live: No picture for "), "\(first)")
+            #expect(
+                try viewer.page.evaluate("document.getElementById('status').textContent").string == "Not up to date")
+            desktop.capture?.thaw()
+            try viewer.page.waitUntil("\(notice).hidden && document.getElementById('status').textContent === 'Live'")
+            try viewer.expectMotion()
+        }
+
         private func beginWatching(_ desktop: SharedDesktop, in browser: Browser) throws -> ViewerPage {
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()

@@ -168,7 +168,7 @@ extension EndToEnd {
             #expect(share.log.contains("'the one' has been closed"))
             #expect(share.captureProcessIDs.count == 1)
             try viewer.page.waitUntil(
-                "document.getElementById('notice').textContent.startsWith('Sharing has ended.')", within: .seconds(5))
+                "document.getElementById('card-title').textContent === 'Sharing has ended.'", within: .seconds(5))
         }
     }
 }

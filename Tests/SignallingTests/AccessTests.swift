@@ -153,10 +153,8 @@ struct AccessTests {
         clock.now = 1999
         #expect(try server.request("GET", "/whep/desk", bearer("stage")).status == 200)
         clock.now = 2000
-        #expect(
-            try client.next(event: "_refused")["reason"] as? String
-                == "the time is over for which this link was good")
-        #expect(try client.next() == .close(4410))
+        #expect(try client.next(event: "_refused")["reason"] as? String == "this link has expired")
+        #expect(try client.next() == .close(4411))
         try eventually("both sessions' end") {
             Set(server.media.state.withLock { $0.closed }.map(\.rawValue)) == [1, 2]
         }

@@ -272,7 +272,7 @@ extension Site {
         case .full: turnAway(member, refusal, .full)
         case .expired:
             left(id.text)
-            turnAway(member, refusal, .sentAway)
+            turnAway(member, refusal, .expired)
         }
     }
 

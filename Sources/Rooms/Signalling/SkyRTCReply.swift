@@ -157,7 +157,7 @@ struct SkyRTCReply: Encodable {
         case .notAdmitted: data = Payload()
         case .needsPassword: data = Payload(password: true)
         case .full: data = Payload(reason: "the room is full")
-        case .expired: data = Payload(reason: "the time is over for which this link was good")
+        case .expired: data = Payload(reason: "this link has expired")
         }
     }
 

@@ -1,6 +1,18 @@
 // 本页面的中文用语。键与 english.js 相同。
 
 const closing = (message) => (message ? `：${message}` : "");
+const askForLink = "请向共享屏幕的人索取新的链接。";
+
+// 主机给出的原因是英文；其中已知的在此译出，其余的不显示。
+const hostWords = new Map([
+  ["The sharer has paused.", "共享者已暂停共享。"],
+  ["The screen is locked.", "屏幕已锁定。"],
+  ["What is shared is not on the screen just now.", "所共享的窗口目前不在屏幕上。"],
+  ["the room is full", "房间已满"],
+  ["the publisher has left", "发布者已离开"],
+  ["the host is ending", "主机正在退出"],
+  ["capture has ended", "屏幕采集已结束"],
+]);
 
 export const chinese = {
   opening: "正在打开共享屏幕…",
@@ -8,10 +20,12 @@ export const chinese = {
   retryIn: (seconds) => `${seconds} 秒后重试。`,
   retryNow: "正在重试。",
   aWhile: "一段时间",
-  noLink: ["此地址没有指明房间。", "请打开 ScreenRelay 给出的完整链接，其结尾为 #房间,令牌。"],
-  wrongLink: ["此链接无法打开这里的房间，请索取新的链接。", "共享屏幕的人有此链接。"],
+  noLink: ["此链接不完整。", "请打开 ScreenRelay 给出的完整链接，其结尾为 #房间,令牌。"],
+  wrongLink: ["此链接无效。", `它可能已过期，或已被新的链接取代。${askForLink}`],
+  sentAway: ["你已被移出。", "共享屏幕的人结束了你的观看。如果想再次观看，请与其联系。"],
+  expired: ["此链接已过期。", askForLink],
   refused: "主机拒绝了连接。",
-  passwordWanted: ["此房间需要密码。"],
+  passwordWanted: ["需要密码。"],
   full: "主机目前无法接纳更多观看者。",
   noWebRTC: ["此浏览器不支持 WebRTC。", "请用新版 Chromium、Chrome、Edge、Firefox 或 Safari 打开此链接。"],
   noH264: "此浏览器无法通过 WebRTC 播放 H.264。",
@@ -38,8 +52,11 @@ export const chinese = {
   sourceWaiting: ["这里还没有共享屏幕。", "开始采集后会自动显示，无需任何操作。"],
   sourceAbsent: "共享屏幕尚未就绪。",
   sourceGone: (seconds, message) => `共享屏幕已有 ${seconds} 秒没有响应${closing(message)}`,
-  sourcePaused: (message) => ["共享已暂停。", `${message ? `${message} ` : ""}画面会自动恢复。`],
+  silent: (seconds) => [`已有 ${seconds} 秒没有收到画面。`, "共享屏幕可能已停止响应。"],
+  sourcePaused: (message) => [message || "共享已暂停。", "画面会自动恢复。"],
   oldPicture: (title) => `${title}这是最后一帧画面。`,
+  hostSays: (text) => hostWords.get(text) ?? "",
+  stop: "。",
 
   tryAgain: "重试",
   play: "播放",
@@ -52,6 +69,7 @@ export const chinese = {
   waiting: "等待中",
   paused: "已暂停",
   stopped: "已停止",
+  ended: "已结束",
   clickToPlay: "点击播放",
   locked: "已锁定",
 
@@ -69,7 +87,7 @@ export const chinese = {
   showCharts: (figures) => `测量值：${figures}。显示图表 (S)`,
   chartsTitle: "最近一分钟",
   delay: "延迟",
-  delayNote: "从对方屏幕到这里的屏幕",
+  delayNote: "从共享屏幕到本页面",
   roundTripNote: "网络往返时间；此浏览器无法得知完整延迟",
   roundTrip: "往返",
   frameRate: "帧率",

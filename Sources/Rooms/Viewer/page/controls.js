@@ -16,7 +16,7 @@ export class Controls {
     byId("inset").addEventListener("click", () => this.toggleInset());
     byId("fullscreen").addEventListener("click", () => this.toggleFullScreen());
     document.addEventListener("fullscreenchange", () => this.#draw());
-    for (const type of ["enterpictureinpicture", "leavepictureinpicture", "loadedmetadata"]) {
+    for (const type of ["enterpictureinpicture", "leavepictureinpicture", "loadedmetadata", "emptied"]) {
       this.#video.addEventListener(type, () => this.#draw());
     }
     this.#draw();

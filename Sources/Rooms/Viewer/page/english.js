@@ -1,48 +1,55 @@
 // The page's words in English. Every key is in chinese.js too.
 
 const closing = (message) => (message ? `: ${message}` : "");
+const askForLink = "Ask the person sharing for a new link.";
 
 export const english = {
   // What stands on the card or in the notice: a title, and a detail.
   opening: "Opening the shared screen …",
-  hostIsThere: "The host is there. Waiting for the first picture.",
+  hostIsThere: "Connected to the host. Waiting for the first picture.",
   retryIn: (seconds) => `Trying again in ${seconds} s.`,
   retryNow: "Trying again now.",
   aWhile: "a while",
-  noLink: ["This address names no room.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."],
-  wrongLink: ["This link does not open a room here. Ask for a new one.", "Who shares the screen has it."],
-  refused: "The host refused.",
-  passwordWanted: ["This room wants a password."],
-  full: "The host has no room for another viewer now.",
-  noWebRTC: ["This browser has no WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."],
-  noH264: "This browser plays no H.264 over WebRTC.",
+  noLink: ["This link is not complete.", "Open the whole link that ScreenRelay printed. It ends in #ROOM,TOKEN."],
+  wrongLink: ["This link does not work.", `It may have expired, or a newer one has replaced it. ${askForLink}`],
+  sentAway: ["You have been removed.", "The person sharing has ended your visit. Ask them if you want to come back."],
+  expired: ["This link has expired.", askForLink],
+  refused: "The host has refused the connection.",
+  passwordWanted: ["Password required."],
+  full: "The host cannot take another viewer now.",
+  noWebRTC: ["This browser does not support WebRTC.", "Open the link in a current Chromium, Chrome, Edge, Firefox or Safari."],
+  noH264: "This browser cannot play H.264 over WebRTC.",
   noH264InFirefox:
     "Firefox downloads its H.264 plug-in after the first start: look at Add-ons, Plugins, OpenH264, then try again.",
-  otherBrowser: "Open the link in a browser that does: Chrome, Chromium, Edge, Firefox or Safari.",
-  hostAway: ["The host does not answer.", "ScreenRelay may have ended there, or the network is down."],
-  hostLeft: ["Sharing has ended.", "If it starts again, it shows here."],
-  offline: ["This device is offline.", "The picture comes back with the network."],
+  otherBrowser: "Open the link in a browser that can: Chrome, Chromium, Edge, Firefox or Safari.",
+  hostAway: ["The host does not answer.", "ScreenRelay may have stopped there, or the network may be down."],
+  hostLeft: ["Sharing has ended.", "If it starts again, it will appear here."],
+  offline: ["This device is offline.", "The picture comes back when the network does."],
   lostConnection: ["The connection was lost."],
-  noPicture: ["The host is connected, but no picture has come."],
-  undecodable: ["Pictures arrive, but this browser can't decode them."],
-  noAnswer: ["The host has not answered the offer."],
-  unusableAnswer: "The host's answer can't be used.",
+  noPicture: ["The host is connected, but no picture has arrived."],
+  undecodable: ["Pictures arrive, but this browser cannot decode them."],
+  noAnswer: ["The host has not answered the request for the picture."],
+  unusableAnswer: "This browser cannot use the host's answer.",
   firefoxLoopback: [
-    "Firefox takes no WebRTC from this same machine.",
+    "Firefox does not accept WebRTC from the machine that it runs on.",
     "It ignores loopback addresses. Start ScreenRelay with --lan and open the link with this machine's address, or open " +
       "this link in Chromium.",
   ],
   noPath: (port, isLoopback) => [
-    "The host is there, but no picture comes through.",
-    `Something between here and the host blocks UDP. Let ${port ? `UDP port ${port}` : "ScreenRelay's UDP port"} through ` +
+    "The host answers, but its picture does not get through.",
+    `Something between this device and the host blocks UDP. Allow ${port ? `UDP port ${port}` : "ScreenRelay's UDP port"} in ` +
       `the host's firewall${isLoopback ? "." : ", or use a network that allows it."}`,
   ],
-  playBlocked: "The browser waits for a click.",
-  sourceWaiting: ["No screen is shared here yet.", "It appears as soon as capture starts. Nothing is to be done here."],
-  sourceAbsent: "The shared screen is not there yet.",
+  playBlocked: "The browser plays only after a click.",
+  sourceWaiting: ["No screen is shared here yet.", "It will appear as soon as sharing starts."],
+  sourceAbsent: "The shared screen is not available yet.",
   sourceGone: (seconds, message) => `The shared screen has not answered for ${seconds} s${closing(message)}`,
-  sourcePaused: (message) => [message || "The sharer has paused.", "The picture comes back by itself."],
+  silent: (seconds) => [`No picture for ${seconds} s.`, "The shared screen may have stopped responding."],
+  sourcePaused: (message) => [message || "The sharer has paused.", "The picture will come back by itself."],
   oldPicture: (title) => `${title} This is the last picture.`,
+  // What the host says of a reason, in English; and what ends a sentence.
+  hostSays: (text) => text,
+  stop: ".",
 
   // On buttons.
   tryAgain: "Try again",
@@ -57,6 +64,7 @@ export const english = {
   waiting: "Waiting",
   paused: "Paused",
   stopped: "Stopped",
+  ended: "Ended",
   clickToPlay: "Click to play",
   locked: "Locked",
 
@@ -70,14 +78,14 @@ export const english = {
   leaveFullScreen: "Leave full screen (F)",
   inset: "Picture in picture (P)",
   leaveInset: "Leave picture in picture (P)",
-  help: "Keys (?)",
+  help: "Keyboard shortcuts (?)",
 
   // What is measured.
   showCharts: (figures) => `Measured: ${figures}. Show charts (S)`,
   chartsTitle: "The last minute",
   delay: "Delay",
-  delayNote: "from the screen there to the screen here",
-  roundTripNote: "the network's way there and back; this browser can't tell the whole delay",
+  delayNote: "from the shared screen to this page",
+  roundTripNote: "over the network and back; this browser cannot measure the whole delay",
   roundTrip: "Round trip",
   frameRate: "Frame rate",
   bitRate: "Bit rate",
@@ -88,20 +96,20 @@ export const english = {
   notMeasured: "not measured",
   range: (least, most) => `${least} to ${most}`,
   secondsAgo: (seconds, value) => (seconds < 1 ? `now: ${value}` : `${Math.round(seconds)} s ago: ${value}`),
-  chartHint: "Left and right read it second by second.",
+  chartHint: "The left and right arrow keys read it second by second.",
 
   // Keys.
-  keysTitle: "Keys",
+  keysTitle: "Keyboard shortcuts",
   keys: {
     fit: "fit to the window",
-    fill: "fill the window, cut off the rest",
+    fill: "fill the window and cut off the rest",
     actual: "actual size, pixel for pixel",
     zoomIn: "zoom in",
     zoomOut: "zoom out",
     zoomReset: "undo the zoom",
     pan: "move over the picture",
     fullScreen: "full screen",
-    inset: "picture in picture (without the other's pointer)",
+    inset: "picture in picture (without the shared pointer)",
     charts: "charts of what is measured",
     help: "this list",
     close: "close what is open",

@@ -26,8 +26,9 @@ export class Face {
     const { phase, reason, source, isPlayBlocked } = this.#viewer;
     // Who can open it asks for the password in the card's place.
     if (phase === "locked") return { status: words.locked, phase: "failed", card: this.#hasPrompt ? null : reason };
-    if (phase === "failed") {
-      return { card: reason, action: reason.canTryAgain ? words.tryAgain : "", status: words.stopped };
+    if (phase === "failed" || phase === "ended") {
+      const status = phase === "ended" ? words.ended : words.stopped;
+      return { card: reason, action: reason.canTryAgain ? words.tryAgain : "", status };
     }
     if (isPlayBlocked) {
       return { card: messages.playBlocked(), action: words.play, status: words.clickToPlay, phase: "playing" };
@@ -44,11 +45,12 @@ export class Face {
     return { card: trouble ?? present, status };
   }
 
-  /** What keeps the picture from being new, as the host says; null where nothing does. */
+  /** What keeps the picture from being new, as the host says, or as the page itself sees; null where nothing does. */
   #trouble() {
-    const { state, message, age } = this.#viewer.source;
-    if (state === "waiting") return messages.sourceWaiting();
-    return state === "gone" ? messages.sourceGone(message, age) : null;
+    const { source, silence } = this.#viewer;
+    if (source.state === "waiting") return messages.sourceWaiting();
+    if (source.state === "gone") return messages.sourceGone(source.message, source.age);
+    return silence === null ? null : messages.silent(silence);
   }
 
   #words() {

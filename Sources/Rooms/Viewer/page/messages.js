@@ -1,5 +1,6 @@
 // What the page says, in the reader's language: `words` are short texts, `messages` what stands on the card or in the notice.
-// A message has a title, a detail (may be empty), and a tone: "wait" while the page goes on trying, "error" when it has stopped.
+// A message has a title, a detail (may be empty), and a tone: "wait" while the page goes on trying, "error" when it has stopped,
+// "end" when there is nothing to wait for.
 
 import { english } from "./english.js";
 import { chinese } from "./chinese.js";
@@ -28,9 +29,9 @@ export function label(element, text) {
 const wait = ([title, detail = ""]) => ({ title, detail, tone: "wait" });
 const error = ([title, detail = ""]) => ({ title, detail, tone: "error" });
 
-/** The host's reasons, which are English, as sentences. */
+/** The host's reasons as sentences. */
 const sentence = (text) =>
-  text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+  text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.!?。！？]$/.test(text) ? "" : words.stop);
 
 export const messages = {
   connecting: () => wait([words.opening]),
@@ -42,18 +43,20 @@ export const messages = {
   }),
   noLink: () => error(words.noLink),
   wrongLink: () => error(words.wrongLink),
-  refused: (reason) => error([words.refused, sentence(reason)]),
+  sentAway: () => error(words.sentAway),
+  expired: () => error(words.expired),
+  refused: (reason) => error([words.refused, sentence(words.hostSays(reason))]),
   passwordWanted: () => error(words.passwordWanted),
-  full: (reason) => wait([words.full, sentence(reason)]),
+  full: (reason) => wait([words.full, sentence(words.hostSays(reason))]),
   noWebRTC: () => error(words.noWebRTC),
   noH264: (isFirefox) => error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]),
   hostAway: () => wait(navigator.onLine === false ? words.offline : words.hostAway),
-  hostLeft: () => wait(words.hostLeft),
+  hostLeft: () => ({ ...wait(words.hostLeft), tone: "end" }),
   lostConnection: () => wait(navigator.onLine === false ? words.offline : words.lostConnection),
   noPicture: () => wait(words.noPicture),
   undecodable: () => wait(words.undecodable),
   noAnswer: () => wait(words.noAnswer),
-  unusableAnswer: (reason) => wait([words.unusableAnswer, reason]),
+  unusableAnswer: (reason) => wait([words.unusableAnswer, words.hostSays(reason)]),
   /** ICE failed although the WebSocket is there. */
   noPath: ({ isFirefox, isLoopback, port }) =>
     wait(isFirefox && isLoopback ? words.firefoxLoopback : words.noPath(port, isLoopback)),
@@ -62,8 +65,12 @@ export const messages = {
   sourceWaiting: () => wait(words.sourceWaiting),
   /** Over a picture that is no longer new, or in place of one. */
   sourceGone: (message, seconds) =>
-    wait([seconds === null ? message || words.sourceAbsent : words.sourceGone(seconds, message)]),
+    wait([
+      seconds === null ? words.hostSays(message) || words.sourceAbsent : words.sourceGone(seconds, words.hostSays(message)),
+    ]),
+  /** Over a picture after which none has come, though the host knows of no reason. */
+  silent: (seconds) => wait(words.silent(seconds)),
   /** In place of the picture, while the sharer shows none. */
-  sourcePaused: (message) => wait(words.sourcePaused(message)),
+  sourcePaused: (message) => wait(words.sourcePaused(words.hostSays(message))),
   oldPicture: (reason) => words.oldPicture(reason.title),
 };

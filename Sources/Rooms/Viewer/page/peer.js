@@ -95,6 +95,8 @@ export class Peer {
       packets: video.packetsReceived ?? 0,
       lost: video.packetsLost ?? 0,
       bytes: video.bytesReceived ?? 0,
+      /** When the picture that was played last was captured, in milliseconds of the host's clock since 1900; null where unknown. */
+      captured: this.synchronizationSources[0]?.captureTimestamp ?? null,
       /** Milliseconds, of the network alone. */
       roundTrip,
     };

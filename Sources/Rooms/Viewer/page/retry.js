@@ -31,6 +31,44 @@ export class Patience {
   }
 }
 
+// A capture sends a picture at least every 2.5 s, also while nothing changes. Seconds without one that are told; the longest
+// pause of a source that keeps to that; and how long it has to have kept to it before its silence means anything.
+const SILENCE = 6;
+const LONGEST_PAUSE = 3.5;
+const STEADY = 4;
+
+/** The time without a new picture, looked at now and then. */
+export class Silence {
+  #seconds = 0;
+  #steady = 0;
+  #newest = null;
+  #knowsCapture = false;
+  #time = null;
+
+  /** Whole seconds; null while there is nothing to tell: an application may send pictures as seldom as it likes. */
+  get seconds() {
+    return this.#seconds < SILENCE || this.#steady < STEADY ? null : Math.floor(this.#seconds);
+  }
+
+  /**
+   * So many pictures were decoded up to `time`, in milliseconds, the last of which was captured at `captured`, where that is known:
+   * a browser without pictures asks for a key frame, and is sent once more what it has shown already. `isDue` says whether new
+   * ones should have come since the last look.
+   */
+  look({ framesDecoded, captured, time }, isDue) {
+    this.#knowsCapture ||= captured !== null;
+    const newest = this.#knowsCapture ? captured ?? this.#newest : framesDecoded;
+    const isNew = this.#newest === null || newest > this.#newest;
+    // A page that was asleep has not looked: the pictures of that time are still to be counted.
+    const passed = this.#time === null ? 0 : Math.min((time - this.#time) / 1000, 1);
+    if (!isDue || (isNew && this.#seconds > LONGEST_PAUSE)) this.#steady = 0;
+    else if (isNew) this.#steady += this.#seconds + passed;
+    this.#seconds = isDue && !isNew ? this.#seconds + passed : 0;
+    if (isNew) this.#newest = newest;
+    this.#time = time;
+  }
+}
+
 /** The attempts to get something, one after another. */
 export class Attempts {
   #count = 0;

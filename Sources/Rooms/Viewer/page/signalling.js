@@ -6,6 +6,10 @@ const GOING_AWAY = 1001;
 const PASSWORD_WANTED = 4401;
 // How the host closes where room or token are wrong.
 const WRONG_LINK = 4403;
+// How the host closes where the sharer has sent this viewer away.
+const SENT_AWAY = 4410;
+// How the host closes where the link has expired.
+const EXPIRED = 4411;
 // How the host closes where it has no room now.
 const ROOM_FULL = 4503;
 // A refusal in words may be the first half of such a close.
@@ -14,7 +18,8 @@ const CLOSE_PATIENCE = 500;
 /**
  * One stay in the room. It ends once, by one of the last handlers, and is not opened again: who wants back in makes a new one.
  *
- * Handlers: onMessage(eventName, data) for each message; concerns(data), whether what is said of a track is said of ours; then the ends: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(), onRefused(reason), onClosed().
+ * Handlers: onMessage(eventName, data) for each message; concerns(data), whether what is said of a track is said of ours; then the
+ * ends: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(), onSentAway(), onExpired(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -91,6 +96,8 @@ export class Signalling {
     else if (code === ROOM_FULL) this.#end(() => this.#handlers.onFull(this.#refusal ?? ""));
     else if (code === WRONG_LINK) this.#end(() => this.#handlers.onWrongLink());
     else if (code === PASSWORD_WANTED) this.#end(() => this.#handlers.onPasswordWanted());
+    else if (code === SENT_AWAY) this.#end(() => this.#handlers.onSentAway());
+    else if (code === EXPIRED) this.#end(() => this.#handlers.onExpired());
     else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
     else this.#end(() => this.#handlers.onClosed());
   }

@@ -75,6 +75,14 @@ export class Stage {
     this.#held.hidden = false;
   }
 
+  /** Takes the picture away, whatever becomes of the stream. */
+  clear() {
+    this.#forget();
+    this.#held.width = this.#held.height = 0;
+    if (document.pictureInPictureElement === this.#video) document.exitPictureInPicture().catch(() => {});
+    this.#video.srcObject = null;
+  }
+
   /** The card in the middle, with the words of a button where there is one; null takes it away. */
   card(message, action = "") {
     this.#card.hidden = message === null;
@@ -86,6 +94,7 @@ export class Stage {
     byId("spinner").hidden = message.tone !== "wait";
     const button = byId("card-action");
     setText(button, action);
+    button.className = message.tone === "end" ? "secondary" : "primary";
     button.hidden = action === "";
   }
 

@@ -3,7 +3,7 @@
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
 import { Reception } from "./reception.js";
-import { Attempts, Patience } from "./retry.js";
+import { Attempts, Patience, Silence } from "./retry.js";
 import { Signalling } from "./signalling.js";
 import { Source } from "./source.js";
 import { TrackList } from "./tracklist.js";
@@ -32,7 +32,7 @@ const TRACKS_PATIENCE = 100;
 export class Viewer extends EventTarget {
   link = readLink(location);
   browser = readBrowser();
-  /** "connecting", "negotiating", "playing", "reconnecting", "locked" (a password is wanted) or "failed". */
+  /** "connecting", "negotiating", "playing", "reconnecting", "locked" (a password is wanted), "ended" (by the host) or "failed". */
   phase = "connecting";
   reconnects = 0;
   /** What the host says of the shown track's source. */
@@ -53,6 +53,9 @@ export class Viewer extends EventTarget {
   #patience = new Patience();
   #decodedBefore = 0;
   #memory = new TrackMemory();
+  #silence = new Silence();
+  /** Whether the host has said that it ends, and no host has let us in since. */
+  #hasEnded = false;
 
   constructor(stage) {
     super();
@@ -62,6 +65,16 @@ export class Viewer extends EventTarget {
   /** Frames that this page has decoded, over all its connections. */
   get framesDecoded() {
     return this.#decodedBefore + (this.reception?.counted?.framesDecoded ?? 0);
+  }
+
+  /** Whether there is nothing to see: the share has ended, or this page isn't let in. */
+  get isOver() {
+    return this.phase === "ended" || this.phase === "failed" || this.phase === "locked";
+  }
+
+  /** For how many seconds no picture has come that should have; null while that is nothing to be told. */
+  get silence() {
+    return this.#silence.seconds;
   }
 
   /** Seconds until the next attempt; null where none is due. */
@@ -77,6 +90,7 @@ export class Viewer extends EventTarget {
   start() {
     this.link = readLink(location);
     this.#attempts.succeeded();
+    this.#hasEnded = false;
     this.reason = null;
     if (!this.browser.hasWebRTC) this.#stop(messages.noWebRTC());
     else if (!this.browser.hasH264) this.#stop(messages.noH264(this.browser.isFirefox), true);
@@ -96,6 +110,9 @@ export class Viewer extends EventTarget {
       this.isPlayBlocked = false;
       this.#stage.play();
       this.#changed();
+    } else if (this.phase === "ended") {
+      this.reason = null;
+      this.#connect();
     } else {
       this.start();
     }
@@ -138,11 +155,15 @@ export class Viewer extends EventTarget {
     // In a hidden tab no picture is ever drawn, but they are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
+    const isDue = this.phase === "playing" && this.source.state === "live";
+    this.#silence.look(reception.counted, isDue);
   }
 
   #connect() {
     this.#disconnect();
-    this.#enter(this.reason ? "reconnecting" : "connecting");
+    // Where sharing has ended, the page says so until somebody shares again, however often it looks.
+    if (!this.reason) this.#enter("connecting");
+    else if (this.phase !== "ended") this.#enter("reconnecting");
     // Events of a connection that was given up must not touch the next one.
     const only = (action) => (...values) => {
       if (this.#signalling === signalling) action(...values);
@@ -153,12 +174,14 @@ export class Viewer extends EventTarget {
       onRefused: only((reason) => this.#stop(messages.refused(reason), true)),
       onPasswordWanted: only(() => this.#stop(messages.passwordWanted(), false, "locked")),
       onFull: only((reason) => this.#retry(messages.full(reason))),
-      onHostLeft: only(() => this.#retry(messages.hostLeft())),
+      onHostLeft: only(() => this.#ended()),
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
-      onClosed: only(() => this.#retry(this.reception ? messages.lostConnection() : messages.hostAway())),
+      onSentAway: only(() => this.#stop(messages.sentAway())),
+      onExpired: only(() => this.#stop(messages.expired())),
+      onClosed: only(() => this.#noHost(this.reception ? messages.lostConnection() : messages.hostAway())),
     });
     this.#signalling = signalling;
-    this.#patience.expect(JOIN_PATIENCE, () => this.#retry(messages.hostAway()));
+    this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
   }
 
   /** Does what a message says, and then lets others know of it. */
@@ -166,6 +189,7 @@ export class Viewer extends EventTarget {
     const isHosts = data.socketId === undefined || data.socketId === this.#signalling.host;
     if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
     if (name === "_peers") {
+      if (this.#hasEnded) this.#begin();
       this.tracks.told(data.tracks);
       this.#tell("tracks", this.tracks.all);
       this.#negotiate();
@@ -236,6 +260,28 @@ export class Viewer extends EventTarget {
     this.reception.expectPicture(() => this.source.state === "live" && !this.isPlayBlocked);
   }
 
+  /** The host has ended. Nothing of what it shared stays in sight; if it comes back, the page goes on by itself. */
+  #ended() {
+    this.#hasEnded = true;
+    this.#close();
+    this.reason = { ...messages.hostLeft(), canTryAgain: true };
+    this.#attempts.again(() => this.#connect());
+    this.#enter("ended");
+  }
+
+  /** A host that had ended is there again. */
+  #begin() {
+    this.#hasEnded = false;
+    this.reason = null;
+    this.#enter("connecting");
+  }
+
+  /** There is no host, or none any more. */
+  #noHost(reason) {
+    if (this.#hasEnded) this.#ended();
+    else this.#retry(reason);
+  }
+
   /** Tries again by itself. */
   #retry(reason) {
     this.#disconnect();
@@ -247,9 +293,17 @@ export class Viewer extends EventTarget {
 
   /** Gives up until somebody does something about it. */
   #stop(message, canTryAgain = false, phase = "failed") {
-    this.#disconnect();
+    this.#close();
     this.reason = { ...message, canTryAgain };
     this.#enter(phase);
+  }
+
+  /** Leaves the room, and nothing of it on the page. */
+  #close() {
+    this.#disconnect();
+    this.#stage.clear();
+    this.tracks.told([]);
+    this.#tell("tracks", this.tracks.all);
   }
 
   #disconnect() {
@@ -266,6 +320,7 @@ export class Viewer extends EventTarget {
   }
 
   #endReception() {
+    this.#silence = new Silence();
     this.#decodedBefore = this.framesDecoded;
     this.reception?.close();
     this.reception = null;
