@@ -18,6 +18,9 @@ export class Bar {
     for (const type of ["pointermove", "keydown", "focusin"]) {
       document.addEventListener(type, (event) => this.#moved(event), { passive: true });
     }
+    // What lies above the bar keeps clear of it, on however many lines it is.
+    const bar = byId("bar");
+    new ResizeObserver(() => this.#stage.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
     this.wake();
   }
 

@@ -5,6 +5,12 @@ const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
 const CONSTRAINTS = { audio: MICROPHONE, video: CAMERA };
 const DEVICES = { audio: "audioinput", video: "videoinput" };
 
+/** Why no page, or not this one, gets a camera or a microphone: "insecure", "unsupported", or null where it may ask for them. */
+export function lackOfDevices() {
+  if (navigator.mediaDevices?.getUserMedia) return null;
+  return window.isSecureContext ? "unsupported" : "insecure";
+}
+
 /** The camera and the microphone of this page. `onLost(kind)` is called when one ends by itself. */
 export class Devices {
   #tracks = { audio: null, video: null };
@@ -26,7 +32,8 @@ export class Devices {
    * Gives what went wrong ("insecure", "unsupported", "denied", "missing", "busy"), or null where one at least is open.
    */
   async open(kinds) {
-    if (!navigator.mediaDevices?.getUserMedia) return window.isSecureContext ? "unsupported" : "insecure";
+    const lack = lackOfDevices();
+    if (lack) return lack;
     const present = await presentKinds(kinds);
     if (present.length === 0) return "missing";
     let problem = await this.#ask(present);

@@ -1,6 +1,6 @@
 // The meeting: who of the room has a camera or microphone on meets the others, each of them over a connection of their own.
 
-import { Devices } from "./devices.js";
+import { Devices, lackOfDevices } from "./devices.js";
 import { cleanName } from "./element.js";
 import { MeetingView } from "./meetingview.js";
 import { MeshPeer } from "./meshpeer.js";
@@ -41,6 +41,7 @@ export class Meeting {
       onLeave: () => this.leave(),
       onTurn: (kind, on) => this.#turn(kind, on),
     });
+    this.#draw();
   }
 
   /** What tests and curious people may read. */
@@ -99,7 +100,9 @@ export class Meeting {
 
   /** Where the page has been turned out of the room, nobody tells it any more who meets. */
   #follow() {
-    if (this.#viewer.phase !== "failed" && this.#viewer.phase !== "locked") return;
+    if (!this.#viewer.isOver) return;
+    // A share that has ended may begin again, and those who meet go on meanwhile.
+    if (this.#viewer.phase === "ended" && this.state !== "off") return;
     if (this.state !== "off") this.#end("");
     this.#view.available(false);
   }
@@ -182,6 +185,7 @@ export class Meeting {
   #draw() {
     this.#view.draw({
       state: this.state,
+      lack: lackOfDevices(),
       problem: this.problem,
       own: this.#devices.tracks,
       others: [...this.#peers].map(([id, { name, peer }]) => ({ id, name, peer })),

@@ -27,7 +27,7 @@ export class MeetingView {
     this.#joinBoth.addEventListener("click", () => handlers.onJoin(["audio", "video"]));
     this.#joinSpeaking.addEventListener("click", () => handlers.onJoin(["audio"]));
     const choices = element("div", "choices", {}, this.#joinBoth, this.#joinSpeaking);
-    this.#panel = element("section", "panel invitation", { id: "invitation", "aria-label": words.meet },
+    this.#panel = element("section", "panel invitation", { id: "invitation", "aria-label": words.meet, tabindex: "-1" },
       element("h2", "", {}, words.meet), element("p", "", {}, words.meetOffer), choices);
     this.#panel.hidden = true;
     document.getElementById("people").after(this.#panel);
@@ -55,20 +55,25 @@ export class MeetingView {
     if (!isAvailable) this.#open(false);
   }
 
-  /** `now`: {state, problem, own: {audio, video}, others: [{id, name, peer}]}. */
-  draw({ state, problem, own, others }) {
+  /** `now`: {state, lack, problem, own: {audio, video}, others: [{id, name, peer}]}. */
+  draw({ state, lack, problem, own, others }) {
     // Who has joined sees the others; who has left is not asked at once to come again.
     if (this.#isIn(state) !== this.#isIn(this.#state)) this.#isOpen = this.#isIn(state) || problem !== "";
     this.#state = state;
     const isAlone = state === "on" && others.length === 0;
-    const text = problem ? words.problems[problem] ?? "" : isAlone ? words.alone : "";
+    const text = words.problems[problem || lack] ?? (isAlone ? words.alone : "");
     // Where it is read: under the buttons that led to it, or over the faces.
     const place = this.#isIn(state) ? this.#root : this.#panel;
     if (this.#problem.parentNode !== place) place.append(this.#problem);
     setText(this.#problem, text);
     this.#problem.hidden = text === "";
     setText(this.#joinBoth, state === "opening" ? words.opening : words.withCamera);
-    this.#joinBoth.disabled = this.#joinSpeaking.disabled = state === "opening";
+    for (const choice of [this.#joinBoth, this.#joinSpeaking]) {
+      choice.disabled = state === "opening" || lack !== null;
+      choice.title = words.cannotMeet[lack] ?? "";
+    }
+    relabel(this.#button, words.cannotMeet[lack] ?? words.meet);
+    this.#button.toggleAttribute("data-lacking", lack !== null);
     this.#own.draw(own);
     this.#drawOthers(others);
     this.#showOpen();
@@ -83,7 +88,7 @@ export class MeetingView {
     if (this.#button.hidden) return false;
     this.#open(!this.#isOpen);
     if (!this.#isOpen) this.#button.focus();
-    else if (!this.#panel.hidden) this.#joinBoth.focus();
+    else if (!this.#panel.hidden) (this.#joinBoth.disabled ? this.#panel : this.#joinBoth).focus();
     return true;
   }
 

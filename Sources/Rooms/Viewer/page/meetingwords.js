@@ -2,7 +2,7 @@
 
 import { language } from "./messages.js";
 
-const en = {
+export const en = {
   // Several tracks.
   tracks: "Shared screens",
   showTrack: (name) => `Show ${name}`,
@@ -14,21 +14,24 @@ const en = {
   nextTrack: "Next shared screen",
 
   // Who is here.
-  people: "Who is here",
-  peopleCount: (count) => (count === 1 ? "1 person is here" : `${count} people are here`),
-  presenting: (name) => `Shares ${name}`,
-  meeting: "Camera or microphone",
-  you: "you",
+  people: "People",
+  peopleCount: (count) => (count === 1 ? "1 person is watching" : `${count} people are watching`),
+  you: "You",
+  youNamed: (name) => `${name} (you)`,
+  addName: "add your name",
+  changeName: "change your name",
+  inMeeting: "in the meeting",
   guest: "Guest",
-  unlisted: (count) => (count === 1 ? "and 1 other" : `and ${count} others`),
-  watching: (count) => (count === 1 ? "1 person watches" : `${count} people watch`),
-  ownName: "Your name here",
+  unlisted: (count) => (count === 1 ? "1 more person" : `${count} more people`),
+  screens: (names) => (names.length === 1 ? `Shared screen: ${names[0]}` : `Shared screens: ${names.join(", ")}`),
+  ownName: "Your name",
   keepName: "Save",
   close: "Close",
 
   // The meeting.
   meet: "Camera and microphone",
-  meetOffer: "Who is in the meeting sees and hears you. Nothing is on before you ask for it.",
+  cannotMeet: { insecure: "Camera and microphone need https", unsupported: "No camera or microphone in this browser" },
+  meetOffer: "Everyone in the meeting will see and hear you. Nothing is on until you turn it on.",
   withCamera: "Camera and microphone",
   withMicrophone: "Microphone only",
   opening: "Opening …",
@@ -45,26 +48,26 @@ const en = {
   alone: "Nobody else is in the meeting yet.",
   problems: {
     insecure:
-      "Browsers open camera and microphone only for a page that came by https or from this same machine. " +
-      "Watching goes on.",
-    unsupported: "This browser has no camera and microphone for pages. Watching goes on.",
-    denied: "The browser was told not to open camera or microphone. Watching goes on.",
-    missing: "There is no camera or microphone here. Watching goes on.",
-    busy: "Camera or microphone is in use by another program. Watching goes on.",
-    noCamera: "Without camera: others hear you.",
-    noMicrophone: "Without microphone: others see you.",
-    unplugged: "Camera or microphone is gone.",
-    full: "The meeting has no more room.",
+      "Browsers allow camera and microphone only on a page that was opened with https, or on the machine that shares the screen. " +
+      "You can still watch.",
+    unsupported: "This browser gives pages no camera or microphone. You can still watch.",
+    denied: "The browser has been told not to allow camera or microphone. You can still watch.",
+    missing: "No camera or microphone was found. You can still watch.",
+    busy: "Another program is using the camera or microphone. You can still watch.",
+    noCamera: "Your camera is not available. The others can hear you.",
+    noMicrophone: "Your microphone is not available. The others can see you.",
+    unplugged: "The camera or microphone has been disconnected.",
+    full: "The meeting is full.",
   },
 
   // The password.
-  passwordTitle: "This room wants a password",
-  passwordWrong: "That password is wrong.",
+  passwordTitle: "Password required",
+  passwordWrong: "Wrong password. Try again.",
   password: "Password",
   enter: "Enter",
 };
 
-const zh = {
+export const zh = {
   tracks: "共享的屏幕",
   showTrack: (name) => `显示 ${name}`,
   shownTrack: (name) => `${name}，正在显示`,
@@ -74,19 +77,22 @@ const zh = {
   trackChosen: (name) => `正在显示 ${name}。`,
   nextTrack: "下一个共享的屏幕",
 
-  people: "在场的人",
-  peopleCount: (count) => `${count} 人在场`,
-  presenting: (name) => `正在共享 ${name}`,
-  meeting: "摄像头或麦克风",
+  people: "人员",
+  peopleCount: (count) => `${count} 人在观看`,
   you: "你",
+  youNamed: (name) => `${name}（你）`,
+  addName: "填写名字",
+  changeName: "修改名字",
+  inMeeting: "在会议中",
   guest: "访客",
   unlisted: (count) => `另有 ${count} 人`,
-  watching: (count) => `${count} 人在观看`,
-  ownName: "你在这里的名字",
+  screens: (names) => `共享的屏幕：${names.join("、")}`,
+  ownName: "你的名字",
   keepName: "保存",
   close: "关闭",
 
   meet: "摄像头和麦克风",
+  cannotMeet: { insecure: "摄像头和麦克风需要 https", unsupported: "此浏览器不提供摄像头和麦克风" },
   meetOffer: "会议中的人能看到并听到你。在你开启之前，一切都是关闭的。",
   withCamera: "摄像头和麦克风",
   withMicrophone: "仅麦克风",
@@ -103,7 +109,7 @@ const zh = {
   lost: "连接中断，正在重试",
   alone: "会议中还没有其他人。",
   problems: {
-    insecure: "浏览器只为通过 https 打开或来自本机的页面开启摄像头和麦克风。观看不受影响。",
+    insecure: "浏览器只允许通过 https 打开的页面，或在共享屏幕的机器上打开的页面，使用摄像头和麦克风。观看不受影响。",
     unsupported: "此浏览器不向页面提供摄像头和麦克风。观看不受影响。",
     denied: "浏览器被设置为不允许使用摄像头或麦克风。观看不受影响。",
     missing: "这里没有摄像头或麦克风。观看不受影响。",
@@ -114,8 +120,8 @@ const zh = {
     full: "会议人数已满。",
   },
 
-  passwordTitle: "此房间需要密码",
-  passwordWrong: "密码不正确。",
+  passwordTitle: "需要密码",
+  passwordWrong: "密码不正确，请重试。",
   password: "密码",
   enter: "进入",
 };

@@ -1,4 +1,4 @@
-// Who is here: how many, who shares, who has a name, and our own name.
+// Who is watching: how many, who has a name, and our own name.
 
 import { cleanName, element, iconButton, onOtherOpened, opened, relabel, setText } from "./element.js";
 import { words } from "./meetingwords.js";
@@ -14,6 +14,11 @@ export class People {
   #panel = document.getElementById("people");
   #title = element("h2", "", { id: "people-title", tabindex: "-1" });
   #list = element("ul", "people-list");
+  #self = element("li");
+  #selfName = element("span", "name");
+  #rename = element("button", "link", { type: "button" });
+  #form = element("form", "own-name");
+  #screens = element("p", "screens");
   #button;
   #count = element("span", "count", { "aria-hidden": "true" });
   #input;
@@ -34,6 +39,11 @@ export class People {
       this.#you = this.#number = null;
       this.#members = [];
       this.#draw();
+    });
+    viewer.addEventListener("change", () => {
+      if (!viewer.isOver) return;
+      this.#button.hidden = true;
+      this.#fold(true);
     });
     viewer.addEventListener("tracks", () => this.#draw());
     viewer.addEventListener("_people", ({ detail }) => {
@@ -68,13 +78,18 @@ export class People {
     const close = iconButton(CLOSE, words.close, () => this.#open(false));
     const label = element("label", "", { for: "own-name" }, words.ownName);
     const save = element("button", "secondary", { type: "submit" }, words.keepName);
-    const form = element("form", "own-name", {}, label, this.#input, save);
-    form.addEventListener("submit", (event) => {
+    this.#form.append(label, this.#input, save);
+    this.#form.hidden = true;
+    this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#rename(this.#input.value);
+      this.#showForm(false);
+      this.#take(this.#input.value);
     });
+    this.#rename.addEventListener("click", () => this.#showForm(true));
+    this.#self.append(this.#selfName, this.#rename, this.#form);
+    this.#list.append(this.#self);
     this.#panel.setAttribute("aria-labelledby", "people-title");
-    this.#panel.append(element("header", "", {}, this.#title, close), this.#list, form);
+    this.#panel.append(element("header", "", {}, this.#title, close), this.#list, this.#screens);
     this.#button = iconButton(PEOPLE, words.people, () => this.toggle());
     this.#button.append(this.#count);
     this.#button.id = "people-button";
@@ -104,7 +119,15 @@ export class People {
     this.#button.setAttribute("aria-expanded", String(!isFolded));
   }
 
-  #rename(text) {
+  #showForm(isShown) {
+    if (this.#form.hidden !== isShown) return;
+    this.#form.hidden = !isShown;
+    this.#rename.hidden = isShown;
+    if (isShown) this.#input.focus();
+    else this.#rename.focus();
+  }
+
+  #take(text) {
     const name = cleanName(text);
     this.#input.value = name;
     keep(name);
@@ -120,22 +143,32 @@ export class People {
     setText(this.#title, known ? words.peopleCount(this.#number) : words.people);
     setText(this.#count, known ? String(this.#number) : "");
     relabel(this.#button, known ? words.peopleCount(this.#number) : words.people);
-    const presenters = this.#viewer.tracks.all.map(({ name }) => line("presenter", words.presenting(name)));
     const named = this.#named;
-    const members = named.map(({ id, name, isMeeting }) =>
-      line("", name || words.guest, [id === this.#you ? words.you : "", isMeeting ? words.meeting : ""]));
-    const others = known ? Math.max(0, this.#number - named.length) : 0;
-    if (others > 0) members.push(line("others", named.length > 0 ? words.unlisted(others) : words.watching(others)));
-    this.#list.replaceChildren(...presenters, ...members);
+    const self = named.find(({ id }) => id === this.#you);
+    setText(this.#selfName, self?.name ? words.youNamed(self.name) : words.you);
+    this.#self.dataset.initial = initial(self?.name || words.you);
+    setText(this.#rename, self?.name ? words.changeName : words.addName);
+    const others = named.filter((member) => member !== self);
+    const lines = others.map(({ name, isMeeting }) => line(name || words.guest, isMeeting ? words.inMeeting : ""));
+    const unlisted = known ? Math.max(0, this.#number - 1 - others.length) : 0;
+    if (unlisted > 0) lines.push(element("li", "others", { "data-initial": "+" }, words.unlisted(unlisted)));
+    // Our own line stays where it is: somebody may be writing in it.
+    while (this.#list.lastChild !== this.#self) this.#list.lastChild.remove();
+    this.#list.append(...lines);
+    const screens = this.#viewer.tracks.all.map(({ name }) => name);
+    this.#screens.hidden = screens.length === 0;
+    setText(this.#screens, words.screens(screens));
   }
 }
 
 /** A line of the list: a name, and what there is to say of it. */
-function line(classes, name, notes = []) {
-  const made = element("li", classes, {}, element("span", "name", {}, name));
-  for (const note of notes.filter(Boolean)) made.append(element("span", "note", {}, note));
+function line(name, note) {
+  const made = element("li", "", { "data-initial": initial(name) }, element("span", "name", {}, name));
+  if (note) made.append(element("span", "note", {}, note));
   return made;
 }
+
+const initial = (name) => [...name][0].toUpperCase();
 
 function recall() {
   try {
