@@ -143,6 +143,72 @@ extension EndToEnd {
         }
 
         @Test(
+            "over a still screen the delay is no keep-alive's, and the charts say that nothing moves",
+            .timeLimit(.minutes(1)))
+        func stillCharts() throws {
+            let desktop = try SharedDesktop(scene: ["--still"])
+            let browser = try Browser.launch()
+            let viewer = try ViewerPage(desktop.link, in: browser)
+            let page = viewer.page
+            try viewer.waitUntilPlaying()
+            // What was made finer meanwhile has come; what comes from here on are keep-alives.
+            try page.waitUntil(
+                "screenRelay.figures === 'nothing moves · 640 × 480' && screenRelay.delay.own !== undefined")
+            try press("s", on: page)
+            try page.evaluate(
+                """
+                window.stamps = [];
+                const video = document.getElementById('video');
+                const look = (_, { rtpTimestamp }) => {
+                  // The page has looked at it first, for it asked first.
+                  window.stamps.push([rtpTimestamp, screenRelay.delay.own]);
+                  video.requestVideoFrameCallback(look);
+                };
+                video.requestVideoFrameCallback(look); 0
+                """)
+            try page.waitUntil("window.stamps.length >= 5", within: .seconds(20))
+            // Chromium expects each second one to be shown a whole interval, 2.5 s, later than it was.
+            let delays = try page.evaluate("window.stamps.map(([, own]) => own)").array?.compactMap(\.number) ?? []
+            #expect(delays.count >= 5 && delays.allSatisfy { $0 < 1250 }, "\(delays)")
+            #expect(try page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
+            let chart = "document.querySelector('.chart')"
+            #expect(
+                try page.evaluate("\(chart).querySelector('p').innerText.replace(/\\s+/g, ' ')").string
+                    == "Delay nothing moves")
+            try page.evaluate("\(chart).focus()")
+            for second in 1...5 {
+                try press("ArrowLeft", on: page)
+                #expect(
+                    try page.evaluate("\(chart).getAttribute('aria-valuetext')").string
+                        == "\(second) s ago: nothing moves")
+            }
+            #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
+        }
+
+        @Test("panels keep clear of the bar in a small window", .timeLimit(.minutes(1)))
+        func smallWindow() throws {
+            let desktop = try SharedDesktop()
+            let browser = try Browser.launch()
+            let page = try browser.newPage("about:blank")
+            try page.setViewport(width: 360, height: 480)
+            try page.navigate(desktop.link)
+            try ViewerPage(page).waitUntilPlaying()
+            try page.waitUntil("screenRelay.figures.includes('fps')")
+            for (panel, button) in [("charts", "figures"), ("people", "people-button"), ("invitation", "meet")] {
+                try page.evaluate("document.getElementById('\(button)').click()")
+                try page.waitUntil(
+                    """
+                    (() => {
+                      const place = (id) => document.getElementById(id).getBoundingClientRect();
+                      const [panel, bar] = [place('\(panel)'), place('bar')];
+                      return panel.height > 0 && panel.top >= 0 && panel.left >= 0 && panel.right <= 360
+                        && panel.bottom < bar.top && bar.bottom <= 480;
+                    })()
+                    """, within: .seconds(5))
+            }
+        }
+
+        @Test(
             "it speaks Chinese to who asks for it, and on a phone a tap shows and hides the bar",
             .timeLimit(.minutes(1)))
         func chinesePhone() throws {
@@ -158,12 +224,26 @@ extension EndToEnd {
             #expect(try page.evaluate("document.documentElement.lang").string == "zh-Hans")
             #expect(try page.evaluate("document.getElementById('status').textContent").string == "直播中")
             #expect(try page.evaluate("document.getElementById('fullscreen').title").string == "全屏 (F)")
+            // All that is read or read out has Chinese in it, but for names, figures and keys.
             let latin = try page.evaluate(
                 """
-                [...document.querySelectorAll('[aria-label]')].map((one) => one.getAttribute('aria-label'))
-                  .filter((text) => !/[\\u4e00-\\u9fff]/.test(text)).join()
+                (() => {
+                  for (const id of ['help', 'figures', 'people-button']) document.getElementById(id).click();
+                  const texts = [document.title];
+                  for (const one of document.querySelectorAll('body *')) {
+                    for (const name of ['aria-label', 'title', 'alt', 'placeholder', 'aria-valuetext'])
+                      if (one.hasAttribute(name)) texts.push(one.getAttribute(name));
+                    if (['KBD', 'SCRIPT', 'NOSCRIPT'].includes(one.localName.toUpperCase())) continue;
+                    for (const node of one.childNodes) if (node.nodeType === Node.TEXT_NODE) texts.push(node.data.trim());
+                  }
+                  return texts.filter((text) => /[a-z]{2}/i.test(text) && !/[\\u4e00-\\u9fff]/.test(text)
+                    && !/^[\\d.]+ (ms|fps|[kM]?bit\\/s)$|ScreenRelay$/.test(text)).join('|');
+                })()
                 """)
             #expect(latin.string == "")
+            for id in ["keys-close", "people-button"] {
+                try page.evaluate("document.getElementById('\(id)').click()")
+            }
 
             let idle = "document.getElementById('stage').classList.contains('idle')"
             try page.waitUntil(idle, within: .seconds(6))

@@ -23,7 +23,7 @@ extension EndToEnd {
 
         @Test("holds for clocks, zoom, series, links, languages, tracks and words", .timeLimit(.minutes(1)))
         func modules() throws {
-            try inPage(Self.clock + Self.zoom + Self.series + Self.rest)
+            try inPage(Self.clock + Self.delay + Self.zoom + Self.series + Self.rest)
         }
 
         private static let clock = [
@@ -50,6 +50,62 @@ extension EndToEnd {
                 clock.add({ asked: 0, received: 101, sent: 101, arrived: 2 });
                 clock.add({ asked: 3_600_000, received: 3_600_207, sent: 3_600_207, arrived: 3_600_010 });
                 return none && Math.abs(clock.offset - 202) < 0.001;
+                """
+            ),
+        ]
+
+        private static let delay = [
+            (
+                "a picture's delay ends when it is handed on to be shown, whatever is expected, and a keep-alive has none",
+                "delay",
+                """
+                const viewer = new EventTarget();
+                viewer.send = () => {};
+                const video = { requestVideoFrameCallback(look) { this.look = look; } };
+                const delay = new it.Delay(viewer, video);
+                viewer.dispatchEvent(new CustomEvent('stream', { detail: {} }));
+                const begin = performance.now();
+                const show = (seconds, rtp, expected) => {
+                  const captureTime = begin + seconds * 1000;
+                  video.look(0, { captureTime, receiveTime: captureTime + 18, presentationTime: captureTime + 20,
+                    expectedDisplayTime: captureTime + expected, rtpTimestamp: rtp >>> 0 });
+                };
+                const taken = () => Math.round(delay.take());
+                const none = delay.take() === null && !delay.isKnown;
+                // Chromium's expectation is ahead by the interval between pictures, or behind by it; the time stamp wraps.
+                show(1, 2 ** 32 - 90_000, 1020);
+                const first = taken() === 20 && delay.isKnown;
+                show(1.5, 2 ** 32 - 45_000, -480);
+                const second = taken() === 20 && Math.round(delay.state.browsers) === 20;
+                show(4, 2 ** 32 + 180_000, 2520);
+                show(6.5, 2 ** 32 + 405_033, 2520);
+                const still = delay.take() === null && delay.isKnown;
+                show(6.6, 2 ** 32 + 414_000, 120);
+                return none && first && second && still && taken() === 20;
+                """
+            ),
+            (
+                "the silence of a source that was steady is told after six seconds in which the page was awake",
+                "retry",
+                """
+                const silence = new it.Silence();
+                const look = (framesDecoded, seconds, captured = null, isDue = true) => {
+                  silence.look({ framesDecoded, captured, time: seconds * 1000 }, isDue);
+                  return silence.seconds;
+                };
+                // One picture, and then none: an application that shows a slide.
+                for (let time = 0; time < 20; time += 0.5) if (look(1, time) !== null) return false;
+                // A capture with a keep-alive each 2.5 s, then nothing; 20 s of sleep are no more than one second.
+                for (let time = 20; time <= 28; time += 0.5) if (look(Math.floor(time / 2.5), time) !== null) return false;
+                let told = null;
+                for (let time = 28.5; time < 33; time += 0.5) told ??= look(11, time);
+                const asleep = told === null && look(11, 53) === 6;
+                const back = look(12, 54.5) === null;
+                // Not while none is due; and what is sent once more is no new picture.
+                for (let time = 55; time < 70; time += 0.5) if (look(12, time, null, false) !== null) return false;
+                for (let time = 70; time < 80; time += 1) if (look(time, time, time) !== null) return false;
+                for (let time = 80; time < 86; time += 0.5) told = look(time * 10, time, 79);
+                return asleep && back && told === 6;
                 """
             ),
         ]
@@ -194,7 +250,27 @@ extension EndToEnd {
                   const inside = typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).sort() : [];
                   return [key, typeof value, value.length && typeof value === 'function' ? value.length : 0, inside];
                 }));
-                return import('/english.js').then(({ english }) => kinds(english) === kinds(it.chinese));
+                return Promise.all([import('/english.js'), import('/meetingwords.js')]).then(([{ english }, { en, zh }]) =>
+                  kinds(english) === kinds(it.chinese) && kinds(en) === kinds(zh));
+                """
+            ),
+            (
+                "no text in Chinese is left in English", "chinese",
+                """
+                const names = /ScreenRelay|WebRTC|Firefox|Chromium|Chrome|Edge|Safari|OpenH264|H\\.264|UDP|Ctrl|Esc|https|--lan|\\([A-Z?1]\\)/g;
+                const texts = (value) => typeof value === 'function' ? texts(value([3], '二')).concat(texts(value([3], '')))
+                  : typeof value === 'object' ? Object.values(value).flatMap(texts) : [String(value)];
+                const reasons = it.chinese.hostSays('a reason that nobody has translated') === ''
+                  && it.chinese.hostSays('The screen is locked.') !== '';
+                return import('/meetingwords.js').then(({ zh }) =>
+                  reasons && [...texts(it.chinese), ...texts(zh)].every((text) => !/[a-z]/i.test(text.replace(names, ''))));
+                """
+            ),
+            (
+                "one is counted as one", "meetingwords",
+                """
+                return it.en.peopleCount(1) === '1 person is watching' && it.en.peopleCount(2) === '2 people are watching'
+                  && it.en.unlisted(1) === '1 more person' && it.zh.peopleCount(1) === '1 人在观看';
                 """
             ),
         ]

@@ -2,8 +2,9 @@
 
 import { element, onOtherOpened, opened, setText } from "./element.js";
 import { bitRateText, delayText, frameRateText, lossText, sizeText } from "./figures.js";
+import { DELAY_WINDOW } from "./measurements.js";
 import { label, words } from "./messages.js";
-import { roundTop } from "./series.js";
+import { median, roundTop } from "./series.js";
 
 const WIDTH = 300;
 const HEIGHT = 44;
@@ -72,7 +73,7 @@ export class Charts {
     const { knowsDelay, delay, roundTrip, frameRate, bitRate, loss } = this.#measurements;
     this.#charts = [
       knowsDelay
-        ? new Chart(words.delay, words.delayNote, delay, delayText, 50)
+        ? new Chart(words.delay, words.delayNote, delay, delayText, 50, { none: words.nothingMoves, window: DELAY_WINDOW })
         : new Chart(words.roundTrip, words.roundTripNote, roundTrip, delayText, 50),
       new Chart(words.frameRate, "", frameRate, frameRateText, 10),
       new Chart(words.bitRate, "", bitRate, bitRateText, 100_000),
@@ -94,6 +95,7 @@ class Chart {
   #series;
   #text;
   #least;
+  #window;
   #value = element("span", "chart-value");
   #range = element("span", "chart-range");
   #line = document.createElementNS(SVG, "path");
@@ -102,13 +104,18 @@ class Chart {
   /** How many seconds ago it is read; null while it isn't. */
   #reading = null;
 
-  /** `text` writes a value; `least` is what the chart shows at least from bottom to top. */
-  constructor(title, note, series, text, least) {
+  /**
+   * `text` writes a value; `least` is what the chart shows at least from bottom to top; `none` says that a second has no value;
+   * the present value is the middle one of `window` seconds.
+   */
+  constructor(title, note, series, text, least, { none = words.notMeasured, window = 1 } = {}) {
     this.#title = title;
     this.#series = series;
-    this.#text = (value) => text(value) || words.notMeasured;
+    this.#text = (value) => text(value) || none;
     this.#least = least;
-    this.#field.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+    this.#window = window;
+    // A line along an edge is seen whole.
+    this.#field.setAttribute("viewBox", `0 -2 ${WIDTH} ${HEIGHT + 4}`);
     this.#field.setAttribute("preserveAspectRatio", "none");
     this.#field.setAttribute("aria-hidden", "true");
     this.#mark.setAttribute("y2", String(HEIGHT));
@@ -138,7 +145,7 @@ class Chart {
 
   #read(seconds) {
     this.#reading = seconds;
-    const value = this.#text(this.#series.ago(seconds ?? 0));
+    const value = this.#text(seconds ? this.#series.ago(seconds) : median(this.#series.last(this.#window)));
     const said = words.secondsAgo(seconds ?? 0, value);
     setText(this.#value, seconds ? said : value);
     this.root.setAttribute("aria-valuenow", String(-(seconds ?? 0)));

@@ -10,12 +10,17 @@ const SLOW = 10_000;
 const SECONDS_TO_1970 = 2_208_988_800;
 // The clock of video's RTP time stamps, in ticks a millisecond.
 const RTP_RATE = 90;
+// While nothing changes, capture sends a picture 2.5 s after the last one all the same; a little less, for rounding.
+const KEEP_ALIVE = 2490;
 
 /**
- * Measures from when a picture was captured, by the host's clock, until it is on this screen.
+ * Measures from when a picture was captured, by the host's clock, until the browser has handed it on to this screen.
  *
  * A picture's RTP time stamp says when it was captured, as soon as one picture with abs-capture-time has told how the two belong
  * together. Where the browser doesn't hand that out, its own estimate (`captureTime`) is taken; else nothing is measured.
+ *
+ * A keep-alive shows nothing new, so it has no delay that anybody could notice, and is left out. Its time stamp tells it: capture
+ * leaves more than 2.5 s between two pictures only if nothing has changed.
  */
 export class Delay {
   #viewer;
@@ -26,8 +31,12 @@ export class Delay {
   #stream = null;
   #since = 0;
   #anchor = null;
+  #lastStamp = null;
   #taken = [];
   #latest = {};
+
+  /** Whether this browser can tell the delay: false until one was measured. */
+  isKnown = false;
 
   constructor(viewer, video) {
     this.#viewer = viewer;
@@ -38,11 +47,11 @@ export class Delay {
     viewer.addEventListener("stream", ({ detail }) => this.#watch(detail));
   }
 
-  /** The mean of what was measured since this was called last, in milliseconds; null where nothing was. */
+  /** The mean delay of the pictures since this was called last, in milliseconds; null where none showed anything new. */
   take() {
-    this.#lookForAnchor();
+    const hasNew = this.#lookForAnchor();
     const taken = this.#taken.splice(0);
-    return taken.length > 0 ? taken.reduce((sum, one) => sum + one, 0) / taken.length : null;
+    return hasNew && taken.length > 0 ? taken.reduce((sum, one) => sum + one, 0) / taken.length : null;
   }
 
   /**
@@ -75,6 +84,7 @@ export class Delay {
     this.#stream = stream;
     this.#since = performance.now();
     this.#anchor = null;
+    this.#lastStamp = null;
     this.#taken = [];
     if (!this.#video.requestVideoFrameCallback) return;
     const look = (_, picture) => {
@@ -85,15 +95,24 @@ export class Delay {
     this.#video.requestVideoFrameCallback(look);
   }
 
-  #shown({ expectedDisplayTime, presentationTime, captureTime, receiveTime, rtpTimestamp }) {
-    // What is expected may be over before the picture is handed on to be shown.
-    const shown = Math.max(expectedDisplayTime, presentationTime);
+  #shown({ presentationTime: shown, captureTime, receiveTime, rtpTimestamp }) {
+    // expectedDisplayTime is no measure: where pictures are rare, Chromium puts it up to a picture's interval ahead or behind.
+    const isKeepAlive = this.#isKeepAlive(rtpTimestamp);
     const own = this.#captureTime(rtpTimestamp);
     const captured = own ?? captureTime;
     const since = (time) => (Number.isFinite(time) ? shown - time : null);
     this.#latest = { own: since(own), browsers: since(captureTime), sinceArrival: since(receiveTime) };
     // What was captured before we came has waited for us.
-    if (Number.isFinite(captured) && captured > this.#since) this.#taken.push(Math.max(0, shown - captured));
+    if (!Number.isFinite(captured) || captured <= this.#since) return;
+    this.isKnown = true;
+    if (!isKeepAlive) this.#taken.push(Math.max(0, shown - captured));
+  }
+
+  /** Whether the picture with that time stamp has come only because it was time for one. */
+  #isKeepAlive(rtp) {
+    const before = this.#lastStamp;
+    this.#lastStamp = rtp;
+    return before !== null && ((rtp - before) | 0) >= KEEP_ALIVE * RTP_RATE;
   }
 
   /** When the picture with that time stamp was captured, by our clock; null where that isn't known. */
@@ -102,10 +121,16 @@ export class Delay {
     return this.#anchor.captured + ((rtp - this.#anchor.rtp) | 0) / RTP_RATE - this.#clock.offset;
   }
 
-  /** Looks how RTP time stamps and the host's clock belong together, as abs-capture-time says. */
+  /**
+   * Looks how RTP time stamps and the host's clock belong together, as abs-capture-time says; whether the last picture is a new one,
+   * or may be. A picture that is sent once more, to go on from, has the capture time but not the time stamp that it had before.
+   */
   #lookForAnchor() {
     const [source] = this.#viewer.reception?.peer.synchronizationSources ?? [];
-    if (!Number.isFinite(source?.captureTimestamp) || !Number.isInteger(source.rtpTimestamp)) return;
-    this.#anchor = { rtp: source.rtpTimestamp, captured: source.captureTimestamp - SECONDS_TO_1970 * 1000 };
+    if (!Number.isFinite(source?.captureTimestamp) || !Number.isInteger(source.rtpTimestamp)) return true;
+    const captured = source.captureTimestamp - SECONDS_TO_1970 * 1000;
+    if (this.#anchor && captured <= this.#anchor.captured) return false;
+    this.#anchor = { rtp: source.rtpTimestamp, captured };
+    return true;
   }
 }

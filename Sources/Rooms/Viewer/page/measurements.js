@@ -4,8 +4,8 @@ import { bitRateText, delayText, frameRateText, sizeText } from "./figures.js";
 import { words } from "./messages.js";
 import { median, Series } from "./series.js";
 
-// Seconds over which the line takes the middle of the delay.
-const DELAY_WINDOW = 3;
+// Seconds over which the delay of the present is the middle one.
+export const DELAY_WINDOW = 3;
 // So few pictures in so many seconds are those that a screen sends on which nothing moves.
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
@@ -38,7 +38,7 @@ export class Measurements {
 
   /** Whether the browser can tell the delay; else the network's round trip stands in for it. */
   get knowsDelay() {
-    return this.delay.range !== null;
+    return this.#meter.isKnown;
   }
 
   /** "42 ms", "30 fps", "1.2 Mbit/s", "1920 × 1080"; none where there is nothing to tell. */
@@ -49,7 +49,8 @@ export class Measurements {
   /** Whether nothing moves on the shared screen. */
   get isStill() {
     const rates = this.frameRate.last(STILL_SECONDS);
-    return rates.length === STILL_SECONDS && rates.reduce((sum, rate) => sum + rate, 0) <= STILL_PICTURES;
+    const isRare = rates.length === STILL_SECONDS && rates.reduce((sum, rate) => sum + rate, 0) <= STILL_PICTURES;
+    return isRare && this.delay.last(STILL_SECONDS).length === 0;
   }
 
   /** Takes what the browser has counted; whether there is something new. */
@@ -74,7 +75,7 @@ export class Measurements {
   }
 
   get #isLive() {
-    return this.#viewer.phase === "playing" && this.#viewer.source.state === "live";
+    return this.#viewer.phase === "playing" && this.#viewer.source.state === "live" && this.#viewer.silence === null;
   }
 
   #forget() {
