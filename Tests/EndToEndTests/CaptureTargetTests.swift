@@ -123,7 +123,8 @@ extension EndToEnd {
             let tiny = client.window(PixelRectangle(x: 600, y: 40, width: 1, height: 1), color: 0x0000FF, title: "tiny")
             let thin = client.window(
                 PixelRectangle(x: 10, y: 10, width: 500, height: 3), color: 0x0000FF, title: "thin")
-            let capture = try LinkedCapture(screen, options)
+            // No name leads to a window of one pixel, which programs talk to each other with.
+            let capture = try LinkedCapture(screen, options.map { $0 == "tiny" ? "0x\(String(tiny, radix: 16))" : $0 })
             // Not in the middle, where the server puts its pointer.
             let (x, y) = (expected.width / 4, expected.height / 4)
             try capture.wait(for: blue, at: x, y, "\(options)")

@@ -52,19 +52,31 @@ public final class DisplayClient {
     /// Makes a window of one colour, which the server itself paints.
     public func window(
         _ area: PixelRectangle, color: UInt32, title: String? = nil, className: String? = nil,
-        parent: xcb_window_t? = nil, border: Int = 0, isMapped: Bool = true
+        parent: xcb_window_t? = nil, border: Int = 0, isMapped: Bool = true, isOverrideRedirect: Bool = false
     ) -> xcb_window_t {
         let window = xcb_generate_id(connection)
         xcb_create_window(
             connection, UInt8(XCB_COPY_FROM_PARENT), window, parent ?? root, Int16(area.x), Int16(area.y),
             UInt16(area.width), UInt16(area.height), UInt16(border), UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
-            rootVisual, XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BORDER_PIXEL.rawValue, [color, 0x00FFFF])
+            rootVisual,
+            XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BORDER_PIXEL.rawValue | XCB_CW_OVERRIDE_REDIRECT.rawValue,
+            [color, 0x00FFFF, isOverrideRedirect ? 1 : 0])
         if let title { self.title(window, title) }
         if let className {
             property(window, xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue), Array("instance\0\(className)\0".utf8))
         }
         if isMapped { xcb_map_window(connection, window) }
         wait()
+        return window
+    }
+
+    /// Makes and maps a window without pixels, which takes input alone.
+    public func inputWindow(_ area: PixelRectangle) -> xcb_window_t {
+        let window = xcb_generate_id(connection)
+        xcb_create_window(
+            connection, 0, window, root, Int16(area.x), Int16(area.y), UInt16(area.width), UInt16(area.height), 0,
+            UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue), 0, 0, nil)
+        map(window)
         return window
     }
 
@@ -190,6 +202,11 @@ public final class DisplayClient {
             connection, xcb_intern_atom(connection, 0, UInt16(name.utf8.count), name), nil)
         defer { free(reply) }
         return reply?.pointee.atom ?? 0
+    }
+
+    public func text(_ window: xcb_window_t, _ name: String, _ text: String) {
+        property(window, atom(name), Array(text.utf8))
+        wait()
     }
 
     public func numbers(_ window: xcb_window_t, _ name: String, _ values: [UInt32]) {

@@ -20,24 +20,26 @@ struct HiddenWindowTests {
         let capture = try ScreenCapture(
             display: screen.name, hidden: [.title("Passwords")], usesDamage: usesDamage, drawsPointer: false)
         var picture = try GrabbedPicture(capture)
-        let window = client.window(
+        // Of another program: all windows of one are hidden together.
+        let manager = try DisplayClient(screen.name)
+        let window = manager.window(
             PixelRectangle(x: 60, y: 60, width: 80, height: 40), color: 0xFF00FF, title: "my passwords", border: 2)
         try follow()
         for step in 0..<20 {
-            client.move(window, to: step * 17 % 350 - 20, step * 13 % 280)
-            if step % 3 == 0 { client.raise(window) }
+            manager.move(window, to: step * 17 % 350 - 20, step * 13 % 280)
+            if step % 3 == 0 { manager.raise(window) }
             if step % 5 == 0 { client.raise(cover) }
-            if step % 4 == 0 { client.resize(window, 80 + step, 40 + step) }
+            if step % 4 == 0 { manager.resize(window, 80 + step, 40 + step) }
             try follow()
         }
         // Another title doesn't make it less private.
-        client.title(window, "something else")
-        client.fill(PixelRectangle(x: 0, y: 0, width: 30, height: 30), color: 0xFF00FF, on: window)
+        manager.title(window, "something else")
+        manager.fill(PixelRectangle(x: 0, y: 0, width: 30, height: 30), color: 0xFF00FF, on: window)
         try follow()
-        client.unmap(window)
-        client.map(window)
+        manager.unmap(window)
+        manager.map(window)
         try follow()
-        client.destroy(window)
+        manager.destroy(window)
         client.fill(TestScreen.all, color: 0x0000FF)
         let later = try settle()
         for y in 0..<300 { for x in 0..<400 { #expect(later.color(x, y) == SceneColor(0, 0, 0xFF)) } }

@@ -11,9 +11,11 @@ struct PartTests {
         let screen = try VirtualScreen(TestScreen.size)
         let client = try DisplayClient(screen.name)
         client.fill(TestScreen.all, color: 0xFF0000)
+        var warnings: [String] = []
         let capture = try ScreenCapture(
             display: screen.name, target: .region(PixelRectangle(x: 300, y: 200, width: 500, height: 500)),
-            drawsPointer: false)
+            drawsPointer: false, onWarning: { warnings.append($0) })
+        #expect(warnings == ["the region is cut to the screen: 100x100+300+200 of 500x500+300+200 is shared"])
         #expect(capture.size == PictureSize(width: 100, height: 100))
         var picture = try GrabbedPicture(capture)
         #expect(picture.color(0, 0) == TestScreen.red && picture.color(99, 99) == TestScreen.red)
@@ -128,17 +130,27 @@ struct PartTests {
         let framed = client.window(
             PixelRectangle(x: 2, y: 12, width: 70, height: 60), color: 0, title: "framed", parent: frame)
         client.numbers(framed, "WM_STATE", [1, 0])
-        client.unmap(plain)
+        let iconified = client.window(area, color: 0, title: "an icon")
+        client.numbers(iconified, "WM_STATE", [3, 0])
+        client.unmap(iconified)
+        // None of these is what a person would share.
+        _ = client.window(
+            PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: 0, title: "helper", className: "Editor")
+        _ = client.window(area, color: 0, title: "never shown", className: "Editor", isMapped: false)
+        _ = client.window(area, color: 0, title: "menu", className: "Editor", isOverrideRedirect: true)
+        let withdrawn = client.window(area, color: 0, title: "withdrawn", isMapped: false)
+        client.numbers(withdrawn, "WM_STATE", [0, 0])
         let listing = try ScreenCapture.listing(display: screen.name)
         #expect(listing.display == screen.name && listing.screen == TestScreen.size && listing.depth == 24)
         #expect(
             listing.monitors.contains(
                 DisplayListing.Monitor(
                     name: "DP-1", area: PixelRectangle(x: 10, y: 20, width: 100, height: 50), isPrimary: true)))
-        #expect(listing.windows.count == 2)
+        #expect(listing.windows.count == 3)
         let editor = try #require(listing.windows.first { $0.identifier == plain })
         #expect(editor.title.hasPrefix("an editor [2J") && editor.title.unicodeScalars.count == 200)
-        #expect(editor.className == "Editor" && editor.area == area && !editor.isViewable)
+        #expect(editor.className == "Editor" && editor.area == area && editor.isViewable)
+        #expect(listing.windows.first { $0.identifier == iconified }?.isViewable == false)
         let other = try #require(listing.windows.first { $0.identifier == framed })
         #expect(other.area == PixelRectangle(x: 102, y: 112, width: 70, height: 60) && other.isViewable)
         #expect(ScreenCapture.displays().contains(screen.name))

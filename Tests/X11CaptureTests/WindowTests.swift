@@ -123,6 +123,30 @@ struct WindowTests {
         #expect(refusal(.title("note")) == "")
     }
 
+    @Test("a menu, a dialog or a helper window of its own program doesn't make a window's name ambiguous")
+    func ownMenus() throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let client = try DisplayClient(screen.name)
+        let area = PixelRectangle(x: 0, y: 0, width: 30, height: 20)
+        let window = client.window(
+            PixelRectangle(x: 0, y: 0, width: 60, height: 50), color: 0, title: "Untitled - Editor", className: "Editor"
+        )
+        _ = client.window(area, color: 0, title: "editor", className: "Editor", isOverrideRedirect: true)
+        _ = client.window(PixelRectangle(x: 0, y: 0, width: 1, height: 1), color: 0, className: "Editor")
+        let dialog = client.window(area, color: 0, title: "Open", className: "Editor")
+        client.numbers(dialog, "WM_TRANSIENT_FOR", [window])
+        var warnings: [String] = []
+        let capture = try ScreenCapture(
+            display: screen.name, target: .window(.title("editor")), onWarning: { warnings.append($0) })
+        #expect(capture.size == PictureSize(width: 60, height: 50))
+        #expect(warnings == ["only the window itself is shared: viewers don't see its menus and dialogs"])
+        // By its own title, or by its number, the dialog can be shared as well.
+        for selector in [WindowSelector.title("open"), .identifier(dialog)] {
+            let capture = try ScreenCapture(display: screen.name, target: .window(selector))
+            #expect(capture.size == PictureSize(width: 30, height: 20))
+        }
+    }
+
     @Test("without Composite a window's visible part is captured, wherever the window moves")
     func withoutComposite() throws {
         let screen = try VirtualScreen(TestScreen.size, options: ["-extension", "Composite"])
@@ -155,12 +179,13 @@ struct WindowTests {
             let area = PixelRectangle(x: 0, y: 0, width: 100, height: 80)
             let window = client.window(
                 PixelRectangle(x: 20, y: 30, width: 100, height: 80), color: 0xFF0000, title: "the one")
-            _ = client.window(PixelRectangle(x: 30, y: 40, width: 20, height: 20), color: 0x00FF00, title: "secret")
+            let other = try DisplayClient(screen.name)
+            _ = other.window(PixelRectangle(x: 30, y: 40, width: 20, height: 20), color: 0x00FF00, title: "secret")
             var warnings: [String] = []
             let capture = try ScreenCapture(
                 display: screen.name, target: .window(.identifier(window)), hidden: [.title("secret")],
                 drawsPointer: false, onWarning: { warnings.append($0) })
-            #expect(warnings.count == 1)
+            #expect(warnings.count == (isComposed ? 2 : 1))
             client.fill(area, color: 0xFF0000, on: window)
             let picture = try GrabbedPicture(capture)
             #expect(picture.color(9, 9) == TestScreen.red && picture.color(30, 30) == TestScreen.red)

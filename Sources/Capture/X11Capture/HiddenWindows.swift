@@ -3,6 +3,8 @@ import MediaTypes
 
 /// Windows that no picture may show: where they lie on the screen, at every moment that a picture may have been taken in.
 ///
+/// They are the windows that were named and all other windows of their programs: dialogs, menus and tooltips.
+///
 /// Events reach us in the order in which things happened, and before the answer to a request that was carried out after
 /// them. So what the events say when the answer with the pixels is here is at least as new as the pixels; and the places
 /// that a window left meanwhile stay blank until the picture is done.
@@ -14,11 +16,11 @@ final class HiddenWindows {
     private let connection: X11Connection
     private let selectors: [WindowSelector]
     private let search: WindowSearch
-    private let names: Set<xcb_atom_t>
+    private let telling: Set<xcb_atom_t>
     // The root window's children.
     private var frames: [xcb_window_t: Frame] = [:]
-    // In which of them another window lies.
-    private var owners: [xcb_window_t: xcb_window_t] = [:]
+    // What lies in them, and which programs it belongs to.
+    private var programs = ProgramWindows()
     // Places that hidden windows left while a picture was being taken.
     private var left: [PixelRectangle] = []
     private var needsLook = false
@@ -32,7 +34,9 @@ final class HiddenWindows {
         var isHidden = false
         /// Whether an event told its size. What a look finds is newer than pixels may be, and must not take its place.
         var isSizeKnown = false
-        /// A title may have changed, or a window may have come into it.
+        /// Without pixels of its own (InputOnly): nothing of it can be seen.
+        var isInputOnly = false
+        /// It is new, a property that counts may have changed, or a window may have come into it.
         var needsLook = false
     }
 
@@ -42,9 +46,13 @@ final class HiddenWindows {
     init(_ connection: X11Connection, _ selectors: [WindowSelector]) throws(X11CaptureError) {
         self.connection = connection
         search = try WindowSearch(connection)
-        var atoms = Set(try connection.atoms(["_NET_WM_NAME", "WM_NAME", "WM_CLASS"]))
+        var atoms = Set(
+            try connection.atoms([
+                "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "WM_CLIENT_LEADER", "_NET_WM_PID",
+                "WM_CLIENT_MACHINE",
+            ]))
         atoms.remove(0)
-        names = atoms
+        telling = atoms
         // A window deep inside another hides the one on the root that it lies in.
         var wanted: [WindowSelector] = []
         for selector in selectors {
@@ -55,8 +63,8 @@ final class HiddenWindows {
         }
         self.selectors = wanted
         connection.selectOnRoot(UInt32(XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue))
-        let found = try search.windows(below: connection.root, watching: Self.events)
-        adopt(found)
+        let found = try search.windows(below: [connection.root], watching: Self.events)
+        try adopt(found)
         missing = selectors.filter { selector in !found.contains { WindowSearch.matches($0, selector) } }
         arrange()
     }
@@ -85,17 +93,17 @@ final class HiddenWindows {
         case XCB_CREATE_NOTIFY:
             let created = event.cast(to: xcb_create_notify_event_t.self)
             if created.parent != connection.root {
-                look(at: owners[created.parent])
+                look(at: programs.frame(of: created.parent))
                 return true
             }
             frames[created.window] = Frame(
                 area: Self.area(created.x, created.y, created.width, created.height, created.border_width),
-                isMapped: false, isSizeKnown: true)
-            owners[created.window] = created.window
+                isMapped: false, isSizeKnown: true, needsLook: true)
+            programs.add(created.window)
         case XCB_MAP_NOTIFY:
             let mapped = event.cast(to: xcb_map_notify_event_t.self)
             if mapped.event != connection.root {
-                look(at: owners[mapped.event])
+                look(at: programs.frame(of: mapped.event))
                 return true
             }
             frames[mapped.window, default: Self.unknown].isMapped = true
@@ -109,21 +117,25 @@ final class HiddenWindows {
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
             if destroyed.event == connection.root { remove(destroyed.window) }
-            owners[destroyed.window] = nil
+            programs.remove(destroyed.window)
         case XCB_REPARENT_NOTIFY:
             let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
-            if reparented.event != connection.root {
-                look(at: owners[reparented.event])
-            } else if reparented.parent == connection.root {
+            look(at: programs.frame(of: reparented.event))
+            guard reparented.event == connection.root else { return true }
+            if reparented.parent == connection.root {
                 // An event follows where it is mapped. Its size is asked then.
                 frames[reparented.window] = Frame(
                     area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
                     isMapped: false)
-                owners[reparented.window] = reparented.window
+                if programs.frame(of: reparented.window) == nil { programs.add(reparented.window) }
+                programs.move(reparented.window, into: reparented.window)
                 look(at: reparented.window)
             } else {
-                remove(reparented.window)
-                look(at: owners[reparented.parent])
+                leave(reparented.window)
+                frames[reparented.window] = nil
+                let frame = programs.frame(of: reparented.parent)
+                programs.move(reparented.window, into: frame)
+                look(at: frame)
             }
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.cast(to: xcb_configure_notify_event_t.self)
@@ -135,14 +147,14 @@ final class HiddenWindows {
             show(configured.window)
         case XCB_PROPERTY_NOTIFY:
             let changed = event.cast(to: xcb_property_notify_event_t.self)
-            guard let owner = owners[changed.window] else { return false }
-            if names.contains(changed.atom) { look(at: owner) }
+            guard let frame = programs.frame(of: changed.window) else { return false }
+            if telling.contains(changed.atom) { look(at: frame) }
         default: return false
         }
         return true
     }
 
-    /// Asks for the titles of what the events were about. Call it before pixels are handed out.
+    /// Asks for the titles and programs of what the events were about. Call it before pixels are handed out.
     func update() throws(X11CaptureError) {
         if !needsLook { return }
         needsLook = false
@@ -152,20 +164,18 @@ final class HiddenWindows {
                 leave(window)
                 frames[window]?.isSizeKnown = false
             }
-            adopt(try search.windows(below: connection.root, watching: Self.events))
+            try adopt(try search.windows(below: [connection.root], watching: Self.events))
             for window in frames.keys { show(window) }
-            needsLook = false
         }
-        for (window, frame) in frames where frame.needsLook {
-            frames[window]?.needsLook = false
-            // A window that is mapped later is looked at then.
-            if frame.isMapped, !frame.isHidden {
-                let found = try search.windows(below: window, watching: Self.events)
-                adopt(found)
-                // Destroyed meanwhile, which an event will say; nobody knows any longer what it was.
-                if found.isEmpty { frames[window]?.isHidden = true }
-                show(window)
-            }
+        // With what shows, what doesn't show yet is looked at too: it may be what the other is a dialog of.
+        let outdated = frames.filter(\.value.needsLook).map(\.key)
+        if outdated.contains(where: { frames[$0]?.isMapped == true }) {
+            for window in outdated { frames[window]?.needsLook = false }
+            let found = try search.windows(below: outdated, watching: Self.events)
+            try adopt(found)
+            let there = Set(found.lazy.map(\.frame))
+            // Destroyed meanwhile, which an event will say; nobody knows any longer what it was.
+            for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
         }
         needsLook = false
         arrange()
@@ -176,20 +186,42 @@ final class HiddenWindows {
         changes.removeAll(keepingCapacity: true)
     }
 
-    private func adopt(_ found: [FoundWindow]) {
-        for window in found {
-            owners[window.identifier] = window.frame
-            guard window.identifier == window.frame else { continue }
+    private func adopt(_ found: [FoundWindow]) throws(X11CaptureError) {
+        for window in found where window.identifier == window.frame {
             let area = PixelRectangle(
                 x: window.area.x - window.border, y: window.area.y - window.border,
                 width: window.area.width + 2 * window.border, height: window.area.height + 2 * window.border)
             let old = frames[window.frame]
             if old?.isSizeKnown != true { frames[window.frame, default: Self.unknown].area = area }
             if window.isViewable { frames[window.frame]?.isMapped = true }
+            frames[window.frame]?.isInputOnly = window.isInputOnly
         }
-        for window in found where selectors.contains(where: { WindowSearch.matches(window, $0) }) {
-            frames[window.frame]?.isHidden = true
+        for var window in found {
+            window.program.mains = try mains(of: window)
+            programs.note(window, isPrivate: selectors.contains { WindowSearch.matches(window, $0) })
         }
+        for frame in programs.spread() { hide(frame) }
+    }
+
+    /// The windows that `window` is transient for, each with the child of the root window that it lies in.
+    private func mains(of window: FoundWindow) throws(X11CaptureError) -> [xcb_window_t] {
+        var result: [xcb_window_t] = []
+        var main = window.transientFor
+        // Longer chains, and those that bite their tails, are no program's.
+        while main != 0, main != connection.root, !result.contains(main), result.count < 32 {
+            result.append(main)
+            var frame = programs.frame(of: main)
+            if frame == nil { frame = try search.frame(of: main) }
+            if let frame { result.append(frame) }
+            main = try search.transientFor(main)
+        }
+        return result
+    }
+
+    private func hide(_ window: xcb_window_t) {
+        guard let frame = frames[window], !frame.isHidden, !frame.isInputOnly else { return }
+        frames[window]?.isHidden = true
+        show(window)
     }
 
     /// A hidden window is about to leave the place where it lies.
@@ -217,7 +249,7 @@ final class HiddenWindows {
     private func remove(_ window: xcb_window_t) {
         leave(window)
         frames[window] = nil
-        owners = owners.filter { $0.value != window }
+        programs.remove(frame: window)
     }
 
     private func look(at window: xcb_window_t?) {

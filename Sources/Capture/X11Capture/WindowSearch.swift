@@ -18,6 +18,9 @@ struct FoundWindow {
     var isInputOnly = false
     var isOverrideRedirect = false
     var border = 0
+    /// WM_TRANSIENT_FOR (ICCCM 4.1.2.6): the window that it is a dialog or a menu of; 0: none.
+    var transientFor: xcb_window_t = 0
+    var program = WindowProgram()
     var depth: UInt8 = 0
     var visual: xcb_visualid_t = 0
 }
@@ -38,16 +41,17 @@ struct WindowSearch {
 
     /// The windows that a person would call so, the lowest first.
     ///
-    /// Those are what a window manager has marked as a program's, and what lies on the root without one, menus and the like
-    /// left out.
+    /// Those are what a window manager has marked as a program's, and what shows on the root without one. Menus and the like
+    /// (override-redirect) and windows of one pixel, which programs talk to each other with, are left out.
     func programWindows() throws(X11CaptureError) -> [FoundWindow] {
-        let all = try windows(below: connection.root)
+        let all = try windows(below: [connection.root])
         let framesOfPrograms = Set(all.lazy.filter(\.hasState).map(\.frame))
         return all.filter { window in
-            if window.hasState { return true }
+            if window.isOverrideRedirect || window.isInputOnly || window.area.width * window.area.height <= 1 {
+                return false
+            }
             let isAlone = window.frame == window.identifier && !framesOfPrograms.contains(window.frame)
-            return isAlone && !window.isInputOnly
-                && (!window.isOverrideRedirect || !window.title.isEmpty || !window.className.isEmpty)
+            return window.hasState || isAlone && window.isViewable
         }
     }
 
@@ -66,7 +70,11 @@ struct WindowSearch {
             guard let best = matches.map(\.rank).max() else {
                 throw .noSuchWindow(PrintableText.harmless(text))
             }
-            let equals = matches.filter { $0.rank == best }
+            var equals = matches.filter { $0.rank == best }
+            // A dialog often has the class of its main window, which is the one that is meant.
+            let identifiers = Set(equals.map(\.window.identifier))
+            let mains = equals.filter { !identifiers.contains($0.window.transientFor) }
+            if !mains.isEmpty { equals = mains }
             if equals.count > 1 {
                 throw .severalWindows(
                     PrintableText.harmless(text),
@@ -102,16 +110,17 @@ struct WindowSearch {
         return text.contains(wanted) || text.unicodeScalars.contains(wanted.unicodeScalars)
     }
 
-    /// `top` and what lies in it, level by level, or where `top` is the root only the latter; a level costs two round trips.
+    /// `tops`, children of the root window, and what lies in them, level by level, or all that lies in the root where `tops` is the
+    /// root alone; a level costs two round trips.
     ///
     /// `watching`, when not zero, are the kinds of events that are asked for before each window is looked at.
-    func windows(below top: xcb_window_t, watching: UInt32 = 0) throws(X11CaptureError) -> [FoundWindow] {
+    func windows(below tops: [xcb_window_t], watching: UInt32 = 0) throws(X11CaptureError) -> [FoundWindow] {
         var result: [FoundWindow] = []
         var level: [(window: xcb_window_t, frame: xcb_window_t)] = []
-        if top == connection.root {
-            level = try children(of: [(top, 0)]).map { ($0.window, $0.window) }
+        if tops == [connection.root] {
+            level = try children(of: [(connection.root, 0)]).map { ($0.window, $0.window) }
         } else {
-            level = [(top, top)]
+            level = tops.prefix(Self.mostWindows).map { ($0, $0) }
         }
         for depth in 1...Self.levels where !level.isEmpty && result.count < Self.mostWindows {
             if watching != 0 { for (window, _) in level { connection.select(watching, on: window) } }
@@ -136,6 +145,13 @@ struct WindowSearch {
             current = tree.pointee.parent
         }
         return current
+    }
+
+    /// The window that `window` is transient for; 0 where there is none.
+    func transientFor(_ window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t {
+        let found = number(property(window, xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), length: 1))
+        try connection.check()
+        return found ?? 0
     }
 
     private func children(
@@ -167,9 +183,12 @@ struct WindowSearch {
                 attributes: xcb_get_window_attributes(connection.handle, window),
                 geometry: xcb_get_geometry(connection.handle, window),
                 place: xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0),
-                state: property(window, atoms.state), modernTitle: property(window, atoms.modernName),
+                state: property(window, atoms.state, length: 1), modernTitle: property(window, atoms.modernName),
                 title: property(window, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)),
-                className: property(window, xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue))
+                className: property(window, xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue)),
+                transientFor: property(window, xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), length: 1),
+                leader: property(window, atoms.leader, length: 1), process: property(window, atoms.process, length: 1),
+                machine: property(window, xcb_atom_t(XCB_ATOM_WM_CLIENT_MACHINE.rawValue))
             )
         }
         var result: [FoundWindow] = []
@@ -180,11 +199,15 @@ struct WindowSearch {
             defer { free(geometry) }
             let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
             defer { free(place) }
-            let state = text(cookie.state)
+            let state = number(cookie.state)
             let modernTitle = text(cookie.modernTitle, restOf: atoms.modernName, window.window)
             let title = text(cookie.title, restOf: xcb_atom_t(XCB_ATOM_WM_NAME.rawValue), window.window)
             let className = text(
                 cookie.className, restOf: xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue), window.window)
+            let transientFor = number(cookie.transientFor)
+            let leader = number(cookie.leader)
+            let process = number(cookie.process)
+            let machine = text(cookie.machine)
             guard let attributes, let geometry, let place else { continue }
             var found = FoundWindow(identifier: window.window, frame: window.frame)
             found.title = modernTitle ?? title ?? ""
@@ -198,9 +221,15 @@ struct WindowSearch {
             found.visual = attributes.pointee.visual
             found.border = Int(geometry.pointee.border_width)
             found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
-            found.hasState = state != nil
+            // 0 is Withdrawn: the window isn't shown, and neither is an icon of it.
+            found.hasState = (state ?? 0) != 0
             found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
             found.isOverrideRedirect = attributes.pointee.override_redirect != 0
+            found.transientFor = transientFor ?? 0
+            found.program.connection = connection.clientPart(of: window.window)
+            found.program.leader = leader == connection.root ? 0 : leader ?? 0
+            found.program.process = process ?? 0
+            found.program.machine = machine ?? ""
             result.append(found)
         }
         try connection.check()
@@ -234,6 +263,14 @@ struct WindowSearch {
         return reply.pointee.type == atoms.utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
     }
 
+    /// The first number of a property of 32-bit numbers; nil where the window doesn't have it.
+    private func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
+        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
+        defer { free(reply) }
+        guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
+        return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
+    }
+
     /// In units of 4 bytes: with it a title is looked through up to 64 KiB.
     private static let longestRest: UInt32 = (64 - 1) << 8
 
@@ -249,9 +286,13 @@ struct WindowAtoms {
     let state: xcb_atom_t
     let modernName: xcb_atom_t
     let utf8: xcb_atom_t
+    let leader: xcb_atom_t
+    let process: xcb_atom_t
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
-        let atoms = try connection.atoms(["WM_STATE", "_NET_WM_NAME", "UTF8_STRING"])
-        (state, modernName, utf8) = (atoms[0], atoms[1], atoms[2])
+        let atoms = try connection.atoms([
+            "WM_STATE", "_NET_WM_NAME", "UTF8_STRING", "WM_CLIENT_LEADER", "_NET_WM_PID",
+        ])
+        (state, modernName, utf8, leader, process) = (atoms[0], atoms[1], atoms[2], atoms[3], atoms[4])
     }
 }

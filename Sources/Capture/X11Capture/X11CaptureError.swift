@@ -72,5 +72,5 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
 
 extension PixelRectangle {
     /// As a user writes a region: 640x480+10+20.
-    fileprivate var named: String { "\(width)x\(height)\(x < 0 ? "" : "+")\(x)\(y < 0 ? "" : "+")\(y)" }
+    var named: String { "\(width)x\(height)\(x < 0 ? "" : "+")\(x)\(y < 0 ? "" : "+")\(y)" }
 }

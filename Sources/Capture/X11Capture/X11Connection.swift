@@ -12,6 +12,7 @@ final class X11Connection {
     let pixels: PixelLayout
     // Lies in the connection's setup, and lives as long.
     private let screen: UnsafeMutablePointer<xcb_screen_t>
+    private let identifierMask: UInt32
     private var rootEvents: UInt32 = 0
 
     init(display name: String?) throws(X11CaptureError) {
@@ -35,6 +36,7 @@ final class X11Connection {
                 of: screen, depth: screen.pointee.root_depth, visual: screen.pointee.root_visual, setup: setup,
                 display: display)
             self.screen = screen
+            identifierMask = setup.pointee.resource_id_mask
             root = screen.pointee.root
             rootDepth = Int(screen.pointee.root_depth)
         } catch {
@@ -61,6 +63,9 @@ final class X11Connection {
         }
         return result == 0 && name.ss_family == sa_family_t(AF_UNIX)
     }
+
+    /// The part of a resource's number that tells which connection made it; 0 for what is the server's own.
+    func clientPart(of resource: UInt32) -> UInt32 { resource & ~identifierMask }
 
     /// Throws where the connection has ended.
     func check() throws(X11CaptureError) {
@@ -173,14 +178,22 @@ extension X11Connection {
     ) throws(X11CaptureError) -> any CaptureSource {
         switch target {
         case .screen: return try ScreenSource(self, region: nil)
-        case .region(let region): return try ScreenSource(self, region: region)
+        case .region(let region):
+            let source = try ScreenSource(self, region: region)
+            if source.size != region.size, let area = source.place?.area {
+                onWarning("the region is cut to the screen: \(area.named) of \(region.named) is shared")
+            }
+            return source
         case .monitor(let name): return try MonitorSource(self, name: name)
         case .window(let selector):
             let found = try WindowSearch(self).window(selector)
             if found.isInputOnly { throw .windowWithoutPixels(found.name) }
             let layout = try layout(depth: found.depth, visual: found.visual)
-            if let source = try WindowSource(self, found, layout: layout) { return source }
-            onWarning("the display has no Composite: what covers the window will be seen")
+            if let source = try WindowSource(self, found, layout: layout) {
+                onWarning("only the window itself is shared: viewers don't see its menus and dialogs")
+                return source
+            }
+            onWarning("the display has no Composite: viewers see whatever covers the window, as its menus do")
             return try VisibleWindowSource(self, found)
         }
     }

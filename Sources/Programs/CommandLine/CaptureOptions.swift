@@ -69,22 +69,24 @@ extension CaptureOptions {
     public static let options = [
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
-            help: "the X display, as in :0; without it, what the variable DISPLAY names"),
-        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and end"),
+            help: "the X display, as in :0; without it, the one that the variable DISPLAY names"),
+        Option(long: "list", help: "show what can be shared (displays, monitors, windows) and exit"),
         Option(
             long: "monitor", value: .required("NAME"),
-            help: "share this monitor alone, as in DP-1; --list names them"),
+            help: "share only this monitor, as in DP-1; --list names them"),
         Option(
             long: "window", value: .required("WINDOW"),
             help:
-                "share this window alone, also while others cover it: an identifier as in 0x1c00003, or a part of its "
-                + "title or class; --list names them"),
+                "share only this window, without its menus and dialogs, even while others cover it: an identifier as in "
+                + "0x1c00003, or a part of its title or class; --list names them"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
-            help: "share this part of the screen alone, as in 1280x720+0+40"),
+            help: "share only this part of the screen, as in 1280x720+0+40 (width, height, left, top)"),
         Option(
             long: "hide", value: .required("WINDOW"),
-            help: "leave this window out, its place stays blank; named as for --window, may be repeated",
+            help:
+                "leave out this window and all others of its program, such as menus and dialogs: their places stay blank; "
+                + "named as for --window, may be repeated",
             repeats: true),
         Option(
             long: "scale", value: .required("WxH|N%"),
@@ -92,20 +94,24 @@ extension CaptureOptions {
                 "send smaller pictures: the largest of the same shape that fits, as in 1920x1080, or a share as in 50%"),
         Option(
             long: "chroma", value: .required("FORMAT"),
-            help: "420; or 444, which keeps small coloured text readable, for browsers that can decode it; "
-                + "or 444,420: the one while all who watch can, else the other",
+            help:
+                "how finely colours are sent: 420; or 444, which keeps small coloured text readable but which not every "
+                + "browser can decode; or 444,420, which is 444 while every viewer's browser can decode it, else 420",
             default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
-            long: "fps", short: "f", value: .required("NUMBER"), help: "pictures a second at most, 1 to 120",
+            long: "fps", short: "f", value: .required("NUMBER"),
+            help: "how many pictures a second are sent at most, 1 to 120",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "bits a second at most, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
+            help: "how many bits a second are sent at most, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
         Option(
             long: "constant-qp", value: .required("N"),
-            help: "for measuring: every picture with this quantizer, 0 to 51, whatever the bit rate"),
-        Option(long: "no-refinement", help: "for measuring: never send finer what was sent coarsely"),
+            help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate"),
+        Option(
+            long: "no-refinement",
+            help: "for measurements: don't send a picture again in better quality once it stands still"),
     ]
 }
 

@@ -1,0 +1,119 @@
+import CXCB
+
+/// What a window tells of the program that it belongs to.
+struct WindowProgram: Equatable {
+    /// The connection that made the window: the part of its number that all windows of one connection share (X protocol,
+    /// "Connection Setup": resource-id-base). 0 for windows of the server itself.
+    var connection: UInt32 = 0
+    /// WM_CLIENT_LEADER (ICCCM 5.1); 0: none.
+    var leader: xcb_window_t = 0
+    /// _NET_WM_PID (EWMH); 0: none.
+    var process: UInt32 = 0
+    /// WM_CLIENT_MACHINE, which the process number belongs to; may be empty.
+    var machine = ""
+    /// What it is transient for: WM_TRANSIENT_FOR (ICCCM 4.1.2.6), that window's own, and so on, each with the child of the root
+    /// window that it lies in.
+    var mains: [xcb_window_t] = []
+}
+
+/// Windows and the programs that they belong to: a program with a private window has no other windows that may be seen.
+///
+/// Pure: windows are told to it, and it tells which of them are private. A private window stays so until it is removed.
+struct ProgramWindows {
+    private var known: [xcb_window_t: Known] = [:]
+
+    private struct Known {
+        /// The child of the root window that it lies in.
+        var frame: xcb_window_t
+        var program = WindowProgram()
+        /// Whether its window manager has marked it as a program's (WM_STATE).
+        var hasState = false
+        var isPrivate = false
+    }
+
+    /// The child of the root window that `window` lies in; nil for a window that isn't known.
+    func frame(of window: xcb_window_t) -> xcb_window_t? { known[window]?.frame }
+
+    /// Notes what was found out about a window.
+    mutating func note(_ window: FoundWindow, isPrivate: Bool) {
+        let wasPrivate = known[window.identifier]?.isPrivate ?? false
+        known[window.identifier] = Known(
+            frame: window.frame, program: window.program, hasState: window.hasState,
+            isPrivate: isPrivate || wasPrivate)
+    }
+
+    /// A window was made on the root window; nothing else is known of it.
+    mutating func add(_ window: xcb_window_t) { known[window] = Known(frame: window) }
+
+    /// A window is gone.
+    mutating func remove(_ window: xcb_window_t) { known[window] = nil }
+
+    /// A child of the root window is gone, with all that lay in it.
+    mutating func remove(frame: xcb_window_t) { known = known.filter { $0.value.frame != frame } }
+
+    /// A window and what lies in it has come into another child of the root window; nil: into one that isn't known.
+    mutating func move(_ window: xcb_window_t, into frame: xcb_window_t?) {
+        for (identifier, entry) in known where identifier == window || entry.frame == window {
+            if let frame { known[identifier]?.frame = frame } else { known[identifier] = nil }
+        }
+    }
+
+    /// Finds the windows that belong to a program with a private window, and makes them private too; gives the children of the
+    /// root window in which private windows lie.
+    mutating func spread() -> Set<xcb_window_t> {
+        let managers = windowManagers
+        var reached = Reach()
+        var isFinished = false
+        while !isFinished {
+            isFinished = true
+            for (identifier, entry) in known where entry.isPrivate {
+                reached.insert(identifier, entry.program, managers)
+                reached.windows.insert(entry.frame)
+            }
+            if reached.windows.isEmpty { return [] }
+            for (identifier, entry) in known where !entry.isPrivate {
+                guard reached.contains(identifier, entry.program) else { continue }
+                known[identifier]?.isPrivate = true
+                isFinished = false
+            }
+        }
+        return Set(known.values.lazy.filter(\.isPrivate).map(\.frame))
+    }
+
+    /// The connections of window managers: they own frames around other programs' windows, and that two windows have frames of the
+    /// same window manager doesn't make them one program's.
+    private var windowManagers: Set<UInt32> {
+        var result: Set<UInt32> = []
+        for (identifier, entry) in known where entry.frame != identifier {
+            guard let frame = known[entry.frame], !frame.hasState else { continue }
+            if frame.program.connection != entry.program.connection { result.insert(frame.program.connection) }
+        }
+        return result
+    }
+
+    /// All by which a window can be told to belong to a program with a private window.
+    private struct Reach {
+        var windows: Set<xcb_window_t> = []
+        private var connections: Set<UInt32> = []
+        private var leaders: Set<xcb_window_t> = []
+        private var machines: [UInt32: Set<String>] = [:]
+
+        mutating func insert(_ window: xcb_window_t, _ program: WindowProgram, _ managers: Set<UInt32>) {
+            windows.insert(window)
+            if program.connection != 0, !managers.contains(program.connection) {
+                connections.insert(program.connection)
+            }
+            if program.leader != 0 { leaders.insert(program.leader) }
+            if program.process != 0 { machines[program.process, default: []].insert(program.machine) }
+        }
+
+        func contains(_ window: xcb_window_t, _ program: WindowProgram) -> Bool {
+            if connections.contains(program.connection) || leaders.contains(program.leader) { return true }
+            if leaders.contains(window) || windows.contains(program.leader) { return true }
+            if program.mains.contains(where: { windows.contains($0) }) { return true }
+            guard let machines = machines[program.process] else { return false }
+            // A program that doesn't say on which machine it runs may run on any.
+            return program.machine.isEmpty || machines.contains("") || machines.contains(program.machine)
+        }
+    }
+}
