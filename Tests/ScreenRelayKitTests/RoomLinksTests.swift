@@ -37,6 +37,26 @@ struct RoomLinksTests {
         }
     }
 
+    @Test("name the best of this machine's addresses, and localhost where it is in no network")
+    func interfaces() {
+        let six = TransportAddress(bytes: [0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 0, count: 11) + [7], port: 0)
+        let both = [six, TransportAddress(ipv4: 192, 0, 2, 7, port: 0)].compactMap { $0 }
+        func links(_ address: String, _ interfaces: [TransportAddress]) -> RoomLinks {
+            RoomLinks(
+                configuration(), addresses: [ListenAddress(address: address, port: 8080)], interfaces: { interfaces })
+        }
+        #expect(links("::", both).first == "http://[2001:db8::7]:8080/#desk,secret")
+        #expect(links("::", both).reachable == ["2001:db8::7", "192.0.2.7"])
+        // It hears IPv4 alone.
+        #expect(links("0.0.0.0", both).reachable == ["192.0.2.7"])
+        #expect(links("198.51.100.3", both).reachable == ["198.51.100.3"])
+        #expect(links("127.0.0.1", both).reachable.isEmpty && links("::1", both).reachable.isEmpty)
+        for address in ["0.0.0.0", "::"] {
+            #expect(links(address, []).first == "http://localhost:8080/#desk,secret")
+            #expect(links(address, []).reachable.isEmpty)
+        }
+    }
+
     @Test("name advertised addresses with the port of HTTP, not of the media")
     func advertised() {
         let configuration = configuration { $0.advertised = [TransportAddress(ipv4: 203, 0, 113, 5, port: 9000)] }

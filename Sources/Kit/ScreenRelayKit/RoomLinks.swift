@@ -8,18 +8,30 @@ struct RoomLinks {
     private let configuration: HostConfiguration
     /// Where HTTP really listens.
     private let address: ListenAddress
+    /// Under which addresses other machines reach that, the best one first; empty for loopback, and where there is no network.
+    let reachable: [String]
 
-    /// - Parameter addresses: where HTTP really listens; the first one is what links name.
-    init(_ configuration: HostConfiguration, addresses: [ListenAddress]) {
+    /// - Parameters:
+    ///   - addresses: where HTTP really listens; the first one is what links name.
+    ///   - interfaces: this machine's addresses, the best one first.
+    init(
+        _ configuration: HostConfiguration, addresses: [ListenAddress],
+        interfaces: () -> [TransportAddress] = { LocalAddresses.reachable(port: 0) }
+    ) {
         self.configuration = configuration
-        address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
+        let address = addresses.first ?? ListenAddress(address: "127.0.0.1", port: 0)
+        self.address = address
+        switch address.address {
+        case "::": reachable = interfaces().map(\.host)
+        // It doesn't hear IPv6.
+        case "0.0.0.0": reachable = interfaces().filter { $0.family == .ipv4 }.map(\.host)
+        default: reachable = address.isLoopback ? [] : [address.address]
+        }
     }
 
-    /// The first room's: for the machine itself where the host is on loopback, else for others in its network.
+    /// The first room's: for others in this machine's network, or for the machine itself where no other reaches the host.
     var first: String {
-        let isWildcard = address.address == "::" || address.address == "0.0.0.0"
-        var host = address.address
-        if isWildcard { host = LocalAddresses.reachable(port: address.port).first?.host ?? "127.0.0.1" }
+        var host = reachable.first ?? (address.isLoopback ? address.address : "localhost")
         // A browser believes a certificate for its own names alone.
         if let certificate = configuration.certificate, !certificate.covers(address: host) {
             host = certificate.names.first ?? host
@@ -66,4 +78,8 @@ struct RoomLinks {
     private func key(_ room: String, _ token: String?) -> String {
         token.map { "\(room),\($0)" } ?? room
     }
+}
+
+extension ListenAddress {
+    fileprivate var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" || address == "localhost" }
 }

@@ -124,6 +124,10 @@ public final class ScreenRelayHost: Sendable {
     /// loopback, else for others in its network.
     public var link: String { links.first }
 
+    /// The addresses under which other machines reach the host, the one that ``link`` names first; empty where the host is on
+    /// loopback, and while this machine is in no network.
+    public var reachableAddresses: [String] { links.reachable }
+
     /// All links of all rooms, when they end, and, where `tellsPresenters`, what somebody needs who is to present.
     public func linksDocument(tellsPresenters: Bool = false) -> LinksDocument {
         LinksDocument(links, expires: expiry, tellsPresenters: tellsPresenters)

@@ -4,9 +4,56 @@ public import STUN
 
 /// This machine's own addresses: what an ICE-lite agent offers as host candidates.
 public enum LocalAddresses {
-    /// Addresses of interfaces that are up, without loopback and link-local ones; IPv4 first, since some peers look at the
-    /// first candidate alone.
+    /// Addresses of interfaces that are up, without loopback and link-local ones.
+    ///
+    /// The addresses that packets to other networks leave from come first, since some peers look at the first candidate alone, and
+    /// others belong to networks inside this machine as often as not (containers, virtual machines); IPv4 comes before IPv6.
     public static func reachable(port: UInt16) -> [TransportAddress] {
+        ordered(ofInterfaces(port: port), outgoing: outgoing(port: port))
+    }
+
+    /// `addresses` with those first that are `outgoing`.
+    static func ordered(_ addresses: [TransportAddress], outgoing: [TransportAddress]) -> [TransportAddress] {
+        let isFirst = { (address: TransportAddress) in outgoing.contains(address) }
+        return [true, false].flatMap { wanted in
+            let part = addresses.filter { isFirst($0) == wanted }
+            return part.filter { $0.family == .ipv4 } + part.filter { $0.family == .ipv6 }
+        }
+    }
+
+    /// Where datagrams to other networks are sent from: what the kernel chooses for addresses that are set aside for documentation
+    /// (RFC 5737, RFC 3849). Nothing is sent.
+    private static func outgoing(port: UInt16) -> [TransportAddress] {
+        var four = sockaddr_in()
+        four.sin_family = sa_family_t(AF_INET)
+        four.sin_port = UInt16(9).bigEndian
+        inet_pton(AF_INET, "203.0.113.1", &four.sin_addr)
+        var six = sockaddr_in6()
+        six.sin6_family = sa_family_t(AF_INET6)
+        six.sin6_port = UInt16(9).bigEndian
+        inet_pton(AF_INET6, "2001:db8::1", &six.sin6_addr)
+        return [source(towards: four, port: port), source(towards: six, port: port)].compactMap { $0 }
+    }
+
+    /// The address that a socket connected to `destination` has; nil where no route leads there.
+    private static func source<Address>(towards destination: Address, port: UInt16) -> TransportAddress? {
+        var address = destination
+        let family = withUnsafeBytes(of: &address) { Int32($0.loadUnaligned(as: sa_family_t.self)) }
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var length = socklen_t(MemoryLayout<Address>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard connect(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else {
+                    return nil
+                }
+                return transportAddress(address, port: port)
+            }
+        }
+    }
+
+    private static func ofInterfaces(port: UInt16) -> [TransportAddress] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
@@ -20,7 +67,7 @@ public enum LocalAddresses {
             else { continue }
             if !found.contains(transport) { found.append(transport) }
         }
-        return found.filter { $0.family == .ipv4 } + found.filter { $0.family == .ipv6 }
+        return found
     }
 
     private static func transportAddress(
