@@ -69,7 +69,7 @@ final class ExportSource {
                 }
                 if case .gap(let gap) = item.content {
                     tell(
-                        "byte \(item.offset): \(gap.messages) messages were not recorded: the recorder could not keep up"
+                        "byte \(item.offset): \(counted(gap.messages, "message")) not recorded: the recorder could not keep up"
                     )
                 }
                 if let arrival = item.arrival {
@@ -112,7 +112,7 @@ final class ExportSource {
             if try !take(consume picture) { return }
         }
         if passes == 1, pictures.skipped > 0 {
-            tell("\(pictures.skipped) pictures are left out: they refer to what is missing")
+            tell("\(counted(pictures.skipped, "picture")) left out, since what they refer to is missing")
         }
     }
 

@@ -1,3 +1,4 @@
+import CommandLine
 import Exporting
 import Glibc
 import Inspection
@@ -43,7 +44,7 @@ enum MediaExport {
         }
         return plan.parts.enumerated().map { index, part in
             let seconds = DecimalText.seconds(part.end - part.start)
-            return "\(target.name(index)): \(files.counts[index]) pictures of \(part.size), \(seconds) s"
+            return "\(target.name(index)): \(counted(files.counts[index], "picture")) of \(part.size), \(seconds) s"
         }
     }
 

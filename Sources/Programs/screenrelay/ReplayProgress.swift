@@ -16,7 +16,9 @@ struct ReplayProgress {
         isOnScreen = true
         let tenths = max(0, time.milliseconds) / 100
         writeAll(
-            Array("\r\(tenths / 10).\(tenths % 10) s, \(pictures) pictures, \(bytes / 1000) kB\u{1B}[K".utf8), to: 2)
+            Array(
+                "\r\(tenths / 10).\(tenths % 10) s, \(counted(pictures, "picture")), \(bytes / 1000) kB\u{1B}[K".utf8),
+            to: 2)
     }
 
     /// Takes it away before something else is said.

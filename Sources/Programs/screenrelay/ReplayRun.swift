@@ -97,14 +97,14 @@ final class ReplayRun {
     /// Why it has not stood still where it should have; nil where it has.
     var missedPause: String? {
         guard let picture = options.pauseAt, !hasReachedPause else { return nil }
-        var reason = "the recording has \(script.pictures) pictures"
+        var reason = "the recording has \(counted(script.pictures, "picture"))"
         if let firstPicture, picture < firstPicture { reason = "--from begins with picture \(firstPicture)" }
         return "--pause-at \(picture) was not reached: \(reason)"
     }
 
     /// What was sent, for people.
     var summary: String {
-        "Sent \(outlet.messages) messages, \(outlet.bytes) bytes, \(pictures) pictures "
+        "Sent \(counted(outlet.messages, "message")), \(counted(outlet.bytes, "byte")), \(counted(pictures, "picture")) "
             + "in \(Double(took.milliseconds) / 1000) s."
     }
 

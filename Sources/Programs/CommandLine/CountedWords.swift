@@ -1,0 +1,4 @@
+/// A number of things in words: "1 picture", "2 pictures". `noun` is the word for one of them.
+public func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+}
