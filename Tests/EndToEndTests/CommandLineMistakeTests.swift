@@ -1,4 +1,5 @@
 import Glibc
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
@@ -16,6 +17,14 @@ extension EndToEnd {
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
             Mistake("screenrelay share --bitrat=4M --frames 3", 64, says: "--frames", "screenrelay share --help"),
             Mistake("screenrelay share -x", 64, says: "-x", "--help"),
+            Mistake("screenrelay share --port 9000", 64, says: "--port", "did you mean --listen=ADDR:PORT?"),
+            Mistake("screenrelay host --port=9000", 64, says: "--port", "did you mean --listen=ADDR:PORT?"),
+            Mistake("screenrelay share --bitrte 4M", 64, says: "--bitrte", "did you mean --bitrate?"),
+            Mistake(
+                "screenrelay --lan share", 64, says: "--lan: the command comes first, as in 'screenrelay share --lan'"),
+            Mistake("screenrelay --room=a host", 64, says: "'screenrelay host --room'"),
+            Mistake("screenrelay -f 30", 64, says: "-f: the command comes first, as in 'screenrelay share -f'"),
+            Mistake("screenrelay --frob", 64, says: "unknown option --frob", "'screenrelay --help'"),
             Mistake("screenrelay share now", 64, says: "'now'"),
             Mistake("screenrelay share --room", 64, says: "--room", "--room=NAME"),
             Mistake("screenrelay share --lan=yes", 64, says: "--lan", "no value"),
@@ -165,6 +174,62 @@ extension EndToEnd {
                 #expect(run.status == .exited(69))
                 #expect(run.errorLine?.contains("--udp-port \(udp.port): the port is taken") == true)
                 #expect(run.output.isEmpty)
+            }
+        }
+
+        @Test("a second share says that one is running already, which it is, and what to write for both")
+        func secondShare() throws {
+            let folder = try TemporaryFolder()
+            let environment = ["XDG_RUNTIME_DIR": folder.path]
+            let prefix = ["env", "XDG_RUNTIME_DIR=\(folder.path)"]
+            let screen = try VirtualScreen(PictureSize(width: 64, height: 48))
+            let first = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions, prefix: prefix)
+            let port = try #require(first.printedLink().split(separator: "/")[1].split(separator: ":").last)
+            let words = ["screenrelay", "share", "--display", screen.name, "--listen", String(port), "--udp-port", "0"]
+            let run = try CommandLineRun(words, environment: environment)
+            #expect(run.status == .exited(69))
+            let line = try #require(run.errorLine, "one line, not: \(run.errorOutput)")
+            let running = "running already: process \(first.child.processID) "
+            #expect(line.contains(running + "('screenrelay link' prints its link); for another"), "\(line)")
+            #expect(line.contains("--listen 0 --udp-port 0") && line.contains("'screenrelay stop'"))
+            // On a terminal, which no journal keeps, the link itself.
+            let program = try #require(builtProgram(words[0]))
+            var launch = Launch(
+                "script", ["-qec", ([program] + words.dropFirst()).joined(separator: " "), "/dev/null"])
+            launch.environment = RunningProgram.environment.merging(["XDG_RUNTIME_DIR": folder.path]) { $1 }
+            launch.standardOutput = .text(limit: 1 << 20)
+            let shown = try ChildProcess.run(launch, within: .seconds(60))
+            #expect(shown.output.contains(running + "(\(try first.printedLink()));"), "\(shown.output)")
+            let both = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name, "--listen", "0", "--udp-port", "0"],
+                prefix: prefix)
+            #expect(try both.printedLink().hasPrefix("http://127.0.0.1:"))
+        }
+
+        @Test("in a Wayland session share warns that viewers see X11 programs alone, unless another display is named")
+        func wayland() throws {
+            let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
+            let wayland = ["WAYLAND_DISPLAY": "wayland-0"]
+            for (display, environment, isWarned) in [
+                (["--display", ":9998"], wayland, false), ([], wayland, true), (["--display", ":9999"], wayland, true),
+                ([], ["WAYLAND_DISPLAY": ""], false), ([], [:], false),
+            ] as [([String], [String: String], Bool)] {
+                let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
+                #expect(run.status == .exited(69))
+                #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
+            }
+        }
+
+        @Test("--open and --lan together warn that anyone in the network can watch; alone neither does")
+        func openToAll() throws {
+            for options in [["--open"], ["--lan"], ["--open", "--lan"]] {
+                let words = [
+                    "screenrelay", "host", "--link", "unix:/nowhere/s.sock", "--listen", "0", "--udp-port", "0",
+                ]
+                let run = try CommandLineRun(words + options)
+                #expect(run.status == .exited(69))
+                #expect(run.errorOutput.contains("anyone in the network can watch") == (options.count == 2))
             }
         }
 

@@ -53,11 +53,13 @@ public struct Option: Sendable {
     public var repeats: Bool
     /// The words that the value is one of, or that are most likely meant; for completion.
     public var choices: [String]
+    /// Names under which people look for it and which no option has: errors lead from them to this one.
+    public var alsoSoughtAs: [String]
 
     /// An option made of its parts.
     public init(
         long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
-        repeats: Bool = false, choices: [String] = []
+        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = []
     ) {
         self.long = long
         self.short = short
@@ -66,6 +68,7 @@ public struct Option: Sendable {
         self.default = `default`
         self.repeats = repeats
         self.choices = choices
+        self.alsoSoughtAs = alsoSoughtAs
     }
 }
 

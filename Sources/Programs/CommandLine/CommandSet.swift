@@ -75,8 +75,20 @@ public struct CommandSet: Sendable {
 
     private func globalOption(_ arguments: [String]) throws(UsageError) -> Invocation {
         let itself = Command(name: "", summary: summary)
-        let parsed = try itself.parse(arguments, program: program)
-        return .print(parsed.wantsHelp ? helpText : "\(program) \(version)\n")
+        do throws(UsageError) {
+            let parsed = try itself.parse(arguments, program: program)
+            return .print(parsed.wantsHelp ? helpText : "\(program) \(version)\n")
+        } catch {
+            let word = arguments[0].prefix { $0 != "=" }
+            let given = arguments.lazy.compactMap { name in commands.first { $0.name == name } }.first
+            let known = commands.first { command in
+                command.options.contains { word == "--\($0.long)" || word == $0.short.map { "-\($0)" } ?? "" }
+            }
+            guard let command = given ?? known else { throw error }
+            throw UsageError(
+                "\(printable(String(word))): the command comes first, as in '\(program) \(command.name) "
+                    + "\(printable(String(word)))'")
+        }
     }
 }
 

@@ -46,6 +46,9 @@ extension Command {
         case .unknownLong(let name):
             let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }
             if matches.count > 1 { return "--\(name) could be \(matches.joined(separator: " or ")); write it out" }
+            if let sought = allOptions.first(where: { $0.alsoSoughtAs.contains(name) }) {
+                return "unknown option --\(printable(name)); did you mean \(sought.usage)? \(list)"
+            }
             guard let near = nearest(to: name, among: allOptions.map(\.long)) else {
                 return "unknown option --\(printable(name)); \(list)"
             }

@@ -8,7 +8,7 @@ import Threading
 enum HostCommand {
     static let command = Command(
         name: "host",
-        summary: "Takes a capture in over a link, serves its room, and prints the link that opens it in a browser.",
+        summary: "Waits for 'screenrelay capture', serves its room, and prints the link that opens it in a browser.",
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
@@ -21,10 +21,10 @@ enum HostCommand {
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
                 "screenrelay host --link tcp:0.0.0.0:7300 --link-token secret",
-                "Waits for a capture on another machine that has the same file."),
+                "Waits for a capture on another machine, which needs a copy of the file secret."),
             Example(
                 "screenrelay host --link unix:a.sock --track desk2=unix:b.sock",
-                "Two captures, two screens, one room: who watches chooses."),
+                "Two captures, two screens, one room: each viewer chooses."),
             Example("screenrelay host --record fault.srr", "Also records what comes, for 'screenrelay replay'."),
         ], alternatives: HostOptions.alternatives)
 
@@ -86,25 +86,26 @@ enum HostCommand {
             return HostOptions.end(
                 host,
                 with: serve(
-                    host, links, at: place, until: end, saying: lines, news, log), news)
+                    host, links, at: place, until: end, audience: HostOptions.audience(options),
+                    saying: lines + HostOptions.networkLines(of: host, options), news, log), news)
         } catch {
             if let opening, case .link(let problem) = error {
                 return Program.fail("\(opening.label): \(problem)", error.exitCode)
             }
-            return Program.fail(error.description, error.exitCode)
+            return Program.fail(RunningHosts.words(for: error), error.exitCode)
         }
     }
 
     /// Goes on until the end, and lets go of all but the host.
     private static func serve(
         _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
-        saying lines: [String], _ news: SharingNews, _ log: EventLog
+        audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
     ) -> Int32 {
         defer { for link in links { link.stop() } }
         let control = Control.serve(host, end, news, Control.Facts(what: "hosting \(place)"), log: log)
         defer { control?.stop() }
         news.started(
-            host, "Waiting for capture on \(place), for the room \(host.room). Ctrl-C ends it.", more: lines)
+            host, "Waiting for capture on \(place), for the room \(host.room)\(audience). Ctrl-C ends it.", more: lines)
         return end.wait()
     }
 

@@ -19,34 +19,37 @@ enum HostOptions {
                 long: "room", short: "r", value: .required("NAME"), help: "the room's name in links", default: "screen"),
             Option(
                 long: "listen", value: .required("ADDR:PORT"),
-                help: "where the page, WebSocket, socket.io, WHEP, WHIP and /api are served; port 0 takes any",
-                default: "127.0.0.1:8080"),
+                help:
+                    "where the page and everything else over HTTP is served (WebSocket, socket.io, WHEP, WHIP, /api); "
+                    + "a port alone is enough, and 0 takes any free one",
+                default: "127.0.0.1:8080", alsoSoughtAs: ["port", "bind", "address"]),
             Option(
-                long: "udp-port", value: .required("PORT"), help: "the one UDP port of all viewers; 0 takes any",
+                long: "udp-port", value: .required("PORT"),
+                help: "the UDP port that serves all viewers; 0 takes any free one",
                 default: "8189"),
             Option(
                 long: "lan",
-                help: "let other machines in: listen on all addresses instead of loopback alone"),
-            Option(long: "open", help: "let in whoever reaches the port, without a token in the link"),
+                help: "let other machines in: listen on all of this machine's addresses, not only on loopback"),
+            Option(long: "open", help: "let in anyone who can reach the port, without a token in the link"),
             Option(
                 long: "token-file", value: .required("FILE"),
                 help:
-                    "keep the link's token in this file, of this user alone, so that links stay good when this starts again; "
-                    + "without it, in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and "
-                    + "address"),
-            Option(long: "new-token", help: "draw a new token: links that were given away are good no more"),
+                    "keep the link's token in this file, which only this user can read, so that the link is still valid the "
+                    + "next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
+                    + "~/.local/state/screenrelay, one for each room and address"),
+            Option(long: "new-token", help: "draw a new token: links that were given out before stop working"),
             Option(
                 long: "advertise", value: .required("ADDRESS"),
-                help: "an address that viewers are told beside this machine's own, as behind a port forwarding; "
+                help: "give viewers this address as well as this machine's own, as when a router forwards the ports; "
                     + "may be repeated", repeats: true),
             .record, .recordLimit,
             Option(
                 long: "allow-origin", value: .required("ORIGIN"),
-                help: "let pages of this origin, as in https://example.org, use the host; may be repeated",
+                help: "let web pages of this origin, as in https://example.org, use the host; may be repeated",
                 repeats: true),
             Option(
                 long: "other-joined",
-                help: "tell socket.io clients 'other_joined' beside 'otherjoin', for those that wait for that name"),
+                help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
         ] + AccessOptions.options
 
     static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
@@ -168,12 +171,33 @@ enum HostOptions {
         return code
     }
 
+    /// Who the host lets in, for the line that says what is shared: nothing to say where other machines can reach it.
+    static func audience(_ options: ParsedOptions) -> String {
+        options.has("lan") || options.has("advertise") ? "" : ", for this machine only (--lan lets others in)"
+    }
+
+    /// What is to be said of the network below the links.
+    static func networkLines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
+        guard options.has("lan") else { return [] }
+        let addresses = host.reachableAddresses
+        if addresses.isEmpty {
+            return ["This machine is in no network: nobody else can open the link. Connect it, then start this again."]
+        }
+        if addresses.count == 1 { return [] }
+        return [
+            "This machine's other addresses, if that one doesn't work: " + addresses.dropFirst().joined(separator: ", ")
+        ]
+    }
+
     /// A log at the level that was asked for.
     static func log(_ options: ParsedOptions, level: Log.Level) -> EventLog {
         let log = Log(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
             log.warning(
                 "--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
+        }
+        if options.has("lan"), options.has("open") {
+            log.warning("--open --lan: anyone in the network can watch; without --open, only people who have the link")
         }
         return EventLog { level, line in
             switch level {

@@ -16,11 +16,11 @@ enum ShareCommand {
             CaptureVerbosity.option(default: .warning)
         ],
         examples: [
-            Example("screenrelay share", "Shares $DISPLAY to browsers of this machine."),
-            Example("screenrelay share --lan --room demo", "Shares it to whoever in the network has the link."),
+            Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
+            Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
             Example(
                 "screenrelay share --hide 'Password Manager'",
-                "Shares the screen without one window, whose place stays blank."),
+                "Shares the screen without the windows of one program, whose places stay blank."),
         ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -36,6 +36,7 @@ enum ShareCommand {
         // Last of the options: this may draw a token, which is kept.
         let configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: verbosity.level)
+        if let warning = capture.waylandWarning { log.warning(warning) }
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
@@ -58,6 +59,7 @@ enum ShareCommand {
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let code = try share(
                 capture.sharedName ?? display, with: host, recording: recording, until: end, news,
+                audience: HostOptions.audience(options), more: HostOptions.networkLines(of: host, options),
                 most: capture.limits, log
             ) {
                 (link) throws(HostError) in
@@ -67,14 +69,14 @@ enum ShareCommand {
             }
             return HostOptions.end(host, with: code, news)
         } catch {
-            return Program.fail(error.description, error.exitCode)
+            return Program.fail(RunningHosts.words(for: error), error.exitCode)
         }
     }
 
     /// Goes on until the end, and lets go of all but the host.
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, until end: EndSignals,
-        _ news: SharingNews, most: SourceLimits, _ log: EventLog,
+        _ news: SharingNews, audience: String, more: [String], most: SourceLimits, _ log: EventLog,
         supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let control = Control.serve(host, end, news, Control.Facts(what: "sharing \(shared)", most: most), log: log)
@@ -85,7 +87,7 @@ enum ShareCommand {
         defer { supervisor.stop() }
         // A link to nothing is no help: a display that can't be captured ends us before it is printed.
         if let code = end.waitUntilReady(within: captureStart) { return code }
-        news.started(host, "Sharing \(shared) to the room \(host.room). Ctrl-C ends it.")
+        news.started(host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", more: more)
         return end.wait()
     }
 
@@ -100,6 +102,16 @@ extension CaptureOptions {
     /// What the capture makes and sends at most.
     fileprivate var limits: SourceLimits {
         SourceLimits(frameRate: FrameRate(framesPerSecond: framesPerSecond), bitRate: bitRate)
+    }
+
+    /// What to say of a session in which the X server has only some of the windows; nil where it has all.
+    fileprivate var waylandWarning: String? {
+        // Another display, named by the user, is no part of the session.
+        guard getenv("WAYLAND_DISPLAY").map({ $0.pointee != 0 }) == true,
+            display == nil || display == getenv("DISPLAY").map({ String(cString: $0) })
+        else { return nil }
+        return "this is a Wayland session: viewers see only windows of X11 programs, and the rest stays black; "
+            + "to share all of the screen, log in again and choose an X11 (Xorg) session"
     }
 
     /// What is shared, for people; nil where that is the screen that DISPLAY names.
