@@ -57,6 +57,14 @@ extension EndToEnd {
             }
         }
 
+        @Test("one that supports no SRTP profile but AES-CM with HMAC-SHA1 gets pictures", .timeLimit(.minutes(2)))
+        func counterMode() throws {
+            let desktop = try SharedDesktop()
+            let client = try desktop.skyRTCClient(["--counter-mode"])
+            let host = try #require(try client.event("joined")["host"] as? String)
+            try client.event("video") { $0["peer"] as? String == host && ($0["frames"] as? Int ?? 0) >= 5 }
+        }
+
         @Test("with a wrong token it learns nothing of the room", .timeLimit(.minutes(1)))
         func refused() throws {
             let desktop = try SharedDesktop()

@@ -20,5 +20,12 @@ let package = Package(
         .executableTarget(
             name: "bench-link", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
             swiftSettings: settings),
+        .executableTarget(
+            name: "bench-srtp",
+            dependencies: [
+                .product(name: "ScreenRelayProving", package: "ScreenRelay"),
+                .product(name: "CSRTP", package: "ScreenRelay"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -15,7 +15,7 @@ import sys
 import aioice.ice
 import av
 import websockets
-from aiortc import RTCPeerConnection, RTCSessionDescription, VideoStreamTrack
+from aiortc import RTCPeerConnection, RTCSessionDescription, VideoStreamTrack, rtcdtlstransport
 from aiortc.mediastreams import MediaStreamError
 from aiortc.sdp import candidate_from_sdp
 
@@ -202,7 +202,10 @@ async def main():
     parser.add_argument("address", help="ws://HOST:PORT/ws")
     parser.add_argument("room", help="ROOM,TOKEN")
     parser.add_argument("--binary", action="store_true", help="send binary frames")
+    parser.add_argument("--counter-mode", action="store_true", help="offer only AES-CM with HMAC-SHA1 for SRTP")
     options = parser.parse_args()
+    if options.counter_mode:
+        rtcdtlstransport.SRTP_PROFILES[:] = [rtcdtlstransport.SRTP_AES128_CM_SHA1_80]
     async with websockets.connect(options.address) as socket:
         client = Client(socket, options.binary)
         stay = asyncio.create_task(client.run(options.room))
