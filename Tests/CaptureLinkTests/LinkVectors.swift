@@ -60,13 +60,18 @@ enum LinkVectors {
                         asked: time, received: MonotonicTime(nanoseconds: 77_000_000_000),
                         sent: MonotonicTime(nanoseconds: 77_000_250_000))), epoch, nil
             ),
-            ("token", .token(Array("sixteen bytes...".utf8)), epoch, nil),
+            ("challenge", .challenge(nonce: Array(0..<32)), 0, nil),
+            ("answer", .answer(nonce: Array(32..<64), code: captureCode), epoch, nil),
+            ("proof", .proof(code: hostCode), 0, nil),
             ("sharpen", .sharpen, 0, nil),
         ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
 
     private static let ableHello = Hello(
         role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true, tellsPointer: true,
         changesChroma: true)
+
+    private static let captureCode = bytes(of: "8bace35b5a2a56547c95f19d244c87adff80ee08cc575c01c7d325312e081e78")
+    private static let hostCode = bytes(of: "ed51db6948ec685641fb6d17eef8076aa34fb12a1416c2cb3aecda08e9ff2b55")
 
     private static let pointerShapes: [(name: String, image: PointerImage)] = [
         (
@@ -112,12 +117,12 @@ enum LinkVectors {
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",
         "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing", "bad-hold",
-        "bad-chroma", "bad-ping", "bad-pong", "bad-token",
+        "bad-chroma", "bad-ping", "bad-pong", "bad-challenge", "bad-answer", "bad-proof",
     ]
     /// The kinds whose payload can't be cut short without losing something.
     static let newKinds = [
         "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "hold", "chroma", "ping",
-        "pong",
+        "pong", "challenge", "answer", "proof",
     ]
     /// All of them.
     static let all = controlMessages.map(\.name) + streams + broken

@@ -60,6 +60,14 @@ extension EndToEnd {
             Mistake("screenrelay host --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
             Mistake("screenrelay capture --display :0 --link unix:/nowhere/s.sock", 69, says: "--link", "'/nowhere'"),
             Mistake("screenrelay capture --link unix:/tmp/\(longName)", 64, says: "--link", "113 bytes", "107"),
+            Mistake("screenrelay host --record-limit 1G", 64, says: "--record-limit 1G", "--record FILE"),
+            Mistake("screenrelay share --record r.srr --record-limit 5", 64, says: "--record-limit 5", "1M"),
+            Mistake("screenrelay capture --record r.srr --record-limit much", 64, says: "--record-limit much", "200M"),
+            Mistake(
+                "screenrelay host --link unix:s.sock --legacy-from 192.0.2.0/24", 64,
+                says: "--legacy-from 192.0.2.0/24", "--link-token"),
+            Mistake(
+                "screenrelay host --legacy-from 192.0.2.0/33", 64, says: "--legacy-from 192.0.2.0/33", "2001:db8::/32"),
             Mistake("screenrelay capture --bitrate 4X", 64, says: "--bitrate 4X", "4M"),
             Mistake("screenrelay capture --display :9999", 69, says: "--display :9999", "no X server"),
             Mistake("screenrelay capture --display screen", 64, says: "--display screen", ":0"),

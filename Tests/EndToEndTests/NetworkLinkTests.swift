@@ -113,6 +113,42 @@ extension EndToEnd {
             #expect(host.program.occurrences(of: "link: capture") == 0)
         }
 
+        @Test("a capture that has a token ends where the host has none, and sends it nothing")
+        func hostWithoutToken() throws {
+            let folder = try tokens()
+            let host = try NetworkHost()
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            let run = try CommandLineRun(
+                [
+                    "screenrelay-capture", "--link", host.address, "--display", screen.name, "--link-token",
+                    folder.file("token"),
+                ])
+            #expect(run.status == .exited(77))
+            #expect(run.errorOutput.contains("the host there doesn't ask for the --link-token"), "\(run.errorOutput)")
+            #expect(host.program.occurrences(of: "link: capture") == 0)
+        }
+
+        @Test("a legacy sender is taken from where it may be, and refused from elsewhere")
+        func legacySender() throws {
+            let folder = try tokens()
+            let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+            for (range, isTaken) in [("127.0.0.0/8", true), ("192.0.2.0/24", false)] {
+                let host = try NetworkHost([
+                    "--link-token", folder.file("token"), "--legacy-from", "2001:db8::1", "--legacy-from", range,
+                ])
+                let capture = try RunningProgram(
+                    "screenrelay-capture", ["--legacy", "--link", host.address, "--display", screen.name])
+                defer { capture.stop() }
+                if isTaken {
+                    try host.program.waitForLog("a legacy sender")
+                    #expect(try LinkSnapshot(of: host.link).picture.width == 320)
+                } else {
+                    try host.program.waitForLog("127.0.0.1 is refused")
+                    #expect(host.program.occurrences(of: "a legacy sender") == 0)
+                }
+            }
+        }
+
         @Test("other machines are neither let in nor gone to without a token, and a token has to be one")
         func withoutToken() throws {
             let folder = try tokens()

@@ -3,6 +3,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import TestSupport
+import Testing
 
 /// The capture's end of a link.
 final class TestCapture {
@@ -28,6 +29,29 @@ final class TestCapture {
                 Hello(
                     role: .capture, name: "test", processID: 1, canMakeIDR: canMakeIDR, changesChroma: changesChroma)))
     }
+
+    /// Proves to the host that it has `token`, and waits until the host has proved the same.
+    func prove(_ token: [UInt8]) throws {
+        let challenge = try answer(with: token)
+        try wait(for: "the host's proof") { $0.contains { if case .proof = $0 { true } else { false } } }
+        for case .proof(let code) in received {
+            let right = LinkProof.code(of: .host, token: token, hostNonce: challenge, captureNonce: Self.nonce)
+            #expect(code == right)
+        }
+    }
+
+    /// Answers the host's challenge as one that has `token`; the challenge's nonce.
+    @discardableResult
+    func answer(with token: [UInt8], as role: LinkProof.Role = .capture) throws -> [UInt8] {
+        try wait(for: "the challenge") { !$0.isEmpty }
+        guard case .challenge(let nonce)? = received.first else { throw NoChallenge() }
+        let code = LinkProof.code(of: role, token: token, hostNonce: nonce, captureNonce: Self.nonce)
+        try send(.answer(nonce: Self.nonce, code: code))
+        return nonce
+    }
+
+    private struct NoChallenge: Error {}
+    private static let nonce = [UInt8](repeating: 7, count: LinkProof.nonceCount)
 
     func send(_ message: LinkMessage) throws {
         try connection.enqueue(header: encoder.encode(message))

@@ -23,13 +23,15 @@ struct NetworkLinkTests {
             let all = Mutex<[String]>([])
         }
 
-        init(token: LinkToken? = nil) throws {
+        init(token: LinkToken? = nil, legacySenders: [AddressRange] = []) throws {
             let lines = Lines()
             self.lines = lines
             let log = EventLog { level, line in lines.all.withLock { $0.append("\(level): \(line)") } }
             ingest = try TrackIngest(hub: hub, log: log)
             server = try LinkServer(
-                at: .tcp(host: "127.0.0.1", port: 0), token: token, ingest: ingest, name: "test host", log: log)
+                at: .tcp(host: "127.0.0.1", port: 0),
+                admission: LinkAdmission(token: token, legacySenders: legacySenders), ingest: ingest, name: "test host",
+                log: log)
             address = try #require(server.address)
         }
 
@@ -128,28 +130,29 @@ struct NetworkLinkTests {
         #expect(host.ingest.sourceTiming == nil)
     }
 
-    @Test("with the right token first a capture is taken, whatever else it sends after that")
+    @Test("a capture that proves first that it has the token is taken, whatever else it sends after that")
     func rightToken() throws {
         let host = try Host(token: Self.token)
         let capture = try capture(host)
-        try capture.wait(for: "the hello") { !$0.isEmpty }
-        try capture.send(.token(try #require(Self.token).bytes))
+        let token = try #require(Self.token).bytes
+        try capture.prove(token)
+        #expect(capture.received.contains { if case .hello = $0 { true } else { false } })
         // Larger than what one without the token may send.
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
         try capture.send(picture)
         try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
         // Said again it means nothing.
-        try capture.send(.token(Array("another token, of some length".utf8)))
+        try capture.answer(with: Array("another token, of some length".utf8))
         try capture.greet()
         try host.waitForLog("capture test")
     }
 
-    @Test("without it, or with another, it is told why and is no source", arguments: [0, 1, 2, 3, 4])
+    @Test("without it, or with another, it is told why and is no source", arguments: 0...7)
     func wrongToken(way: Int) throws {
         let host = try Host(token: Self.token)
         let capture = try capture(host)
         switch way {
-        case 0: try capture.send(.token(Array("a token of some lengtH".utf8)))
+        case 0: try capture.answer(with: Array("a token of some lengtH".utf8))
         case 1: try capture.greet()
         case 2: try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         case 3:
@@ -157,21 +160,66 @@ struct NetworkLinkTests {
             var unknown = MessageEncoder(epoch: 99).encode(.requestIDR)
             unknown[1] = 31
             try capture.send(bytes: unknown)
-        default: try capture.send(.token([UInt8](repeating: 0, count: 4096)))
+        case 4: try capture.answer(with: [UInt8](repeating: 0, count: 4096))
+        // The code that the host itself would send.
+        case 5: try capture.answer(with: try #require(Self.token).bytes, as: .host)
+        case 6:
+            // Of a capture of an earlier version, which showed the token itself.
+            var shown = try MessageEncoder(epoch: 99).nalUnitHeader(
+                payloadCount: try #require(Self.token).bytes.count, captureTime: nil, endsAccessUnit: false)
+            shown[1] = 10
+            try capture.send(bytes: shown + (try #require(Self.token).bytes))
+        default:
+            // The answer that another connection has taken.
+            let other = try self.capture(host)
+            let nonce = try other.answer(with: try #require(Self.token).bytes)
+            let code = LinkProof.code(
+                of: .capture, token: try #require(Self.token).bytes, hostNonce: nonce, captureNonce: nonce)
+            try capture.send(.answer(nonce: nonce, code: code))
         }
         try capture.waitForEnd()
         #expect(capture.endNotice?.reason == .unauthorised)
-        #expect(capture.endNotice?.text.contains("--link-token") == true)
+        #expect(capture.endNotice?.text == HostCheck.refusal)
         #expect(host.ingest.state == .waiting)
         #expect(host.hub.publishedUnits == 0)
-        try host.waitForLog("127.0.0.1 is refused: it has not shown the token")
+        try host.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
     }
 
-    @Test("a capture that has a token may show it to a host that wants none")
-    func unwantedToken() throws {
+    @Test("a legacy sender, which can't prove anything, is taken where it may be, and nobody else without a proof")
+    func legacySender() throws {
+        let ranges = ["192.0.2.0/24", "127.0.0.0/8"].compactMap { AddressRange($0) }
+        // Larger than what one without the token may send otherwise.
+        let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
+        for form in [LinkForm.legacy40, .legacy16] {
+            for isThere in [true, false] {
+                let host = try Host(token: Self.token, legacySenders: isThere ? ranges : Array(ranges.dropLast()))
+                let sender = TestCapture(try LinkConnection.connect(to: host.address), form: form)
+                try sender.send(picture)
+                if isThere {
+                    try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
+                } else {
+                    try sender.waitForEnd()
+                    try host.waitForLog("127.0.0.1 is refused")
+                    #expect(host.hub.publishedUnits == 0)
+                }
+            }
+        }
+        let host = try Host(token: Self.token, legacySenders: ranges)
+        for message in [true, false] {
+            let capture = try capture(host)
+            if message { try capture.greet() } else { try capture.send(picture) }
+            try capture.waitForEnd()
+            #expect(capture.endNotice?.reason == .unauthorised)
+        }
+        #expect(host.hub.publishedUnits == 0)
+    }
+
+    @Test("an answer that a host has not asked for means nothing to it")
+    func unwantedAnswer() throws {
         let host = try Host()
         let capture = try capture(host)
-        try capture.send(.token(try #require(Self.token).bytes))
+        let bytes = [UInt8](repeating: 1, count: 32)
+        try capture.send(.answer(nonce: bytes, code: bytes))
         #expect(host.ingest.state == .waiting)
         try capture.greet()
         try eventually("it to be taken", holds: { host.ingest.state == .live })

@@ -153,14 +153,13 @@ struct RecordingTests {
         recorder.close()
     }
 
-    @Test("a token is not recorded")
-    func token() throws {
+    @Test("the proof of a token is not recorded")
+    func proof() throws {
         let host = try Host()
         let capture = try TestCapture(path: host.path)
-        var token = MessageEncoder(epoch: 99).encode(.requestIDR)
-        token[1] = 10
         try capture.greet()
-        try capture.send(bytes: token)
+        let bytes = [UInt8](repeating: 1, count: 32)
+        try capture.send(.answer(nonce: bytes, code: bytes))
         try capture.send(.statistics(CaptureStatistics()))
         try eventually("three messages or two", holds: { host.hasRecorded })
         capture.connection.close()

@@ -268,20 +268,8 @@ struct LinkTokenTests {
         }
     }
 
-    @Test("matches itself alone")
-    func matches() throws {
-        let secret = Array("a token of some length".utf8)
-        let token = try #require(LinkToken(secret))
-        #expect(token.matches(secret))
-        #expect(!token.matches([]))
-        #expect(!token.matches(Array(secret.dropLast())))
-        #expect(!token.matches(secret + [0]))
-        #expect(!token.matches(secret + secret))
-        for index in secret.indices {
-            var other = secret
-            other[index] ^= 0x80
-            #expect(!token.matches(other))
-        }
+    @Test("isn't made of a few bytes")
+    func tooShort() {
         #expect(LinkToken([1, 2]) == nil)
     }
 }

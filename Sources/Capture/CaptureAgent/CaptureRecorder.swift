@@ -61,14 +61,11 @@ final class CaptureRecorder {
     /// Capture begins.
     func begin() { queue.beginConnection(at: .now()) }
 
-    /// One message is sent now. A token stays out: whoever gets the file must not get in by it.
+    /// One message is sent now.
     func add(_ message: [UInt8], _ form: LinkForm) {
-        guard let message = LinkBytes(message, form: form), message.header.kindCode != Self.token else { return }
+        guard let message = LinkBytes(message, form: form) else { return }
         queue.add(message, at: .now())
     }
-
-    /// The kind of a message that carries a token.
-    private static let token: UInt8 = 10
 
     /// How long the end waits for the disk: whoever ends us with a signal waits for two seconds, and the host is told first.
     private static let patience = Interval.milliseconds(400)

@@ -26,8 +26,12 @@ final class HostLink {
         case sharpen
     }
 
-    /// What the host is shown before anything else; nil for nothing.
+    /// What a host has to have too; nil where any host will do.
     private let token: LinkToken?
+    /// The proof of that, of this connection; nil where it is done, or none is wanted.
+    private var check: HostCheck?
+    /// What the host has said of itself before it has proved anything.
+    private var earlyHello: LinkMessage?
     /// Why there is no use in another try.
     private var refusal: LinkTransportError?
     let isLegacy: Bool
@@ -49,7 +53,7 @@ final class HostLink {
     /// Whether there is no way to a host any more.
     private(set) var hasEnded = false
 
-    /// How long a host that wants a token may take to say so.
+    /// How long a host may take to prove that it has the token.
     private static let helloPatience = Interval.seconds(5)
 
     /// `patience`: how long a host may take nothing of what waits for it before it is left.
@@ -83,8 +87,8 @@ final class HostLink {
         guard let connection, isGreeted else { return isRecording }
         return !connection.isClosed && !connection.hasPending
     }
-    /// A host that wants a token takes nothing before it.
-    private var isGreeted: Bool { token == nil || hasHello }
+    /// Nothing is sent to a host that has not proved that it has the token, nor does it take anything before that.
+    private var isGreeted: Bool { check == nil && (token == nil || hasHello) }
     /// Whether somebody takes what is sent: a host, or a recording.
     var hasReader: Bool { connection != nil || isRecording }
     /// Whether what is sent is recorded too: who records counts as a viewer.
@@ -114,6 +118,8 @@ final class HostLink {
         connectedSince = now
         decoder = MessageDecoder()
         hasHello = false
+        check = newCheck()
+        earlyHello = nil
         log(isTurnedAway ? .debug : .info, "connected to \(attempts.address)")
         return true
     }
@@ -138,9 +144,47 @@ final class HostLink {
         }
     }
 
+    /// The proof of a connection that begins; nil where none is wanted.
+    private func newCheck() -> HostCheck? {
+        guard let token, case .tcp = attempts.address else { return nil }
+        var generator = SystemRandomNumberGenerator()
+        return HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
+    }
+
+    /// Takes a message of a host that has to prove that it has the token.
+    ///
+    /// - Returns: what is left to be done: the message where it is no part of that, or what came before it.
+    private func prove(_ message: LinkMessage, _ check: HostCheck, _ now: MonotonicTime) -> LinkMessage? {
+        var check = check
+        let step = check.take(message)
+        self.check = check
+        switch step {
+        case .answer(let answer): write([answer])
+        case .proven:
+            self.check = nil
+            return earlyHello
+        case .failed(let failure): refuse(now, failure.words)
+        case .other:
+            if case .end = message { return message }
+            if case .hello = message { earlyHello = message }
+        }
+        return nil
+    }
+
+    /// Leaves the host for good.
+    private func refuse(_ now: MonotonicTime, _ words: String) {
+        refusal = .tokenRefused(text: words)
+        lose(now, words)
+    }
+
     private func handle(
-        _ message: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void
+        _ received: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void
     ) {
+        var message = received
+        if let check {
+            guard connection != nil, let left = prove(received, check, now) else { return }
+            message = left
+        }
         switch message {
         case .hello(let hello):
             log(.debug, "the host is \(hello.name), process \(hello.processID)")
@@ -163,6 +207,9 @@ final class HostLink {
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
+        case .challenge:
+            // A legacy sender says nothing but pictures: the host knows whether it takes them.
+            if !isLegacy { refuse(now, HostCheck.refusal) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
@@ -171,8 +218,9 @@ final class HostLink {
         case .hold(let isHeld): body(.hold(isHeld))
         case .chroma(let format): body(.chroma(format))
         case .sharpen: body(.sharpen)
-        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .token:
-            log(.debug, "the host sent a message that only capture sends: \(message.kind)")
+        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
+            .proof:
+            log(.debug, "the host sent a message that is not expected of it: \(message.kind)")
         }
     }
 
@@ -191,9 +239,7 @@ final class HostLink {
     }
 
     private func greet(_ size: PictureSize) {
-        var words: [LinkMessage] = [hello, .size(size)]
-        if let token, case .tcp = attempts.address { words.insert(.token(token.bytes), at: 0) }
-        write(words)
+        write([hello, .size(size)])
     }
 
     /// Says what our clock shows, unless that would have to wait: it would be of no use then.
@@ -246,7 +292,7 @@ final class HostLink {
         }
     }
 
-    /// When a host that takes nothing more is left, or one that doesn't say that it wants a token.
+    /// When a host that takes nothing more is left, or one that doesn't prove that it has the token.
     var stallDeadline: MonotonicTime {
         if let helloDeadline { return helloDeadline }
         guard let connection, let idle = outgoing.idle(on: connection) else { return .distantFuture }

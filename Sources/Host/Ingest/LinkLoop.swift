@@ -20,7 +20,7 @@ final class LinkLoop {
     private let name: String
     private let inbox: LinkInbox
     private let silencePatience: Interval
-    private let token: LinkToken?
+    private let admission: LinkAdmission
     private let recorder: LinkRecorder?
     private let log: EventLog
     private let strangersLog: LineBudget
@@ -39,10 +39,10 @@ final class LinkLoop {
     private var roomLineDue = MonotonicTime.zero
 
     init(
-        listener: LinkListener?, connection: LinkConnection?, token: LinkToken?, ingest: TrackIngest, name: String,
-        inbox: LinkInbox, silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
+        listener: LinkListener?, connection: LinkConnection?, admission: LinkAdmission, ingest: TrackIngest,
+        name: String, inbox: LinkInbox, silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
     ) {
-        self.token = token
+        self.admission = admission
         self.recorder = recorder
         strangersLog = LineBudget(log)
         self.silencePatience = silencePatience
@@ -92,8 +92,8 @@ final class LinkLoop {
     /// - Parameter came: when it came to our listener; nil where it was handed over, and is no stranger's.
     private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
-            connection, came: came, token: came == nil || connection.remote == nil ? nil : token, ingest: ingest,
-            hostName: name, wake: inbox.wake, recorder: recorder, watcher: watcher, silencePatience: silencePatience,
+            connection, came: came, admission: admission, ingest: ingest, hostName: name, wake: inbox.wake,
+            recorder: recorder, watcher: watcher, silencePatience: silencePatience,
             log: log, strangersLog: strangersLog)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
@@ -139,14 +139,14 @@ final class LinkLoop {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address that has the
-    /// most of them go first, and none before it had time to say what it is: while all are so young, others wait in line.
+    /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address (in IPv6,
+    /// of the /64) that has the most of them go first, and none before it had time to say what it is: while all are so young,
+    /// others wait in line.
     private func makeRoom(_ now: MonotonicTime) -> Bool {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
         guard strangers.count >= Self.strangersLimit else { return true }
-        let crowds = Dictionary(grouping: strangers) { $0.remote ?? "" }
-        let largest = crowds.values.max { $0.count < $1.count }
-        guard let oldest = largest?.min(by: { $0.came < $1.came }) else { return true }
+        guard let index = Self.firstToGo(of: strangers.map { ($0.remote, $0.came) }) else { return true }
+        let oldest = strangers[index]
         guard now - oldest.came >= Self.strangersTime else {
             isCrowdedUntil = oldest.came + Self.strangersTime
             return false
@@ -160,6 +160,15 @@ final class LinkLoop {
             roomLineDue = now + .seconds(1)
         }
         return true
+    }
+
+    /// Which of these connections makes room first.
+    static func firstToGo(of strangers: [(remote: String?, came: MonotonicTime)]) -> Int? {
+        let crowds = Dictionary(grouping: strangers.indices) { index in
+            strangers[index].remote.flatMap { AddressRange(around: $0) }
+        }
+        let largest = crowds.values.max { $0.count < $1.count }
+        return largest?.min { strangers[$0].came < strangers[$1].came }
     }
 
     private func keepStrangersSmall(_ now: MonotonicTime) {

@@ -25,8 +25,10 @@ final class LinkPeer {
     private var silence: PeerSilence
     /// Whoever has started the capture; told of its silence once.
     private let watcher: LinkWatcher?
-    /// What it has to show before anything else; nil where nothing, or it has.
-    private var token: LinkToken?
+    /// What it has to prove before anything else; nil where nothing, or it has.
+    private var check: CaptureCheck?
+    /// Whether a legacy sender, which can't prove anything, is taken from where it is.
+    private let mayBeLegacy: Bool
     private let strangersLog: LineBudget
     /// When it came.
     let came: MonotonicTime
@@ -51,8 +53,9 @@ final class LinkPeer {
     private(set) var isOver = false
 
     init(
-        _ connection: LinkConnection, came: MonotonicTime?, token: LinkToken?, ingest: TrackIngest, hostName: String,
-        wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval, log: EventLog,
+        _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
+        hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval,
+        log: EventLog,
         strangersLog: LineBudget
     ) {
         self.watcher = watcher
@@ -63,13 +66,16 @@ final class LinkPeer {
         self.ingest = ingest
         self.log = log
         self.strangersLog = strangersLog
-        self.token = token
+        let isChecked = came != nil && connection.remote != nil
+        check = isChecked ? admission.check() : nil
+        mayBeLegacy = admission.takesLegacySender(at: connection.remote)
         self.came = came ?? .zero
         isFromListener = came != nil
-        // A token is small; whoever has none needs no room for more.
-        if token != nil { decoder.limits.nalUnit = decoder.limits.controlMessage }
+        // A proof is small; whoever has none needs no room for more.
+        if check != nil, !mayBeLegacy { decoder.limits.nalUnit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
         recording = recorder.map(PeerRecording.init)
+        if let check { send(check.challenge) }
         // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
     }
@@ -118,8 +124,8 @@ final class LinkPeer {
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
-                // Of a kind that we don't know, in place of the token.
-                if token != nil, decoder.skippedCount > 0 { return refuse(now) }
+                // Of a kind that we don't know, in place of the proof.
+                if check != nil, decoder.skippedCount > 0 { return refuse(now) }
                 deliver(now: now)
             }
         } catch let error as LinkError {
@@ -212,25 +218,29 @@ final class LinkPeer {
         if !connection.wantsWrite { shutdown(connection.descriptor, Int32(SHUT_WR)) }
     }
 
-    /// Ends the connection of who has not shown the token.
+    /// Ends the connection of a peer that has not proved that it has the token.
     private func refuse(_ now: MonotonicTime) {
-        strangersLog.warning("link: \(remote ?? "a peer") is refused: it has not shown the token", now: now)
-        end(.unauthorised, "this host takes only captures that were given its --link-token file")
+        strangersLog.warning(
+            "link: \(remote ?? "a peer") is refused: it has not proved that it has the token", now: now)
+        end(.unauthorised, HostCheck.refusal)
     }
 
     /// False where the connection has ended over the message.
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
-        if let token {
-            guard case .token(let shown) = message.body, token.matches(shown) else {
+        if let check, message.form == .extended || !mayBeLegacy {
+            guard let proof = check.proof(for: message.body) else {
                 refuse(now)
                 return false
             }
-            self.token = nil
+            self.check = nil
             decoder.limits = LinkLimits()
+            send(proof)
             return true
         }
+        check = nil
         switch message.body {
-        case .token:
+        case .answer:
+            // A host that has no token has asked for nothing.
             return true
         case .hello(let hello):
             guard hello.version >= 1 else {

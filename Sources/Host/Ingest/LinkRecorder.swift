@@ -77,14 +77,11 @@ public final class LinkRecorder: Sendable {
     /// A capture, or a replay, has come.
     func beginConnection(at time: MonotonicTime) { queue.beginConnection(at: time) }
 
-    /// A message passed at `time`. A token stays out: whoever gets the file must not get in by it.
+    /// A message passed at `time`. The proof of a token stays out: whoever gets the file must not try tokens against it.
     func add(_ message: LinkBytes, direction: LinkDirection, mayBeLost: Bool, at time: MonotonicTime) {
-        guard message.header.kindCode != Self.token else { return }
+        guard message.header.kind != .answer else { return }
         queue.add(message, direction: direction, mayBeLost: mayBeLost, at: time)
     }
-
-    /// The kind of a message that carries a token.
-    private static let token: UInt8 = 10
 
     /// Whether it still records.
     public var isRecording: Bool { queue.failure == nil }

@@ -30,15 +30,15 @@ public final class LinkServer: Sendable {
     ///
     /// - Parameters:
     ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
-    ///   - token: what a capture has to show before anything else that comes by TCP; nil where nothing. Without it only
-    ///     addresses that this machine alone can reach are listened at.
+    ///   - admission: who is taken that comes by TCP. Without a token only addresses that this machine alone can reach are listened
+    ///     at.
     ///   - name: this host, as it introduces itself to a capture.
     ///   - silencePatience: how long a capture that should run may send nothing before another may take its place, and before
     ///     who watches it is told.
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; closing it is its owner's part.
     ///   - onRecordingEnd: is told that nothing is recorded any more, once or more often, on any thread; it must not block.
     public init(
-        at address: LinkAddress?, token: LinkToken? = nil, ingest: TrackIngest, name: String,
+        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, name: String,
         silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
         onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
     ) throws(LinkTransportError) {
@@ -54,7 +54,7 @@ public final class LinkServer: Sendable {
         switch address {
         case .unix?, .tcp?:
             guard let address else { break }
-            let listener = try LinkListener(at: address, hasToken: token != nil)
+            let listener = try LinkListener(at: address, hasToken: admission.token != nil)
             log.info("waiting for capture on \(listener.address)")
             place = listener.address
             openings.withLock { $0.listener = LinkListenerBox(listener) }
@@ -84,7 +84,7 @@ public final class LinkServer: Sendable {
         }
         let started = NamedThread("link") {
             let loop = LinkLoop(
-                listener: opened.listener?.value, connection: opened.connection?.value, token: token,
+                listener: opened.listener?.value, connection: opened.connection?.value, admission: admission,
                 ingest: ingest, name: name, inbox: inbox, silencePatience: silencePatience, recorder: recorder,
                 log: log)
             loop.run()

@@ -37,12 +37,11 @@ final class PeerRecording {
     /// same memory again.
     ///
     /// Of a stranger nothing is kept but the message that it is in the middle of: whole ones that come in reads before the one
-    /// that made it the source are of unknown kinds, or a token.
+    /// that made it the source are of unknown kinds, or the proof of a token.
     func take(_ bytes: ArraySlice<UInt8>, at time: MonotonicTime) {
         splitter?.push(bytes)
         while let message = splitter?.next() {
-            // A token is a secret that opens this very host, and no part of what was shown.
-            if isBegun, message.header.kind != .token {
+            if isBegun {
                 recorder.add(message, direction: .toHost, mayBeLost: !isLossless, at: time)
             }
         }

@@ -67,20 +67,21 @@ public final class HostedTrack: Sendable {
     ///
     /// - Parameters:
     ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
-    ///   - token: what captures have to show that come over TCP; nil where nothing, and then only from this machine.
+    ///   - admission: who is taken that comes over TCP; without a token only captures of this machine.
     ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
     ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on. One that has got no
     ///     message is removed in the end.
     ///   - recordingLimit: how many bytes that file may have at most; nil for any number. At the limit the recording ends in good
     ///     order, as where the file can't grow.
     public func openLink(
-        at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil, recordingLimit: UInt64? = nil
+        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
+        recordingLimit: UInt64? = nil
     ) throws(HostError) -> LinkServer {
         let recorder = try recording.map { path throws(HostError) in try openRecording(path, recordingLimit) }
         readers.recordings(recorder == nil ? 0 : 1)
         do throws(LinkTransportError) {
             let link = try LinkServer(
-                at: address, token: token, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
+                at: address, admission: admission, ingest: ingest, name: "screenrelay \(screenRelayVersion)",
                 recorder: recorder, onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
             self.recorder.withLock { $0 = recorder }
             return link

@@ -98,11 +98,13 @@ public final class ScreenRelayHost: Sendable {
         publishing.connect(self)
     }
 
-    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:token:recording:recordingLimit:)``.
+    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``.
     public func openLink(
-        at address: LinkAddress?, token: LinkToken? = nil, recording: String? = nil, recordingLimit: UInt64? = nil
+        at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
+        recordingLimit: UInt64? = nil
     ) throws(HostError) -> LinkServer {
-        try firstTrack.openLink(at: address, token: token, recording: recording, recordingLimit: recordingLimit)
+        try firstTrack.openLink(
+            at: address, admission: admission, recording: recording, recordingLimit: recordingLimit)
     }
 
     /// What the recording of the first track's link does, or has done once this has stopped; nil where there is none.

@@ -16,7 +16,9 @@ import MediaTypes
 ///     pointerPosition x i16 | y i16 | visible u8
 ///     sharing         state u8
 ///     pong            the ping's time i64 | when it came i64 | when this was sent i64
-///     token           16 to 4096 bytes
+///     answer          nonce of 32 bytes | code of 32 bytes
+///     challenge       nonce of 32 bytes
+///     proof           code of 32 bytes
 ///     bitRate         bits a second u64
 ///     frameRate       pictures in 1000 seconds u32
 ///     pointerMode     mode u8
@@ -29,7 +31,6 @@ import MediaTypes
 enum ControlPayload {
     static let nameLimit = 256
     static let textLimit = 1024
-    static let tokenLengths = 16...4096
 
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
@@ -81,7 +82,10 @@ enum ControlPayload {
         case .ping(let time): encode(time, into: &writer)
         case .pong(let echo):
             for time in [echo.asked, echo.received, echo.sent] { encode(time, into: &writer) }
-        case .token(let bytes): writer.append(bytes)
+        case .answer(let nonce, let code):
+            writer.append(nonce)
+            writer.append(code)
+        case .challenge(let bytes), .proof(let bytes): writer.append(bytes)
         }
     }
 
@@ -166,11 +170,17 @@ enum ControlPayload {
             guard let asked = time(from: &reader), let received = time(from: &reader), let sent = time(from: &reader)
             else { return tooShort }
             return .success(.pong(ClockEcho(asked: asked, received: received, sent: sent)))
-        case .token:
-            guard tokenLengths.contains(bytes.count) else {
-                return .failure(Problem("a token of \(bytes.count) bytes"))
+        case .answer:
+            guard let nonce = reader.bytes(LinkProof.nonceCount), let code = reader.bytes(LinkProof.codeCount) else {
+                return tooShort
             }
-            return .success(.token(bytes))
+            return .success(.answer(nonce: Array(nonce), code: Array(code)))
+        case .challenge:
+            guard let nonce = reader.bytes(LinkProof.nonceCount) else { return tooShort }
+            return .success(.challenge(nonce: Array(nonce)))
+        case .proof:
+            guard let code = reader.bytes(LinkProof.codeCount) else { return tooShort }
+            return .success(.proof(code: Array(code)))
         }
     }
 

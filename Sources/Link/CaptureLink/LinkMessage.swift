@@ -22,8 +22,8 @@ public enum LinkMessage: Hashable, Sendable {
     case sharing(SharingState)
     /// What the clock of capture showed when it was asked.
     case pong(ClockEcho)
-    /// What capture and host both know, of 16...4096 bytes.
-    case token([UInt8])
+    /// Capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
+    case answer(nonce: [UInt8], code: [UInt8])
     /// Make the next picture an IDR picture.
     case requestIDR
     /// The bit rate to stay under.
@@ -44,6 +44,10 @@ public enum LinkMessage: Hashable, Sendable {
     case ping(MonotonicTime)
     /// Make finer than usual what stands still.
     case sharpen
+    /// The host's nonce of 32 bytes: capture is to prove that it has the token.
+    case challenge(nonce: [UInt8])
+    /// The code of 32 bytes that proves that the host has the token as well.
+    case proof(code: [UInt8])
 
     /// The kind that its header carries.
     public var kind: MessageKind {
@@ -67,8 +71,10 @@ public enum LinkMessage: Hashable, Sendable {
         case .chroma: .chroma
         case .ping: .ping
         case .pong: .pong
-        case .token: .token
+        case .answer: .answer
         case .sharpen: .sharpen
+        case .challenge: .challenge
+        case .proof: .proof
         }
     }
 }

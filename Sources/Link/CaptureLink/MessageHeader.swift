@@ -117,8 +117,8 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case sharing = 8
     /// What a ping asked for. Capture to host.
     case pong = 9
-    /// What capture and host both know. Capture to host, before its hello.
-    case token = 10
+    /// Proves to a host that wants that that capture has the host's token. Capture to host, before its hello.
+    case answer = 12
     /// Make the next picture an IDR picture. Host to capture.
     case requestIDR = 32
     /// The bit rate to stay under. Host to capture.
@@ -139,6 +139,10 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case ping = 40
     /// Make finer than usual what stands still. Host to capture.
     case sharpen = 41
+    /// Prove that you have my token. Host to capture, before its hello.
+    case challenge = 42
+    /// Proves that the host has the token as well. Host to capture.
+    case proof = 43
 }
 
 /// Byte 2 of a message's header. Bits without a name are zero when sent and ignored when received.

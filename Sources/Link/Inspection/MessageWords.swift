@@ -6,7 +6,8 @@ enum MessageWords {
     /// The words of a message that isn't a NAL unit; empty where its kind says all.
     static func words(of body: LinkMessage) -> String {
         switch body {
-        case .nalUnit, .requestIDR, .pause, .resume, .sharpen: ""
+        // Nothing of a code: tokens could be tried against it.
+        case .nalUnit, .requestIDR, .pause, .resume, .sharpen, .answer, .challenge, .proof: ""
         case .hello(let hello): words(of: hello)
         case .picture(let notice): words(of: notice)
         case .size(let size): "\(size)"
@@ -21,8 +22,6 @@ enum MessageWords {
         case .chroma(let format): "\(format)"
         case .ping(let time): "at \(time.nanoseconds) ns"
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"
-        // Not what it is: it opens a host.
-        case .token(let bytes): "of \(bytes.count) bytes"
         case .statistics(let statistics): words(of: statistics)
         }
     }

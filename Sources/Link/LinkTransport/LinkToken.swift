@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a capture shows a host over TCP before anything else: the content of a file that both have.
+/// What capture and host prove to each other over TCP that they have: the content of a file, which itself is never sent.
 public struct LinkToken: Sendable {
     /// Bytes of a token.
     public static let lengths = 16...4096
@@ -69,16 +69,5 @@ public struct LinkToken: Sendable {
         case ENOENT, ENOTDIR: .missing
         default: .system
         }
-    }
-
-    /// Whether `other` is the same; takes as long wherever the first difference is.
-    @inline(never)
-    public func matches(_ other: [UInt8]) -> Bool {
-        var difference = bytes.count ^ other.count
-        for index in bytes.indices {
-            let theirs = index < other.count ? other[index] : 0
-            difference |= Int(bytes[index] ^ theirs)
-        }
-        return difference == 0
     }
 }

@@ -28,12 +28,12 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     case portTaken(address: String)
     /// No interface of this machine has this TCP address: nobody can listen there.
     case notOurAddress(address: String)
-    /// An address that other machines can reach, or that is another machine's, and no token to show.
+    /// An address that other machines can reach, or that is another machine's, and no token.
     case tokenRequired(address: String)
     /// A file that can't be a token's; `kind` says whether others may have read it or we may not (`permission`), whether it is
     /// not there (`missing`), or whether it is no token (`data`).
     case tokenFile(path: String, reason: String, kind: Kind)
-    /// The host wants another token; `text` is what it says.
+    /// Host and capture don't have the same token; `text` says so.
     case tokenRefused(text: String)
     /// The process on the other end belongs neither to our user nor to root.
     case foreignPeer(peerUser: UInt32, ourUser: UInt32)

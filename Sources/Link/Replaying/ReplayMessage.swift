@@ -56,15 +56,17 @@ struct ReplayMessage: Sendable {
     /// Whether it means something to a host that it did not come to first.
     ///
     /// Who the sender was and that it ended is said of the replay by itself. What a host says to a capture, and what belongs
-    /// to one connection alone (its token, its clock), means nothing behind it.
+    /// to one connection alone (the proof of its token, its clock), means nothing behind it.
     var isPassedOn: Bool {
         switch header.kindCode {
-        case MessageKind.hello.rawValue, MessageKind.end.rawValue, Self.pong, Self.token: false
+        case MessageKind.hello.rawValue, MessageKind.end.rawValue, Self.pong, Self.token, Self.answer: false
         case 32...: false
         default: true
         }
     }
 
     private static let pong: UInt8 = 9
+    /// What recordings of an earlier version could hold of a token.
     private static let token: UInt8 = 10
+    private static let answer: UInt8 = 12
 }

@@ -33,7 +33,7 @@ extension Option {
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
         help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
-            + "needed for tcp: beyond this machine")
+            + "needed for tcp: beyond this machine; each proves to the other that it has it, and it is never sent")
 }
 
 extension ParsedOptions {
@@ -47,6 +47,18 @@ extension ParsedOptions {
             return try LinkToken(file: path)
         } catch {
             throw UsageError("--link-token \(path): \(error)", exitCode: ExitCode(error.kind))
+        }
+    }
+}
+
+extension ValueFormat where Value == AddressRange {
+    /// `192.0.2.0/24`, `2001:db8::/32`, or a single address.
+    public static var addressRange: ValueFormat<AddressRange> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let range = AddressRange(text) else {
+                throw ValueProblem("no addresses; write them like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
+            }
+            return range
         }
     }
 }

@@ -15,7 +15,12 @@ enum HostCommand {
                 help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
                     + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
             ),
-            .linkToken, TrackOption.option,
+            .linkToken,
+            Option(
+                long: "legacy-from", value: .required("CIDR"),
+                help:
+                    "where a legacy sender may be, which can't prove that it has the --link-token, as in 192.0.2.0/24; may be "
+                    + "repeated", repeats: true), TrackOption.option,
         ] + HostOptions.all.map(recordingOne) + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
@@ -39,7 +44,7 @@ enum HostCommand {
         let address = try options.link()
         let room = try options.required("room", as: .roomName)
         let tracks = try TrackOption.all(options, room: room, link: address ?? .standard())
-        let token = try linkToken(options, [address] + tracks.map(\.link))
+        let admission = try admission(options, [address] + tracks.map(\.link))
         MessageMemory.keep()
         let style = try SharingNews.Style(options)
         let recording = try RecordOptions(options)
@@ -64,7 +69,7 @@ enum HostCommand {
             end.pauseToggles { host.togglePause() }
             AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
             let link = try host.openLink(
-                at: address ?? .standard(), token: token.of(address), recording: recording.path,
+                at: address ?? .standard(), admission: admission, recording: recording.path,
                 recordingLimit: recording.limit)
             // Of a port that any was asked for, the one that it is.
             let place = link.address ?? address ?? .standard()
@@ -74,7 +79,7 @@ enum HostCommand {
                 for track in tracks {
                     opening = track
                     let hosted = try host.addTrack(track.name, to: track.room ?? room)
-                    let link = try hosted.openLink(at: track.link, token: token.of(track.link))
+                    let link = try hosted.openLink(at: track.link, admission: admission)
                     links.append(link)
                     lines.append(
                         "The track \(hosted.name) of the room \(hosted.room): waiting on \(link.address ?? track.link)")
@@ -109,19 +114,17 @@ enum HostCommand {
         return end.wait()
     }
 
-    /// What captures have to show that come over TCP.
-    private struct SharedToken {
-        let token: LinkToken?
-
-        func of(_ link: LinkAddress?) -> LinkToken? {
-            if case .tcp? = link { token } else { nil }
-        }
-    }
-
-    /// One token for all links over TCP.
-    private static func linkToken(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> SharedToken {
+    /// Who is taken, by all links over TCP alike.
+    private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
+    {
         let overTCP = links.first { if case .tcp? = $0 { true } else { false } }
-        return SharedToken(token: try options.linkToken(for: overTCP ?? nil))
+        let token = try options.linkToken(for: overTCP ?? nil)
+        let legacySenders = try options.values("legacy-from", as: .addressRange)
+        if token == nil, let range = options.values("legacy-from").first {
+            throw UsageError(
+                "--legacy-from \(range): without --link-token legacy senders are taken from this machine alone")
+        }
+        return LinkAdmission(token: token, legacySenders: legacySenders)
     }
 
     private static func prepareOwnFolder() throws(HostError) {

@@ -2,6 +2,7 @@ import CLinux
 import CaptureLink
 import CommandLine
 import Glibc
+import Ingest
 import Inspection
 import LinkTransport
 import MediaTypes
@@ -23,8 +24,8 @@ final class LinkInspection {
     private var inspection = FileInspection()
     private var start: MonotonicTime?
     private let encoder = MessageEncoder(epoch: 0)
-    /// Whether the connection has yet to show the token.
-    private var wantsToken = false
+    /// What the connection has yet to prove: that it has the token.
+    private var check: CaptureCheck?
     /// By when a connection must have sent something, so that others get their turn; nil once it has.
     private var strangerDeadline: MonotonicTime?
     /// Where no descriptor was left for a connection: when there may be one.
@@ -34,7 +35,7 @@ final class LinkInspection {
 
     /// Listens on the address, or takes the descriptor that was handed down.
     ///
-    /// - Parameter token: what who connects has to show; nil for nothing.
+    /// - Parameter token: what who connects has to have; nil for nothing.
     init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
         self.output = output
         self.token = token
@@ -121,21 +122,22 @@ final class LinkInspection {
     private func greet(_ new: LinkConnection, isStranger: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()
-        wantsToken = isStranger && token != nil
-        // A token is small; whoever has none needs no room for more.
-        if wantsToken { splitter.limits.nalUnit = splitter.limits.controlMessage }
+        check = isStranger ? LinkAdmission(token: token).check() : nil
+        // A proof is small; whoever has none needs no room for more.
+        if check != nil { splitter.limits.nalUnit = splitter.limits.controlMessage }
         strangerDeadline = isStranger ? monotonicNow() + Self.strangersPatience : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
             canMakeIDR: true)
-        for message in [LinkMessage.hello(hello), .resume] {
+        for message in [check?.challenge, .hello(hello), .resume].compactMap({ $0 }) {
             try? new.enqueue(header: encoder.encode(message))
         }
-        if !wantsToken { add(.connection, at: 0, count: 0) }
+        if check == nil { add(.connection, at: 0, count: 0) }
     }
 
     private static let isBusy = "another capture is being inspected"
-    private static let isUnauthorised = "only captures that were given the --link-token file are inspected here"
+    private static let isUnauthorised =
+        "only captures that were given the --link-token file, and that are of this version, are inspected here"
 
     private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
         try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))
@@ -161,7 +163,7 @@ final class LinkInspection {
     }
 
     private func take() {
-        if wantsToken, !takeToken() { return }
+        if let check, !takeProof(check) { return }
         while true {
             while let message = splitter.next() {
                 let count = UInt64(message.bytes.count)
@@ -175,16 +177,17 @@ final class LinkInspection {
     }
 
     /// False while it has not come, and where something else has: the connection is ended then.
-    private func takeToken() -> Bool {
+    private func takeProof(_ check: CaptureCheck) -> Bool {
         let message = splitter.next()
         if message == nil, splitter.fault == nil { return false }
-        if let token, case .token(let shown)? = (try? message?.received())?.body, token.matches(shown) {
-            wantsToken = false
+        if let received = try? message?.received(), let proof = check.proof(for: received.body) {
+            self.check = nil
             splitter.limits = LinkLimits()
+            try? connection?.enqueue(header: encoder.encode(proof))
             add(.connection, at: 0, count: 0)
             return true
         }
-        log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not shown the token")
+        log.warning("link: \(connection?.remote ?? "a peer") is refused: it has not proved that it has the token")
         if let connection { refuse(connection, .unauthorised, Self.isUnauthorised) }
         connection = nil
         strangerDeadline = nil
@@ -206,7 +209,7 @@ final class LinkInspection {
         connection.close()
         self.connection = nil
         // Of one that was never let in nothing is shown.
-        guard !wantsToken else { return }
+        guard check == nil else { return }
         splitter.finish()
         take()
         inspection.end(at: splitter.offset, hasEnd: nil)

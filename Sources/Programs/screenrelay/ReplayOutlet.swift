@@ -21,7 +21,9 @@ final class ReplayOutlet {
     // Its hello and end belong to no epoch of the recording.
     private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
     /// Whether the host has said hello: before that it may be one that takes every message for a NAL unit.
-    private(set) var isGreeted = false
+    private var hasHello = false
+    /// Whether the host may be told what is replayed: it has said hello, and proved that it has the token.
+    var isGreeted: Bool { hasHello && check == nil }
     /// Why the host takes no more; nil while it does.
     private(set) var ending: Ending?
     /// Messages of the recording that were written or gathered, and their bytes with headers.
@@ -33,16 +35,17 @@ final class ReplayOutlet {
         let words: String
         /// The reason that it gave itself; nil where it has only gone.
         var reason: EndReason?
-        /// The token that it was shown is not its own.
+        /// It doesn't have the same token.
         var isUnauthorised: Bool { reason == .unauthorised }
     }
 
-    /// What the host is shown before anything else; nil for nothing.
-    private let token: LinkToken?
+    /// The proof that the host has the same token; nil where it is done, or none is wanted.
+    private var check: HostCheck?
 
     init(_ connection: LinkConnection, token: LinkToken?) {
         self.connection = connection
-        self.token = token
+        var generator = SystemRandomNumberGenerator()
+        check = token.map { HostCheck(token: $0.bytes, nonce: LinkProof.nonce(using: &generator)) }
         batch.reserveCapacity(2 * Self.gathered)
     }
 
@@ -101,7 +104,6 @@ final class ReplayOutlet {
         let hello = Hello(
             role: .replay, name: "screenrelay replay \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
             canMakeIDR: false, tellsPointer: tellsPointer)
-        if let token { batch += encoder.encode(.token(token.bytes)) }
         batch += encoder.encode(.hello(hello))
         try write()
     }
@@ -116,7 +118,8 @@ final class ReplayOutlet {
                 case .closed: ending = Ending(words: "the host has closed the link")
                 }
                 while let message = try decoder.next() {
-                    if case .hello(let hello) = message.body, hello.role == .host { isGreeted = true }
+                    try prove(message.body)
+                    if case .hello(let hello) = message.body, hello.role == .host { hasHello = true }
                     if case .end(let notice) = message.body {
                         ending = Ending(
                             words: notice.text.isEmpty ? "the host has ended the link" : notice.text,
@@ -126,6 +129,22 @@ final class ReplayOutlet {
             }
         } catch {
             ending = Ending(words: "\(error)")
+        }
+    }
+
+    /// Does what a message means for the proof of the token.
+    private func prove(_ message: LinkMessage) throws(LinkTransportError) {
+        guard var check else {
+            if case .challenge = message { ending = Ending(words: HostCheck.refusal, reason: .unauthorised) }
+            return
+        }
+        let step = check.take(message)
+        self.check = check
+        switch step {
+        case .answer(let answer): try connection.enqueue(header: encoder.encode(answer))
+        case .proven: self.check = nil
+        case .failed(let failure): ending = Ending(words: failure.words, reason: .unauthorised)
+        case .other: break
         }
     }
 

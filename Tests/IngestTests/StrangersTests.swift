@@ -1,0 +1,31 @@
+import MediaTypes
+import Testing
+
+@testable import Ingest
+
+@Suite("Strangers on the link's port")
+struct StrangersTests {
+    /// Which of these addresses makes room, the first of which came first.
+    private func firstToGo(_ addresses: [String?]) -> String?? {
+        let strangers = addresses.enumerated().map { index, address in
+            (remote: address, came: MonotonicTime.zero + .seconds(Int64(index)))
+        }
+        return LinkLoop.firstToGo(of: strangers).map { addresses[$0] }
+    }
+
+    @Test("the oldest of the address that has most of them makes room")
+    func crowd() {
+        #expect(firstToGo(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.2"]) == "192.0.2.2")
+        #expect(firstToGo(["2001:db8::1", "192.0.2.2", "192.0.2.2"]) == "192.0.2.2")
+        #expect(firstToGo([]) == nil)
+    }
+
+    @Test("one who has all of an IPv6 /64 counts as one address, whichever of them each connection is from")
+    func network() {
+        let flood = (1...20).map { "2001:db8:0:7::\($0)" as String? }
+        #expect(firstToGo(["192.0.2.1", "2001:db8::1"] + flood + ["2001:db8::1", "192.0.2.1"]) == "2001:db8:0:7::1")
+        // Others of the same provider are others.
+        let neighbours = (1...20).map { "2001:db8:0:\($0)::1" as String? }
+        #expect(firstToGo(neighbours + ["192.0.2.1", "192.0.2.1"]) == "192.0.2.1")
+    }
+}
