@@ -1,9 +1,18 @@
 import CaptureLink
-import Ingest
 import MediaTypes
 import Synchronization
 import TestSupport
 import X264Encoding
+
+@testable import Ingest
+
+extension TrackIngest {
+    /// Delivers as the track's source, whichever that is.
+    func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
+        guard let source = attachment.withLock({ $0.source }) else { return }
+        deliver(unit, from: source, epoch: epoch, arrival: arrival)
+    }
+}
 
 /// Encodes plain pictures whose shade says which one it is.
 final class PlainPictures {

@@ -42,6 +42,38 @@ struct CustomVideoTrackTests {
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.time < $1.time })
     }
 
+    @Test("what is written to a track that the room refuses never reaches the room, not even meanwhile")
+    func refused() throws {
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        let first = CustomVideoTrack(feedback: Told().feedback)
+        #expect(first.attach(to: ingest))
+        let reader = hub.subscribe {}
+        let second = CustomVideoTrack(feedback: Told().feedback)
+        // As `write` would at the moment in which the room has been named and not answered yet.
+        ingest.deliver(picture, from: second, epoch: 2, arrival: now())
+        #expect(!second.attach(to: ingest))
+        second.write(picture)
+        #expect(reader.take().isEmpty)
+        first.write(picture)
+        #expect(reader.take().count == 1)
+    }
+
+    @Test("a track that is published a second time stays where it is")
+    func publishedTwice() throws {
+        let track = CustomVideoTrack(feedback: Told().feedback)
+        let ingest = try TrackIngest(hub: hub, log: .silent)
+        #expect(track.attach(to: ingest))
+        let otherHub = TrackHub(origin: now())
+        let other = try TrackIngest(hub: otherHub, log: .silent)
+        for next in [ingest, other] { #expect(!track.attach(to: next)) }
+        let (reader, otherReader) = (hub.subscribe {}, otherHub.subscribe {})
+        track.write(picture)
+        #expect(reader.take().count == 1 && otherReader.take().isEmpty)
+        #expect(other.state == .waiting)
+        track.end(reason: "it was a test")
+        #expect(track.attach(to: other))
+    }
+
     @Test("an application that has both chroma formats hears which one all viewers decode; others don't")
     func chroma() throws {
         for changesChroma in [true, false] {

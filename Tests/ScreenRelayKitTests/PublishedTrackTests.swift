@@ -17,12 +17,15 @@ struct PublishedTrackTests {
     /// A host's tracks, of which the first is "screen".
     private final class Tracks: PublishableTracks {
         let made = Mutex<[String: HostedTrack]>([:])
+        /// Is done each time before a track is given.
+        let before = Mutex<(@Sendable () -> Void)?>(nil)
         let removed = Mutex<[String]>([])
         let media: MediaServer
 
         init(_ media: MediaServer) { self.media = media }
 
         func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
+            before.withLock { $0 }?()
             if let track = track(name) { return track }
             let track = try HostedTrack(name, room: room, media: media, log: .silent)
             made.withLock { $0[name] = track }
@@ -99,6 +102,44 @@ struct PublishedTrackTests {
         #expect(tracks.track("camera") === track)
         publishing.close(first)
         #expect(track.sourceState == .live)
+    }
+
+    @Test("a session that ends before its track has it leaves nothing behind")
+    func endedEarly() throws {
+        let agenda = Agenda()
+        let publishing = RoomPublishing(media: media, schedule: { agenda.add($0, $1) }, log: .silent)
+        publishing.connect(tracks)
+        let ended = Mutex(false)
+        tracks.before.withLock { [media] in
+            $0 = {
+                media.stop()
+                try? eventually("the session's end") { ended.withLock { $0 } }
+            }
+        }
+        _ = try? publishing.publish(offer: PublisherOffers.obs, room: "desk", track: "camera") { _ in
+            ended.withLock { $0 = true }
+        }
+        #expect(ended.withLock { $0 })
+        #expect(try agenda.runNext() == RoomPublishing.patience)
+        #expect(tracks.removed.withLock { $0 } == ["desk/camera"])
+        let track = try #require(tracks.track("camera"))
+        try eventually("the track to be free") { track.sourceState != .live }
+    }
+
+    @Test("a track that was made for a publisher whom it couldn't take goes again")
+    func refusedTrack() throws {
+        defer { media.stop() }
+        let agenda = Agenda()
+        let publishing = RoomPublishing(media: media, schedule: { agenda.add($0, $1) }, log: .silent)
+        publishing.connect(tracks)
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        let track = try tracks.publishableTrack("camera", in: "desk")
+        #expect(track.publish(source))
+        #expect(throws: PublishingRefusal.self) {
+            try publishing.publish(offer: PublisherOffers.obs, room: "desk", track: "camera") { _ in }
+        }
+        _ = try agenda.runNext()
+        #expect(tracks.removed.withLock { $0 } == ["desk/camera"])
     }
 
     @Test("where another source has come since, a publisher is refused, though the track's last one has left")

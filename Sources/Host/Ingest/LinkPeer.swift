@@ -298,7 +298,7 @@ final class LinkPeer {
     }
 
     private func deliver(now: MonotonicTime) {
-        while let (unit, epoch) = pictures.next(now) { ingest.deliver(unit, epoch: epoch, arrival: now) }
+        while let (unit, epoch) = pictures.next(now) { ingest.deliver(unit, from: source, epoch: epoch, arrival: now) }
         pictures.logFaults(now)
     }
 

@@ -6,8 +6,11 @@ import TrackHub
 extension TrackIngest {
     /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
     /// then on sees nothing of the screen, nor does a snapshot.
-    public func hold(_ isHeld: Bool) {
-        hold { _ in isHeld }
+    ///
+    /// - Parameter order: counts up with each such order to several tracks; one that comes behind a later one does nothing, so that
+    ///   all tracks end up with the last. nil always counts.
+    public func hold(_ isHeld: Bool, order: UInt64? = nil) {
+        hold(order: order) { _ in isHeld }
     }
 
     /// Pauses, or goes on where the sharer has paused, here or at the source; whether it pauses.
@@ -17,8 +20,12 @@ extension TrackIngest {
     }
 
     @discardableResult
-    private func hold(_ decide: (PauseReason?) -> Bool) -> Bool {
+    private func hold(order: UInt64? = nil, _ decide: (PauseReason?) -> Bool) -> Bool {
         let (isHeld, needsIDR) = way.withLock { way in
+            if let order {
+                guard order > way.lastHold else { return (way.gate.isHeld, false) }
+                way.lastHold = order
+            }
             let isHeld = decide(way.gate.pause)
             let needsIDR = way.gate.hold(isHeld)
             if isHeld { hub.forgetCache() }

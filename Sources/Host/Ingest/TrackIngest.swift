@@ -152,13 +152,17 @@ public final class TrackIngest: TrackSource {
         announceState()
     }
 
-    /// Takes the source's next access unit, in order, on the source's thread.
+    /// Takes the next access unit of `source`, in order, on the source's thread; one of another source than the track's is left
+    /// out.
     ///
     /// Waits while the tap is far behind a source that makes no IDRs: dropping a picture of such a stream would leave nothing
     /// to decode on from. Never waits for one that does.
-    public func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
+    public func deliver(_ unit: AccessUnit, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime) {
+        guard attachment.withLock({ $0.source === source }) else { return }
         tap.awaitRoom(for: unit)
         let isBlind = way.withLock { way in
+            // The lock keeps another source from coming meanwhile.
+            guard attachment.withLock({ $0.source === source }) else { return false }
             if way.takesFromSource(isIDR: unit.isIDR) {
                 publish(unit, epoch: epoch, arrival: arrival, on: &way)
             }

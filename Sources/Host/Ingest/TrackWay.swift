@@ -11,6 +11,8 @@ struct TrackWay {
     private var lastIDR: UInt64 = 0
     /// What of it viewers may see.
     var gate = SharingGate()
+    /// The last order to hold or to let go that counted.
+    var lastHold: UInt64 = 0
     /// Whether the pointer is drawn in the last picture that was published; nil before the first.
     private var isPointerDrawn: Bool?
 

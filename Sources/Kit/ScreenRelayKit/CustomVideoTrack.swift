@@ -58,15 +58,22 @@ public final class CustomVideoTrack: PictureSource {
     /// one, the time of writing counts. Before the track is in a room, and after it was taken out, writing does nothing.
     public func write(_ unit: AccessUnit) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
-        ingest.deliver(unit, epoch: epoch, arrival: monotonicNow())
+        ingest.deliver(unit, from: self, epoch: epoch, arrival: monotonicNow())
     }
 
     /// How many watch now; 0 while the track is in no room.
     public var viewers: Int { ingest.withLock { $0?.hub.viewers ?? 0 } }
 
-    /// Puts the track into a room; false where the room has a source already.
+    /// Puts the track into a room; false where the room has a source already, or the track is in a room.
     func attach(to ingest: TrackIngest) -> Bool {
-        self.ingest.withLock { $0 = ingest }
+        // Before it is attached, because the application may write as soon as it hears that a picture is wanted. What is written
+        // before that, the room leaves out: it isn't its source's.
+        let isFree = self.ingest.withLock { current in
+            guard current == nil else { return false }
+            current = ingest
+            return true
+        }
+        guard isFree else { return false }
         if ingest.attach(self) { return true }
         self.ingest.withLock { $0 = nil }
         return false

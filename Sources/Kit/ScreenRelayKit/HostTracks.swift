@@ -14,6 +14,8 @@ final class HostTracks: Sendable {
         /// In the order they came, the first one first.
         var tracks: [HostedTrack]
         var isHeld = false
+        /// Counts the orders to hold or to let go: of two that come at once each track obeys the later one.
+        var order: UInt64 = 0
         var limits = SourceLimits()
     }
 
@@ -32,11 +34,12 @@ final class HostTracks: Sendable {
 
     /// Shows viewers nothing of any track, or all again.
     func hold(_ isHeld: Bool) {
-        let tracks = state.withLock { state in
+        let (tracks, order) = state.withLock { state in
             state.isHeld = isHeld
-            return state.tracks
+            state.order += 1
+            return (state.tracks, state.order)
         }
-        for track in tracks { track.ingest.hold(isHeld) }
+        for track in tracks { track.ingest.hold(isHeld, order: order) }
     }
 
     /// Sets what each source may make and send at most.
@@ -62,7 +65,7 @@ final class HostTracks: Sendable {
                 return "the room has \(RoomDirectory.trackLimit) tracks, and takes no more"
             }
             state.tracks.append(track)
-            if state.isHeld { track.ingest.hold(true) }
+            if state.isHeld { track.ingest.hold(true, order: state.order) }
             track.ingest.limit(state.limits)
             announce()
             return nil

@@ -94,6 +94,9 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     /// Whether it is over for it, but its last pictures are still on their way.
     var isLettingGo: Bool { state.withLock { $0.end != nil && !$0.hasLetGo } }
 
+    /// Whether it is over for it.
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
+
     /// Ends it: the track keeps its last picture, and viewers are told `reason`. Doing it again does nothing.
     func end(reason: String) {
         state.withLock { state in
@@ -177,7 +180,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 while let assembled = assembler.next() {
                     let wantsIDR = recording?.record(assembled.accessUnit, at: unit.arrival) ?? false
                     if wantsIDR, canMakeIDR { requestIDR() }
-                    ingest.deliver(assembled.accessUnit, epoch: epoch, arrival: unit.arrival)
+                    ingest.deliver(assembled.accessUnit, from: self, epoch: epoch, arrival: unit.arrival)
                 }
             }
             if let end {

@@ -78,9 +78,9 @@ final class RoomPublishing: TrackPublishing {
         // An offer that can't be answered makes no track.
         let opened = try open(sdp, source, onEnd: onEnd)
         let media = self.media
+        let key = TrackKey(room: room, track: track)
         do throws(PublishingRefusal) {
             let hosted = try self.hostedTrack(track, in: room)
-            let key = TrackKey(room: room, track: track)
             let predecessor = state.withLock { $0.last[key] }
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
             let isAttached = source.attach(
@@ -97,8 +97,12 @@ final class RoomPublishing: TrackPublishing {
             }
         } catch {
             media.close(opened.id)
+            // A track that was made for this publisher goes again.
+            removeLater(key, of: nil)
             throw error
         }
+        // The media thread may have ended the session before it was registered, and found nothing to end then.
+        if source.hasEnded { ended(opened.id) }
         return OpenedSession(
             id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
     }
@@ -147,13 +151,18 @@ final class RoomPublishing: TrackPublishing {
     /// The session is over; its track goes too, unless another publisher comes in time.
     private func ended(_ id: PeerSessionID) {
         guard let session = state.withLock({ $0.sessions.removeValue(forKey: id) }) else { return }
+        removeLater(session.key, of: session.source)
+    }
+
+    /// Has a track end that was made for publishers, unless another one than `source` has come by then.
+    private func removeLater(_ key: TrackKey, of source: PublishedSource?) {
         schedule(patience) { [weak self] in
             let tracks = self?.state.withLock { state -> (any PublishableTracks)? in
-                guard state.last[session.key] === session.source else { return nil }
-                state.last[session.key] = nil
+                guard state.last[key] === source else { return nil }
+                state.last[key] = nil
                 return state.tracks
             }
-            tracks?.removeUnpublished(session.key.track, from: session.key.room)
+            tracks?.removeUnpublished(key.track, from: key.room)
         }
     }
 }

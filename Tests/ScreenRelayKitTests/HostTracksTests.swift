@@ -1,0 +1,54 @@
+import Ingest
+import STUN
+import Synchronization
+import TestSupport
+import Testing
+import Threading
+import WebRTC
+
+@testable import ScreenRelayKit
+
+@Suite("The tracks of a host")
+struct HostTracksTests {
+    @Test("when pause and resume come at once, all tracks do what the later one says, and so do those that come after")
+    func racing() throws {
+        let media = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { media.stop() }
+        let isPausing = Mutex(false)
+        let mayGoOn = Mutex(false)
+        // Whoever pauses first stops between the first track and the second.
+        let first = try HostedTrack(
+            "screen", room: "desk", media: media, log: .silent,
+            onSourceChange: { state in
+                guard case .paused = state else { return }
+                let isFirst = isPausing.withLock { isPausing in
+                    defer { isPausing = true }
+                    return !isPausing
+                }
+                if isFirst { try? eventually("word to go on") { mayGoOn.withLock { $0 } } }
+            })
+        let second = try HostedTrack("second", room: "desk", media: media, log: .silent)
+        let tracks = HostTracks(first: first)
+        #expect(tracks.add(second) {} == nil)
+        let sources = [first, second].map { track in
+            let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+            #expect(track.publish(source))
+            return source
+        }
+        let pausing = try #require(NamedThread("pausing") { tracks.hold(true) })
+        try eventually("the first track to pause") { isPausing.withLock { $0 } }
+        tracks.hold(false)
+        #expect(second.sourceState == .live)
+        mayGoOn.withLock { $0 = true }
+        pausing.join()
+        #expect(first.sourceState == .live)
+        #expect(second.sourceState == .live)
+        let third = try HostedTrack("third", room: "desk", media: media, log: .silent)
+        #expect(tracks.add(third) {} == nil)
+        let last = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(third.publish(last))
+        #expect(third.sourceState == .live)
+        withExtendedLifetime((sources, last)) {}
+    }
+}
