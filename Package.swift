@@ -160,7 +160,8 @@ let package = Package(
             ]),
 
         // Programs.
-        shell("Programs", "CommandLine", ["CLinux", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+        shell(
+            "Programs", "CommandLine", ["CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
         shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",

@@ -6,9 +6,11 @@ import Testing
 @Suite("log")
 struct LogTests {
     /// What `body` writes to the descriptor that it is given.
-    private func written(_ body: (Int32) -> Void) throws -> String {
+    private func written(_ body: (LineWriter) -> Void) throws -> String {
         let ends = try makePipe()
-        body(ends.writing)
+        let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
+        body(output)
+        output.flush()
         close(ends.writing)
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = read(ends.reading, &buffer, buffer.count)
@@ -16,16 +18,16 @@ struct LogTests {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test("a line has the program, the monotonic time, the level and the message")
+    @Test("a line has the program, the time of day, the level and the message")
     func form() throws {
-        let line = try written { Log(program: "capture", descriptor: $0).warning("no display") }
-        #expect(line.wholeMatch(of: /capture\[\d+\.\d{6}\] warning: no display\n/) != nil, "\(line)")
+        let line = try written { Log(program: "capture", output: $0).warning("no display") }
+        #expect(line.wholeMatch(of: /capture\[\d{2}:\d{2}:\d{2}\.\d{3}\] warning: no display\n/) != nil, "\(line)")
     }
 
     @Test("lines of less weight than the level are neither written nor built")
     func levels() throws {
-        let text = try written { descriptor in
-            let log = Log(program: "p", level: .warning, descriptor: descriptor)
+        let text = try written { output in
+            let log = Log(program: "p", level: .warning, output: output)
             func build() -> String {
                 Issue.record("built in vain")
                 return ""
@@ -40,19 +42,21 @@ struct LogTests {
 
     @Test("a message with line ends stays one line")
     func oneLine() throws {
-        let text = try written { Log(program: "p", descriptor: $0).info("a\nb\u{1b}[0m") }
+        let text = try written { Log(program: "p", output: $0).info("a\nb\u{1b}[0m") }
         #expect(text.hasSuffix("info: a\\nb\\u{1b}[0m\n"))
     }
 
     @Test("lines of several threads don't mix")
     func threads() async throws {
         let ends = try makePipe()
-        let log = Log(program: "p", descriptor: ends.writing)
+        let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
+        let log = Log(program: "p", output: output)
         await withTaskGroup(of: Void.self) { group in
             for letter in ["a", "b", "c", "d"] {
                 group.addTask { for _ in 0..<50 { log.info(String(repeating: letter, count: 60)) } }
             }
         }
+        output.flush()
         close(ends.writing)
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -61,5 +65,28 @@ struct LogTests {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 200)
         for line in lines { #expect(Set(line.suffix(60)).count == 1) }
+    }
+
+    @Test("where nobody reads, writing doesn't wait, and what is missing is counted")
+    func nobodyReads() throws {
+        let ends = try makePipe()
+        let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
+        let log = Log(program: "p", output: output)
+        let count = 20_000
+        for number in 0..<count { log.info("line \(number)") }
+        // All of it is taken without anybody reading. Now somebody does.
+        var text: [UInt8] = []
+        let read = try eventually("the end") {
+            var buffer = [UInt8](repeating: 0, count: 65536)
+            let taken = Glibc.read(ends.reading, &buffer, buffer.count)
+            text += buffer.prefix(max(0, taken))
+            return String(decoding: text, as: UTF8.self).contains("missing\n") ? text : nil
+        }
+        let lines = String(decoding: read, as: UTF8.self).split(separator: "\n")
+        let missing = try #require(lines.last { $0.hasSuffix(" missing") }?.prefix { $0 != " " })
+        #expect(lines.count - 1 + (Int(missing) ?? 0) == count)
+        #expect(lines.first?.hasSuffix("info: line 0") == true)
+        close(ends.writing)
+        close(ends.reading)
     }
 }

@@ -1,3 +1,6 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
@@ -54,6 +57,81 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
             // The event of the end is lost as well.
             #expect(host.occurrences(of: "standard output") == 1)
+        }
+
+        /// A pipe in a file system, that keeps 4 KiB and that nobody reads unless a test does.
+        private final class UnreadPipe {
+            /// F_SETPIPE_SZ (fcntl(2)), which Glibc does not name.
+            private static let setPipeSize: Int32 = 1031
+            let descriptor: Int32
+
+            init(_ path: String) throws {
+                guard mkfifo(path, 0o600) == 0 else { throw SocketError(what: path, errno: errno) }
+                descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+                guard descriptor >= 0, fcntl(descriptor, Self.setPipeSize, 4096) >= 0 else {
+                    throw SocketError(what: path, errno: errno)
+                }
+            }
+
+            deinit { close(descriptor) }
+
+            /// Whether whoever writes another line has to wait.
+            var isFull: Bool {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, 0)
+                return entry.revents & Int16(POLLOUT) == 0
+            }
+
+            /// What has come and was not taken yet.
+            func take() -> String {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = read(descriptor, &buffer, buffer.count)
+                return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            }
+        }
+
+        @Test(
+            "freezes no viewer where nobody reads it, and keeps no program from its end",
+            .enabled(if: EndToEnd.hasBrowser))
+        func unread() throws {
+            let folder = try TemporaryFolder()
+            let output = try UnreadPipe(folder.file("out"))
+            let errorOutput = try UnreadPipe(folder.file("err"))
+            let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+            let scene = try RunningProgram(
+                "screenrelay-scene", ["--display", screen.name, "--scene", "patches", "--fps", "30"])
+            let host = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions,
+                prefix: ["/usr/bin/bash", "-c", "exec \"$@\" > out 2> err", "bash"], folder: folder.path)
+            var printed = ""
+            let link = try eventually("the link") {
+                printed += output.take()
+                return printed.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                    .first { $0.hasPrefix("http://") }.map(String.init)
+            }
+            let room = try #require(RoomLink(link))
+            let viewer = try ViewerPage(link, in: try Browser.launch())
+            try viewer.waitUntilPlaying()
+            // Each comes and leaves, and is told of on both.
+            let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
+            try eventually("both to be full", within: .seconds(60)) {
+                let visitor = try RawSocket.connected(to: room.port, .tcp)
+                try visitor.send(
+                    "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                // A masked text frame under 126 bytes, with a mask of zeros.
+                try visitor.send([0x81, 0x80 | UInt8(join.count), 0, 0, 0, 0] + join)
+                try eventually("an answer") { !visitor.isSilent }
+                return output.isFull && errorOutput.isFull
+            }
+            try viewer.expectMotion(by: 90, within: .seconds(30))
+            // Whoever comes now is let in, and sees motion too.
+            let late = try ViewerPage(link, in: try Browser.launch())
+            try late.waitUntilPlaying()
+            try late.expectMotion(by: 30, within: .seconds(30))
+            try viewer.expectMotion(by: 30, within: .seconds(30))
+            #expect(host.stop(within: .seconds(10)) == .exited(0))
+            scene.stop()
         }
     }
 }

@@ -1,9 +1,7 @@
-import Glibc
-
-/// Writes what happens to standard error, one line each: `screenrelay[12.345678] warning: ...`.
+/// Writes what happens to standard error, one line each: `screenrelay[12:03:04.567] warning: ...`.
 ///
-/// The time is CLOCK_MONOTONIC in seconds, the clock of every time stamp in the program. Any thread may write; a line is
-/// one write(2), so lines don't mix. The caller keeps secrets out (what stands after a room name's comma).
+/// The time is the time of day. Any thread may write; lines don't mix, and nobody waits for them to be read. The caller keeps
+/// secrets out (what stands after a room name's comma).
 public struct Log: Sendable {
     /// How much a line matters.
     public enum Level: String, CaseIterable, Comparable, Sendable {
@@ -25,13 +23,18 @@ public struct Log: Sendable {
     public let program: String
     /// Lines that matter less are not written.
     public let level: Level
-    private let descriptor: Int32
+    private let output: LineWriter
 
-    /// A log to standard error (or to another open descriptor, which stays the caller's).
-    public init(program: String, level: Level = .info, descriptor: Int32 = 2) {
+    /// A log to standard error.
+    public init(program: String, level: Level = .info) {
+        self.init(program: program, level: level, output: .standardError)
+    }
+
+    /// A log to `output`.
+    public init(program: String, level: Level = .info, output: LineWriter) {
         self.program = program
         self.level = level
-        self.descriptor = descriptor
+        self.output = output
     }
 
     /// What ends something.
@@ -53,10 +56,7 @@ public struct Log: Sendable {
 
     private func write(_ lineLevel: Level, _ message: () -> String) {
         if lineLevel > level { return }
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let fraction = String(1_000_000 + time.tv_nsec / 1_000).dropFirst()
-        StandardStreams.writeLine(
-            "\(program)[\(time.tv_sec).\(fraction)] \(lineLevel.rawValue): \(message())", to: descriptor)
+        let time = WallClock.now.preciseTimeOfDay
+        output.write(printable("\(program)[\(time)] \(lineLevel.rawValue): \(message())"))
     }
 }

@@ -36,6 +36,8 @@ private func runProgram(
     _ program: String, _ select: () throws(UsageError) -> CommandSet.Invocation,
     _ work: (String, ParsedOptions) throws -> Int32
 ) -> Int32 {
+    // What was said last is to be read, unless nobody does.
+    defer { LineWriter.standardError.flush() }
     do {
         switch try select() {
         case .print(let text): return StandardStreams.answer(text, program: program).rawValue

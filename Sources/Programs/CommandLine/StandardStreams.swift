@@ -14,8 +14,10 @@ public enum StandardStreams {
         return .inputOutput
     }
 
-    /// Writes `program: message` as one line to standard error.
-    public static func printError(_ message: String, program: String) { writeLine("\(program): \(message)", to: 2) }
+    /// Writes `program: message` as one line to standard error. Doesn't block.
+    public static func printError(_ message: String, program: String) {
+        LineWriter.standardError.write(printable("\(program): \(message)"))
+    }
 
     /// Whether standard output is the systemd journal, which keeps what it gets and which others may read
     /// (systemd.exec(5), `$JOURNAL_STREAM`).
@@ -26,11 +28,9 @@ public enum StandardStreams {
     }
 
     /// Writes a question, or what ends it, to standard error, and no line's end.
-    static func printPrompt(_ text: String) { writeAll(Array(text.utf8), to: 2) }
-
-    /// Writes one line; control characters in it are made visible.
-    static func writeLine(_ line: String, to descriptor: Int32) {
-        writeAll(Array((printable(line) + "\n").utf8), to: descriptor)
+    static func printPrompt(_ text: String) {
+        LineWriter.standardError.flush()
+        writeAll(Array(text.utf8), to: 2)
     }
 }
 

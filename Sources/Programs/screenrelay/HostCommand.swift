@@ -55,9 +55,10 @@ enum HostCommand {
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
-        guard let end = EndSignals(), let news = SharingNews(style) else {
+        guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }
+        let news = SharingNews(style)
         // Whose link is being opened, for errors; nil: the first track's.
         var opening: TrackOption?
         do throws(HostError) {

@@ -41,9 +41,10 @@ enum ShareCommand {
         guard let program = CaptureCommand.program else {
             return Program.fail(CaptureCommand.missing, .unavailable)
         }
-        guard let end = EndSignals(), let news = SharingNews(style) else {
+        guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }
+        let news = SharingNews(style)
         do throws(HostError) {
             let host = try ScreenRelayHost(
                 configuration, log: log,

@@ -1,4 +1,5 @@
 import CommandLine
+import Glibc
 import Ingest
 import ScreenRelayKit
 import Signalling
@@ -38,7 +39,7 @@ final class SharingNews: Sendable {
     /// Whether those who present are told of as well.
     let tellsPresenters: Bool
     private let code: CodeChoice
-    private let output: LineOutput
+    private let output: LineWriter
     private let state = Mutex(State())
 
     /// What somebody asks to be told, and how.
@@ -59,17 +60,29 @@ final class SharingNews: Sendable {
         }
     }
 
-    /// News as they are asked for; nil where no thread or descriptor is left.
-    init?(_ style: Style) {
+    /// News as they are asked for.
+    init(_ style: Style) {
         let isJSON = style.isJSON
         self.isJSON = isJSON
         tellsPresenters = style.tellsPresenters
         code = style.code
-        let output = LineOutput { count in
-            isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
-        }
-        guard let output else { return nil }
-        self.output = output
+        let hasFailed = Mutex(false)
+        output = LineWriter(
+            descriptor: 1,
+            onFailure: { failure, hasBegun in
+                // A reader that has the link and wants no more is no error.
+                guard failure != EPIPE || !hasBegun else { return }
+                let isNews = hasFailed.withLock { hasFailed in
+                    defer { hasFailed = true }
+                    return !hasFailed
+                }
+                guard isNews else { return }
+                StandardStreams.printError(
+                    "standard output: \(String(cString: strerror(failure))); sharing goes on", program: Program.name)
+            },
+            missingLine: { count in
+                isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
+            })
     }
 
     /// The links are good: says so. For people `introduction` stands in front, and `more` behind them. The journal gets none of the

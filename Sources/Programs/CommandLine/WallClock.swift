@@ -1,12 +1,10 @@
-import CLinux
-import Foundation
 import Glibc
 
 /// The time of day.
-struct WallClock {
+public struct WallClock: Sendable {
     private let time: timespec
 
-    static var now: WallClock {
+    public static var now: WallClock {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return WallClock(time: time)
@@ -16,16 +14,19 @@ struct WallClock {
         self.time = time
     }
 
-    /// That date, without parts of its second.
-    init(_ date: Date) {
-        time = timespec(tv_sec: Int(date.timeIntervalSince1970), tv_nsec: 0)
+    /// So many seconds after 1970 began.
+    public init(unixTime: Int) {
+        time = timespec(tv_sec: unixTime, tv_nsec: 0)
     }
 
     /// `12:03:04`, here.
-    var timeOfDay: String { Self.time(localParts) }
+    public var timeOfDay: String { Self.time(localParts) }
+
+    /// `12:03:04.567`, here.
+    public var preciseTimeOfDay: String { timeOfDay + "." + milliseconds }
 
     /// `2026-11-20 12:03:04`, here.
-    var dateAndTime: String { "\(Self.date(localParts)) \(timeOfDay)" }
+    public var dateAndTime: String { "\(Self.date(localParts)) \(timeOfDay)" }
 
     private var localParts: tm {
         var (seconds, parts) = (time.tv_sec, tm())
@@ -43,11 +44,13 @@ struct WallClock {
     }
 
     /// `2026-11-20T12:03:04.567Z` (RFC 3339)
-    var timestamp: String {
+    public var timestamp: String {
         var (seconds, parts) = (time.tv_sec, tm())
         gmtime_r(&seconds, &parts)
-        return Self.date(parts) + "T" + Self.time(parts) + "." + Self.digits(Int(time.tv_nsec / 1_000_000), 3) + "Z"
+        return Self.date(parts) + "T" + Self.time(parts) + "." + milliseconds + "Z"
     }
+
+    private var milliseconds: String { Self.digits(Int(time.tv_nsec / 1_000_000), 3) }
 
     private static func digits(_ number: Int, _ count: Int) -> String {
         let text = "\(number)"

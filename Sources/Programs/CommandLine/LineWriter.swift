@@ -1,0 +1,135 @@
+import Glibc
+import MediaTypes
+import Synchronization
+import Threading
+
+/// Writes lines to a descriptor on a thread of its own, so that nobody waits for a terminal that is stopped or a pipe that nobody
+/// reads.
+///
+/// Lines that come while there is no room are counted, and one line says how many are missing. Any thread may call any method.
+public final class LineWriter: Sendable {
+    /// Standard error, for the log and for what goes wrong.
+    static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
+
+    private struct State {
+        var lines: [String] = []
+        var byteCount = 0
+        var missing = 0
+        var isWriting = false
+        var isEnding = false
+        /// Whether any line was written.
+        var hasBegun = false
+        /// Whether the thread was started, and what the writer is without one: lines are then written by whoever has them.
+        var thread: ThreadState = .none
+    }
+
+    private enum ThreadState {
+        case none, running, impossible
+    }
+
+    /// Lines that wait at most, and their bytes; more are counted.
+    private static let limit = 4096
+    private static let byteLimit = 1 << 20
+    /// How long the end waits for lines to be read.
+    private static let patience = Interval.seconds(1)
+
+    private let state = Mutex(State())
+    private let descriptor: Int32
+    private let wake = WakeUp()
+    private let written = WakeUp()
+    private let missingLine: @Sendable (Int) -> String
+    private let onFailure: @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void
+
+    /// - Parameters:
+    ///   - descriptor: where lines are written; it stays the caller's, who closes it only after ``flush()``.
+    ///   - onFailure: told for each piece that can't be written why, and whether anything was written before.
+    ///   - missingLine: the line that is written in place of so many that came while there was no room.
+    public init(
+        descriptor: Int32, onFailure: @escaping @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void = { _, _ in },
+        missingLine: @escaping @Sendable (Int) -> String
+    ) {
+        self.descriptor = descriptor
+        self.onFailure = onFailure
+        self.missingLine = missingLine
+    }
+
+    deinit {
+        state.withLock { $0.isEnding = true }
+        wake?.signal()
+    }
+
+    /// Has a line written, without its end. Doesn't block.
+    public func write(_ line: String) { write([line]) }
+
+    /// Has lines written in one piece: who sees the first can read them all. Doesn't block.
+    public func write(_ lines: [String]) {
+        let hasThread = state.withLock { state in
+            for line in lines {
+                let count = line.utf8.count
+                if state.lines.count < Self.limit, state.byteCount + count <= Self.byteLimit {
+                    state.lines.append(line)
+                    state.byteCount += count
+                } else {
+                    state.missing += 1
+                }
+            }
+            if state.thread == .none { state.thread = startThread() ? .running : .impossible }
+            return state.thread == .running
+        }
+        if hasThread { wake?.signal() } else { _ = writeWaiting() }
+    }
+
+    /// Waits until all is written, at most a second.
+    public func flush() {
+        let deadline = monotonicNow() + Self.patience
+        while monotonicNow() < deadline {
+            let isDone = state.withLock {
+                $0.thread != .running || ($0.lines.isEmpty && $0.missing == 0 && !$0.isWriting)
+            }
+            if isDone { return }
+            written?.wait(until: deadline)
+        }
+    }
+
+    /// The thread takes no signals: those that end a program are for the thread that waits for them. It is left to itself: where
+    /// nobody reads, it ends with the process.
+    private func startThread() -> Bool {
+        guard let wake, written != nil else { return false }
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let thread = NamedThread("output") { [weak self] in
+            while true {
+                wake.wait()
+                guard self?.writeWaiting() == true else { return }
+            }
+        }
+        return thread != nil
+    }
+
+    /// False at the end.
+    private func writeWaiting() -> Bool {
+        while true {
+            let (text, isEnding) = state.withLock { state -> (String, Bool) in
+                var text = state.lines.map { $0 + "\n" }.joined()
+                if state.missing > 0 { text += missingLine(state.missing) + "\n" }
+                state.isWriting = !text.isEmpty
+                state.lines = []
+                state.byteCount = 0
+                state.missing = 0
+                return (text, state.isEnding)
+            }
+            if text.isEmpty {
+                written?.signal()
+                return !isEnding
+            }
+            if writeAll(Array(text.utf8), to: descriptor) {
+                state.withLock { $0.hasBegun = true }
+            } else {
+                onFailure(errno, state.withLock { $0.hasBegun })
+            }
+        }
+    }
+}
