@@ -13,6 +13,7 @@ final class FakeMedia: RoomMedia {
         var picture: Result<[UInt8], SnapshotFailure> = .failure(.noPicture)
         /// Whether snapshots wait until the test answers them.
         var holdsSnapshots = false
+        var isWanted: [@Sendable () -> Bool] = []
         var waiting: [@Sendable (Result<[UInt8], SnapshotFailure>) -> Void] = []
         var ends: [MediaSessionID: @Sendable (String) -> Void] = [:]
     }
@@ -52,14 +53,16 @@ final class FakeMedia: RoomMedia {
     }
 
     func snapshot(
-        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
     ) {
         let picture = state.withLock { state -> Result<[UInt8], SnapshotFailure>? in
             guard state.holdsSnapshots else { return state.picture }
-            state.waiting.append(completion)
+            state.isWanted.append(isWanted)
+            state.waiting.append { picture in completion(picture.map { SnapshotFile($0) }) }
             return nil
         }
-        if let picture { completion(picture) }
+        if let picture { completion(picture.map { SnapshotFile($0) }) }
     }
 
     /// Ends a session as if its viewer had gone silent.

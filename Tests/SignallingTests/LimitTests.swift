@@ -136,37 +136,136 @@ struct LimitTests {
         withExtendedLifetime((clients, chunked, others)) {}
     }
 
-    @Test("connections past the limit are closed as they come, and taken again when others have gone")
+    @Test(
+        "connections past the limit are closed as they come where all are in rooms, and taken again when one has gone")
     func connections() throws {
         let server = try RunningServer { $0.limits.connections = 3 }
         var clients: [WebSocketClient] = []
-        for _ in 0..<3 { clients.append(try WebSocketClient(port: server.port)) }
+        for _ in 0..<3 {
+            let client = try WebSocketClient(port: server.port)
+            _ = try client.joinAsViewer("desk,secret")
+            clients.append(client)
+        }
         try RawClient(port: server.port).waitForEnd()
         clients.removeLast()
         try eventually("room for another") { (try? server.request("GET", "/healthz"))?.status == 204 }
         for client in clients { _ = try client.joinAsViewer("desk,secret") }
     }
 
+    @Test("the oldest connection that hasn't joined makes room for a new one, whatever it does")
+    func idleConnections() throws {
+        let server = try RunningServer { $0.limits.connections = 4 }
+        let member = try WebSocketClient(port: server.port)
+        _ = try member.joinAsViewer("desk,secret")
+        let silent = try RawClient(port: server.port)
+        let beginning = try RawClient(port: server.port)
+        try beginning.send("GET / HT")
+        let idle = try WebSocketClient(port: server.port)
+        let newcomer = try WebSocketClient(port: server.port)
+        try silent.waitForEnd()
+        _ = try newcomer.joinAsViewer("desk,secret")
+        let others = try (0..<2).map { _ in try RawClient(port: server.port) }
+        try beginning.waitForEnd()
+        try idle.raw.waitForEnd()
+        // Members stay, and so does who came last.
+        for client in [member, newcomer] { _ = try client.joinAsViewer("desk,secret") }
+        for other in others { #expect(!other.isAtEnd) }
+    }
+
+    @Test("a flood of connections doesn't keep out a viewer with the token")
+    func connectionFlood() throws {
+        let server = try RunningServer { $0.limits.connections = 16 }
+        var flood: [RawClient] = []
+        for round in 0..<20 {
+            for _ in 0..<40 { flood.append(try RawClient(port: server.port)) }
+            _ = try WebSocketClient(port: server.port).joinAsViewer("desk,secret")
+            if round % 4 == 3 { flood = [] }
+        }
+    }
+
+    @Test("before it joins a WebSocket may send four messages")
+    func messagesBeforeJoining() throws {
+        let server = try RunningServer()
+        let quiet = try WebSocketClient(port: server.port)
+        for _ in 0..<3 { try quiet.send("{}") }
+        _ = try quiet.joinAsViewer("desk,secret")
+        for _ in 0..<20 { try quiet.send("{}") }
+        _ = try quiet.joinAsViewer("desk,secret")
+        let talkative = try WebSocketClient(port: server.port)
+        for _ in 0..<4 { try talkative.send("{}") }
+        try talkative.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        #expect(try talkative.next() == .close(1008))
+        // A ping is a message.
+        let pinging = try WebSocketClient(port: server.port)
+        for _ in 0..<5 { try pinging.raw.send(WebSocketClient.frame(9, [])) }
+        for _ in 0..<4 { #expect(try pinging.next() == .pong([])) }
+        #expect(try pinging.next() == .close(1008))
+    }
+
+    @Test("before it joins a WebSocket may send 4 KiB, in one message or in several")
+    func bytesBeforeJoining() throws {
+        let server = try RunningServer()
+        let large = try WebSocketClient(port: server.port)
+        try large.raw.send(WebSocketClient.frame(1, [UInt8](repeating: 0x20, count: 4097)))
+        #expect(try large.next() == .close(1009))
+        let several = try WebSocketClient(port: server.port)
+        for _ in 0..<3 { try several.raw.send(WebSocketClient.frame(1, [UInt8](repeating: 0x20, count: 1500))) }
+        #expect(try several.next() == .close(1009))
+        let fitting = try WebSocketClient(port: server.port)
+        try fitting.raw.send(WebSocketClient.frame(1, [UInt8](repeating: 0x20, count: 4000)))
+        _ = try fitting.joinAsViewer("desk,secret")
+    }
+
+    @Test("an answer that is relayed to a member that doesn't read is left out like an offer")
+    func relayedAnswers() throws {
+        let server = try RunningServer { $0.limits.messagesPerSecond = 100_000 }
+        let reader = try WebSocketClient(port: server.port, prepare: { $0.takeLittle() })
+        try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
+        let writer = try WebSocketClient(port: server.port)
+        try writer.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        let writerID = try #require(try writer.next(event: "_peers")["you"] as? String)
+        let sdp = String(repeating: "x", count: 60_000)
+        for _ in 0..<200 {
+            try reader.send(offer: "v=0", to: writerID)
+            _ = try writer.next(event: "_offer")
+            try writer.send(answer: sdp, to: readerID)
+        }
+        try writer.send(event: "__join", "{\"room\":\"desk,secret\"}")
+        _ = try writer.next(event: "_peers")
+        #expect(server.server.audience(of: "desk").members == 2)
+        #expect(try reader.next(event: "_new_peer")["socketId"] as? String != nil)
+        #expect(try reader.next(event: "_answer")["sdp"] != nil)
+    }
+
     @Test("a WebSocket message may have 64 KiB, in one frame or in many")
     func messageSize() throws {
         let server = try RunningServer()
-        let large = try WebSocketClient(port: server.port)
+        func member() throws -> WebSocketClient {
+            let client = try WebSocketClient(port: server.port)
+            _ = try client.joinAsViewer("desk,secret")
+            return client
+        }
+        func expectTooLarge(_ client: WebSocketClient) throws {
+            try eventually("the end") { try client.next() == .close(1009) }
+        }
+        let large = try member()
         try large.raw.send(WebSocketClient.frame(1, [UInt8](repeating: 0x20, count: 65537)))
-        #expect(try large.next() == .close(1009))
-        let huge = try WebSocketClient(port: server.port)
+        try expectTooLarge(large)
+        let huge = try member()
         try huge.raw.send([0x81, 0xFF] + [UInt8](repeating: 0xFF, count: 8))
-        #expect(try huge.next() == .close(1009))
-        let pieces = try WebSocketClient(port: server.port)
+        try expectTooLarge(huge)
+        let pieces = try member()
         let piece = [UInt8](repeating: 0x20, count: 30_000)
         try pieces.raw.send(WebSocketClient.frame(1, piece, isFinal: false))
         try pieces.raw.send(WebSocketClient.frame(0, piece, isFinal: false))
         try pieces.raw.send(WebSocketClient.frame(0, piece, isFinal: true))
-        #expect(try pieces.next() == .close(1009))
+        try expectTooLarge(pieces)
         // What fits is taken: blanks, and then a message, with a ping in between.
-        let fitting = try WebSocketClient(port: server.port)
+        let fitting = try member()
         try fitting.raw.send(WebSocketClient.frame(1, piece, isFinal: false))
         try fitting.raw.send(WebSocketClient.frame(9, [1, 2, 3]))
-        #expect(try fitting.next() == .pong([1, 2, 3]))
+        try eventually("the pong") { try fitting.next() == .pong([1, 2, 3]) }
         let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"desk,secret\"}}".utf8)
         try fitting.raw.send(WebSocketClient.frame(0, join, isFinal: true))
         _ = try fitting.next(event: "_peers")

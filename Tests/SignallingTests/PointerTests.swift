@@ -28,7 +28,8 @@ private final class PointerMedia: RoomMedia {
     func close(_ session: MediaSessionID) { state.withLock { $0.watchers[session] = nil } }
     func remoteCandidates(_ session: MediaSessionID, fragment: String) {}
     func snapshot(
-        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
     ) { completion(.failure(.noPicture)) }
 
     func setPointerDrawn(_ isDrawn: Bool) { state.withLock { $0.modes.append(isDrawn) } }

@@ -50,11 +50,98 @@ struct SnapshotTests {
         server.media.state.withLock { $0.holdsSnapshots = true }
         let clients = [try RawClient(port: server.port), try RawClient(port: server.port)]
         for client in clients { try client.send(Self.plainRequest) }
-        try eventually("both requests") { server.media.state.withLock { $0.waiting.count == 2 } }
-        #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
+        try eventually("a refusal of a third") { try server.request("GET", "/snapshot.png", bearer).status == 503 }
         #expect(try server.request("GET", "/healthz").status == 204)
-        for completion in server.media.state.withLock({ $0.waiting }) { completion(.success([9])) }
-        for client in clients { #expect(try client.response().body == [9]) }
+        for (number, client) in clients.enumerated() {
+            let completion = try eventually("request \(number)") {
+                server.media.state.withLock { $0.waiting.count == number + 1 ? $0.waiting.last : nil }
+            }
+            completion(.success([UInt8(number)]))
+            #expect(try client.response().body == [UInt8(number)])
+        }
+    }
+
+    @Test("who asks while a picture is made shares the next one, and each track and format has its own")
+    func shared() throws {
+        let server = try RunningServer()
+        server.media.state.withLock { $0.holdsSnapshots = true }
+        func ask(_ path: String = "/snapshot.png") throws -> RawClient {
+            let client = try RawClient(port: server.port)
+            try client.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
+            return client
+        }
+        func isAsked(_ count: Int) throws {
+            try eventually("\(count) requests to the media side") {
+                server.media.state.withLock { $0.waiting.count == count }
+            }
+        }
+        let first = try ask()
+        try isAsked(1)
+        let others = try (0..<20).map { _ in try ask() }
+        let jpeg = try ask("/snapshot.jpg")
+        try isAsked(2)
+        // All of them have come.
+        #expect(try server.request("GET", "/healthz").status == 204)
+        server.media.state.withLock { $0.waiting[0] }(.success([1]))
+        #expect(try first.response().body == [1])
+        try isAsked(3)
+        server.media.state.withLock { $0.waiting[2] }(.success([2]))
+        for client in others { #expect(try client.response().body == [2]) }
+        server.media.state.withLock { $0.waiting[1] }(.success([3]))
+        #expect(try jpeg.response().body == [3])
+        #expect(server.media.state.withLock { $0.waiting.count } == 3)
+    }
+
+    @Test("a picture isn't made for clients that are gone")
+    func unwanted() throws {
+        let server = try RunningServer { $0.limits.handshakeTime = .milliseconds(200) }
+        server.media.state.withLock { $0.holdsSnapshots = true }
+        do {
+            let clients = [try RawClient(port: server.port), try RawClient(port: server.port)]
+            for client in clients { try client.send(Self.plainRequest) }
+            try eventually("a request") { server.media.state.withLock { $0.waiting.count == 1 } }
+            #expect(server.media.state.withLock { $0.isWanted[0] }())
+        }
+        try eventually("the media side to be told") { !server.media.state.withLock { $0.isWanted[0] }() }
+        server.media.state.withLock { $0.waiting[0] }(.failure(.noPicture))
+        let next = try RawClient(port: server.port)
+        try next.send("GET /snapshot.jpg HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
+        try eventually("the next request") { server.media.state.withLock { $0.waiting.count == 2 } }
+        server.media.state.withLock { $0.waiting[1] }(.success([5]))
+        #expect(try next.response().body == [5])
+        // The second of those that are gone was never asked for.
+        #expect(server.media.state.withLock { $0.waiting.count } == 2)
+    }
+
+    @Test("no more pictures are made while too much is unread, until it has been read or its reader is gone")
+    func unread() throws {
+        let server = try RunningServer { $0.limits.snapshotBytes = 1 << 20 }
+        let file = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        server.media.state.withLock { $0.picture = .success(file) }
+        func expectRefused() throws {
+            try eventually("a refusal") {
+                let client = try RawClient(port: server.port)
+                try client.send(Self.plainRequest)
+                let answer = try client.take(through: "\r\n\r\n")
+                return answer.hasPrefix("HTTP/1.1 503") && answer.contains("Retry-After: 1")
+            }
+        }
+        func expectAnswered() throws {
+            try eventually("an answer") { try server.request("GET", "/snapshot.png", bearer).status == 200 }
+        }
+        do {
+            let slow = try RawClient(port: server.port)
+            slow.takeLittle()
+            try slow.send(Self.plainRequest)
+            try expectRefused()
+        }
+        try expectAnswered()
+        let late = try RawClient(port: server.port)
+        late.takeLittle()
+        try late.send(Self.plainRequest)
+        try expectRefused()
+        #expect(try late.response().body == file)
+        try expectAnswered()
     }
 
     @Test("a picture is waited for so long only")

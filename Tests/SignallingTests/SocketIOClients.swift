@@ -56,7 +56,8 @@ final class CallingMedia: RoomMedia {
     }
 
     func snapshot(
-        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
     ) {
         completion(.failure(.noPicture))
     }

@@ -42,8 +42,9 @@ struct TLSTests {
     @Test("the page, players and errors come over TLS as they do without")
     func requests() throws {
         let server = try server()
-        let page = try curl(server.port, "/")
+        let page = try curl(server.port, "/", ["--include"])
         #expect(page.status == 200)
+        #expect(page.body.lowercased().contains("strict-transport-security: max-age=2592000"))
         #expect(page.body.contains("<title>"))
         #expect(try curl(server.port, "/healthz").status == 204)
         #expect(try curl(server.port, "/whep/desk").status == 401)

@@ -35,6 +35,7 @@ extension SignallingConfiguration {
             try TLSCertificate(certificate)
         }
         allowedOrigins = configuration.allowedOrigins
+        trustedProxies = configuration.trustedProxies
         alsoOtherJoined = configuration.alsoOtherJoined
         lan = configuration.isOpenToNetwork
         hostNames = configuration.hostNames

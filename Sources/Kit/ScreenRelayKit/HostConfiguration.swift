@@ -33,6 +33,8 @@ public struct HostConfiguration: Sendable {
     public var hostNames: [String] = []
     /// Pages of these origins may use the host as its own page does.
     public var allowedOrigins: [String] = []
+    /// Reverse proxies that are believed when they say in `Forwarded` or `X-Forwarded-For` for whom they ask.
+    public var trustedProxies: [AddressRange] = []
     /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
     public var alsoOtherJoined = false
     /// Who may steer the host over HTTP (`Protocol/openapi.yaml`); nil for nobody.

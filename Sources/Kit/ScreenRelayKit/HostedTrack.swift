@@ -52,7 +52,7 @@ public final class HostedTrack: Sendable {
         self.states = states
         self.pointer = pointer
         readers = PlainReaders(room: room, track: name)
-        bridge = RoomMediaBridge(ingest: ingest, media: media, log: log)
+        bridge = RoomMediaBridge(ingest: ingest, media: media)
     }
 
     /// Tells `signalling`, which has the track from here on, what is known of it, and what becomes of it.

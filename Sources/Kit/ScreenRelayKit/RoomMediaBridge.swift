@@ -1,10 +1,7 @@
 import CaptureLink
-import Dispatch
 import Ingest
 import MediaTypes
-import PictureFiles
 import Signalling
-import Threading
 import TrackHub
 import WebRTC
 
@@ -15,14 +12,11 @@ struct RoomMediaBridge: RoomMedia {
 
     let ingest: TrackIngest
     let media: MediaServer
-    let log: EventLog
-    /// Writing a file of a large picture takes tens of milliseconds: not on the tap's thread, and one at a time.
-    private let files = DispatchQueue(label: "snapshots")
+    private let files = SnapshotFiles()
 
-    init(ingest: TrackIngest, media: MediaServer, log: EventLog) {
+    init(ingest: TrackIngest, media: MediaServer) {
         self.ingest = ingest
         self.media = media
-        self.log = log
     }
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
@@ -31,7 +25,6 @@ struct RoomMediaBridge: RoomMedia {
             return OpenedSession(
                 id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
         } catch {
-            log.info("an offer is refused: \(error)")
             throw MediaRefusal(error)
         }
     }
@@ -41,7 +34,6 @@ struct RoomMediaBridge: RoomMedia {
             let offered = try media.offer(watching: ingest.hub, onEnd: onEnd)
             return OfferedSession(id: MediaSessionID(rawValue: offered.id.rawValue), offer: offered.offer)
         } catch {
-            log.info("no offer can be made: \(error)")
             throw MediaRefusal(error)
         }
     }
@@ -50,7 +42,6 @@ struct RoomMediaBridge: RoomMedia {
         do throws(OfferRefusal) {
             try media.accept(answer: sdp, for: PeerSessionID(session.rawValue))
         } catch {
-            log.info("an answer is refused: \(error)")
             // Also where it is the second: whoever is told "no" forgets the session, which must not go on without an owner.
             media.close(PeerSessionID(session.rawValue))
             throw MediaRefusal(error)
@@ -62,7 +53,6 @@ struct RoomMediaBridge: RoomMedia {
             let restarted = try media.restartICE(PeerSessionID(session.rawValue), fragment: fragment)
             return RestartedSession(fragment: restarted.fragment, entityTag: restarted.entityTag)
         } catch {
-            log.info("an ICE restart is refused: \(error)")
             throw MediaRefusal(error)
         }
     }
@@ -86,23 +76,12 @@ struct RoomMediaBridge: RoomMedia {
     }
 
     func snapshot(
-        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
     ) {
         ingest.snapshot(patience: Self.snapshotPatience) { picture in
-            guard let picture else {
-                completion(.failure(.noPicture))
-                return
-            }
-            files.async {
-                do {
-                    switch format {
-                    case .png: completion(.success(try PictureFile.png(picture)))
-                    case .jpeg: completion(.success(try PictureFile.jpeg(picture)))
-                    }
-                } catch {
-                    completion(.failure(.failed("\(error)")))
-                }
-            }
+            guard let picture, isWanted() else { return completion(.failure(.noPicture)) }
+            files.make(of: picture, format, isWanted: isWanted, completion)
         }
     }
 }

@@ -48,6 +48,11 @@ enum HostOptions {
                 help: "let web pages of this origin, as in https://example.org, use the host; may be repeated",
                 repeats: true),
             Option(
+                long: "trusted-proxy", value: .required("CIDR"),
+                help:
+                    "believe a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, when it says in Forwarded or "
+                    + "X-Forwarded-For for whom it asks; may be repeated", repeats: true),
+            Option(
                 long: "other-joined",
                 help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
         ] + AccessOptions.options
@@ -61,6 +66,7 @@ enum HostOptions {
         configuration.advertised = try options.values("advertise", as: .ipAddress)
         configuration.hostNames = configuration.advertised.map { $0.family == .ipv6 ? "[\($0.host)]" : $0.host }
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.trustedProxies = try options.values("trusted-proxy", as: .addressRange)
         configuration.certificate = try AccessOptions.certificate(options)
         configuration.lifetime = try options.value("expires", as: .lifetime)
         configuration.password = try AccessOptions.password(options)
@@ -267,6 +273,18 @@ extension ValueFormat where Value == TransportAddress {
                 throw ValueProblem("not an IP address; write it like 203.0.113.7 or 2001:db8::7")
             }
             return address
+        }
+    }
+}
+
+extension ValueFormat where Value == AddressRange {
+    /// An address, or the beginning that several share and its length in bits.
+    static var addressRange: ValueFormat<AddressRange> {
+        ValueFormat { (text) throws(ValueProblem) in
+            guard let range = AddressRange(text) else {
+                throw ValueProblem("not a range of addresses; write it like 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1")
+            }
+            return range
         }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// A core: time is an argument, and the password's check is handed in, so that its hash is the shell's.
 public struct AccessPolicy: Sendable {
-    /// Whether a password is the room's. Takes the same time for each, and may take a few milliseconds.
+    /// Whether a password is the room's. Takes little time, and the same for each.
     public typealias PasswordCheck = @Sendable (String) -> Bool
 
     /// A longer password, in bytes of UTF-8, is wrong unseen.
@@ -43,8 +43,7 @@ public struct AccessPolicy: Sendable {
 
     /// What `token` and `password` are good for at `now`, in seconds.
     ///
-    /// The password is looked at only where the token is right: who hasn't that learns nothing of one, by time either, and
-    /// can't have us compute its hash.
+    /// The password is looked at only where the token is right: who hasn't that learns nothing of one, by time either.
     public func grant(token: String, password: String?, now: Int) -> AccessGrant {
         let isPresenter = (presenting ?? Self.decoyToken).matches(token) && presenting != nil
         let isViewer = (viewing ?? Self.decoyToken).matches(token) || viewing == nil

@@ -60,6 +60,9 @@ public struct RoomKey: Sendable, Equatable {
 
 /// A room's secret. It can be compared and not be read back, so it can't end up in a log.
 public struct AccessToken: Sendable, CustomStringConvertible {
+    /// How much of a candidate is compared at least, in bytes.
+    private static let comparedLength = 1024
+
     private let bytes: [UInt8]
 
     public init(_ text: String) {
@@ -71,7 +74,8 @@ public struct AccessToken: Sendable, CustomStringConvertible {
     /// Whether `candidate` is this token. Takes time by the candidate's length alone, not by how much of it is right. An
     /// empty token matches nothing.
     public func matches(_ candidate: String) -> Bool {
-        guard !bytes.isEmpty else { return false }
+        // A longer one is wrong: comparing it would cost more than it is worth.
+        guard !bytes.isEmpty, candidate.utf8.count <= max(bytes.count, Self.comparedLength) else { return false }
         var difference: UInt8 = 0
         var count = 0
         for byte in candidate.utf8 {

@@ -9,7 +9,7 @@ enum ClientAddress {
     }
 
     /// What is counted under one name: an IPv4 address, also where it is written as IPv6; of an IPv6 address the first 64 bits,
-    /// for whoever has one of them has the rest.
+    /// for whoever has one of them has the rest. A link-local address is counted by itself: `fe80::/64` is every machine's.
     static func key(_ address: String) -> String {
         guard address.contains(":") else { return address }
         let literal = address.prefix { $0 != "%" }
@@ -19,6 +19,7 @@ enum ClientAddress {
         if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
             return bytes[12...].map { String($0) }.joined(separator: ".")
         }
-        return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":")
+        let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+        return bytes[..<(isLinkLocal ? 16 : 8)].map { String($0, radix: 16) }.joined(separator: ":")
     }
 }

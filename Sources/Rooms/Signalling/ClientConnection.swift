@@ -9,6 +9,14 @@ final class ClientConnection {
     var deadline = Int.max
     /// What is done at the deadline in place of an abort, once.
     var onDeadline: (() -> Void)?
+    /// Whether it comes from a trusted proxy, which has many clients.
+    let isOfProxy: Bool
+    /// Counts the connections of a front as they come.
+    let number: UInt64
+    /// Whether its client has shown what lets it in, or is in a room; one that hasn't makes room for others.
+    var isAdmitted = false
+    /// Whether it has made room, and will be gone soon.
+    var isDropped = false
     /// How much of the present request's body has come.
     var bodyCount = 0
     /// What goes between us and the socket once its handshake is done: TLS.
@@ -19,7 +27,11 @@ final class ClientConnection {
     private var onGone: (() -> Void)?
 
     /// Keeps `socket` and `address`, so that the latter's place in memory names this connection alone.
-    init(socket: UnsafeMutablePointer<GSocket>, address: UnsafeMutablePointer<GSocketAddress>) {
+    init(
+        socket: UnsafeMutablePointer<GSocket>, address: UnsafeMutablePointer<GSocketAddress>, number: UInt64,
+        proxies: TrustedProxies
+    ) {
+        self.number = number
         self.socket = socket
         socketAddress = address
         g_object_ref(socket)
@@ -30,7 +42,12 @@ final class ClientConnection {
         } else {
             self.address = ""
         }
+        isOfProxy = proxies.contains(self.address)
     }
+
+    /// What the connection is counted as where those of one address are limited; nil where they aren't.
+    private(set) lazy var countedAs: String? =
+        isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)
 
     deinit {
         g_object_unref(socket)

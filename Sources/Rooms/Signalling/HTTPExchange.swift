@@ -5,16 +5,32 @@ final class HTTPExchange {
     /// The message, kept until the exchange goes.
     let message: OpaquePointer
     private let requestHeaders: OpaquePointer
-    /// The client's address in text, without port.
+    /// The client's address in text, without port: what a trusted proxy says, else what the connection comes from.
     let clientAddress: String
+    /// What is wrong with what a trusted proxy says; the connection's own address is the client's then.
+    let proxyFault: TrustedProxies.Fault?
     /// What the request came over, while that is there.
     private(set) weak var connection: ClientConnection?
 
-    init(message: OpaquePointer, on connection: ClientConnection) {
+    init(message: OpaquePointer, on connection: ClientConnection, proxies: TrustedProxies) {
         self.message = message
         self.connection = connection
-        clientAddress = connection.address
-        requestHeaders = soup_server_message_get_request_headers(message)
+        let headers: OpaquePointer = soup_server_message_get_request_headers(message)
+        requestHeaders = headers
+        func header(_ name: String) -> String? {
+            soup_message_headers_get_list(headers, name).map { String(cString: $0) }
+        }
+        do throws(TrustedProxies.Fault) {
+            clientAddress =
+                connection.isOfProxy
+                ? try proxies.client(
+                    of: connection.address, forwarded: header("Forwarded"), forwardedFor: header("X-Forwarded-For"))
+                : connection.address
+            proxyFault = nil
+        } catch {
+            clientAddress = connection.address
+            proxyFault = error
+        }
         g_object_ref(UnsafeMutableRawPointer(message))
     }
 
@@ -104,11 +120,24 @@ final class HTTPExchange {
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
         for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
+        if connection?.tls != nil {
+            soup_message_headers_replace(headers, "Strict-Transport-Security", Self.transportSecurity)
+        }
         // libsoup closes after each answer where it doesn't listen itself, and doesn't say so: a client that keeps the connection
         // would send its next request in vain.
         soup_message_headers_replace(headers, "Connection", "close")
         soup_server_message_set_status(message, response.status, nil)
-        if let contentType = response.contentType {
+        if let snapshot = response.snapshot {
+            soup_message_headers_replace(headers, "Content-Type", response.contentType)
+            // Nothing is copied: the bytes are given back when the answer has been read or dropped.
+            let bytes = g_bytes_new_with_free_func(
+                snapshot.file.start, gsize(snapshot.file.count),
+                { data in
+                    if let data { Unmanaged<UnreadSnapshot>.fromOpaque(data).release() }
+                }, Unmanaged.passRetained(snapshot).toOpaque())
+            soup_message_body_append_bytes(soup_server_message_get_response_body(message), bytes)
+            g_bytes_unref(bytes)
+        } else if let contentType = response.contentType {
             response.body.withUnsafeBytes { body in
                 soup_server_message_set_response(
                     message, contentType, SOUP_MEMORY_COPY, body.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -116,6 +145,10 @@ final class HTTPExchange {
             }
         }
     }
+
+    /// Has browsers ask for HTTPS alone by that name (RFC 6797), and by no other. Thirty days: whoever goes back to HTTP under the
+    /// same name need not wait for half a year.
+    private static let transportSecurity = "max-age=2592000"
 
     /// Holds the answer back until `resume`.
     func pause() {
@@ -134,6 +167,8 @@ struct HTTPResponse {
     /// nil where there is no body.
     var contentType: String?
     var body: [UInt8] = []
+    /// What is sent in place of `body`.
+    var snapshot: UnreadSnapshot?
 
     init(_ status: UInt32, headers: [(String, String)] = []) {
         self.status = status
@@ -144,6 +179,12 @@ struct HTTPResponse {
         self.init(status, headers: headers)
         self.contentType = contentType
         self.body = body
+    }
+
+    init(_ status: UInt32, headers: [(String, String)], contentType: String, snapshot: UnreadSnapshot) {
+        self.init(status, headers: headers)
+        self.contentType = contentType
+        self.snapshot = snapshot
     }
 
     /// An answer in words for the user.

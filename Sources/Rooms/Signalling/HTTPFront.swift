@@ -15,24 +15,26 @@ final class HTTPFront {
     private let listeners: [ListeningSocket]
     private let context: OpaquePointer
     private let limits: SignallingLimits
+    private let proxies: TrustedProxies
     private var accepting: [EventSource] = []
     /// By the client's address object, which libsoup gives back with each message of the connection.
     private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// How many connections each address has, loopback aside.
+    /// How many connections each address has, loopback aside; and how many there are of all. Those that make room don't count.
     private var connectionCounts: [String: Int] = [:]
-    /// Connections closed as they came, for being one too many.
-    private(set) var refusedConnections = 0
+    private var connectionCount = 0
+    private var lastNumber: UInt64 = 0
     /// nil where there is no TLS.
     private var certificate: TLSCertificate?
     private let handshakes: TLSHandshakes
     private var isStopped = false
 
     init(
-        _ listeners: [ListeningSocket], limits: SignallingLimits, certificate: TLSCertificate?,
-        on context: OpaquePointer
+        _ listeners: [ListeningSocket], limits: SignallingLimits, proxies: TrustedProxies,
+        certificate: TLSCertificate?, on context: OpaquePointer
     ) {
         self.listeners = listeners
         self.limits = limits
+        self.proxies = proxies
         self.certificate = certificate
         self.context = context
         handshakes = TLSHandshakes(limits: limits, on: context)
@@ -89,7 +91,11 @@ final class HTTPFront {
 
     /// The exchange of a message that has a connection still.
     func exchange(of message: OpaquePointer) -> HTTPExchange? {
-        connection(of: message).map { HTTPExchange(message: message, on: $0) }
+        connection(of: message).map { exchange(of: message, on: $0) }
+    }
+
+    private func exchange(of message: OpaquePointer, on connection: ClientConnection) -> HTTPExchange {
+        HTTPExchange(message: message, on: connection, proxies: proxies)
     }
 
     private static func from(_ data: gpointer?) -> HTTPFront? {
@@ -120,11 +126,6 @@ extension HTTPFront {
             return isGone
         }
         defer { g_object_unref(socket) }
-        guard connections.count < limits.connections else {
-            refusedConnections &+= 1
-            g_socket_close(socket, nil)
-            return true
-        }
         g_socket_set_keepalive(socket, 1)
         // Small messages that somebody waits for.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_NODELAY, 1, nil)
@@ -134,9 +135,9 @@ extension HTTPFront {
         defer { g_object_unref(remote) }
         guard let stream = g_socket_connection_factory_create_connection(socket) else { return true }
         defer { g_object_unref(stream) }
-        let connection = ClientConnection(socket: socket, address: remote)
-        guard count(connection.address) else {
-            refusedConnections &+= 1
+        lastNumber += 1
+        let connection = ClientConnection(socket: socket, address: remote, number: lastNumber, proxies: proxies)
+        guard makeRoom(for: connection) else {
             g_socket_close(socket, nil)
             return true
         }
@@ -149,7 +150,7 @@ extension HTTPFront {
         // Whoever closes TLS waits until the client has read that, unless the system gives it up.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
         guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
-            discount(connection.address)
+            discount(connection)
             return true
         }
         defer { g_object_unref(secure) }
@@ -170,7 +171,7 @@ extension HTTPFront {
         let key = OpaquePointer(address)
         connections[key] = connection
         connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
-            discount(connection.address)
+            if !connection.isDropped { discount(connection) }
             connections[key] = nil
         }
     }
@@ -184,18 +185,35 @@ extension HTTPFront {
         soup_server_accept_iostream(server, stream, local, remote, nil)
     }
 
-    /// Counts one connection more of `address`; false where it has as many as it may have.
-    private func count(_ address: String) -> Bool {
-        guard !ClientAddress.isLoopback(address) else { return true }
-        let key = ClientAddress.key(address)
-        guard connectionCounts[key, default: 0] < limits.connectionsPerAddress else { return false }
-        connectionCounts[key, default: 0] += 1
+    /// Counts `connection`. Where there are as many as there may be, the oldest that hasn't been admitted makes room for it;
+    /// false where there is none.
+    private func makeRoom(for connection: ClientConnection) -> Bool {
+        // Those that make room are gone in a moment; until then each still has a descriptor.
+        guard connections.count - connectionCount < Self.mostDropped else { return false }
+        if let key = connection.countedAs, connectionCounts[key, default: 0] >= limits.connectionsPerAddress {
+            guard dropOldest({ $0.countedAs == key }) else { return false }
+        }
+        guard connectionCount < limits.connections || dropOldest({ _ in true }) else { return false }
+        connectionCount += 1
+        if let key = connection.countedAs { connectionCounts[key, default: 0] += 1 }
         return true
     }
 
-    private func discount(_ address: String) {
-        guard !ClientAddress.isLoopback(address) else { return }
-        let key = ClientAddress.key(address)
+    private static let mostDropped = 128
+
+    /// Ends the oldest connection that hasn't been admitted, of those that `isMeant` names; false where there is none.
+    private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
+        let idle = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
+        guard let oldest = idle.min(by: { $0.number < $1.number }) else { return false }
+        oldest.isDropped = true
+        discount(oldest)
+        oldest.abort()
+        return true
+    }
+
+    private func discount(_ connection: ClientConnection) {
+        connectionCount -= 1
+        guard let key = connection.countedAs else { return }
         connectionCounts[key] = connectionCounts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }
@@ -216,7 +234,7 @@ extension HTTPFront {
 
     private func gotHeaders(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
-        let exchange = HTTPExchange(message: message, on: connection)
+        let exchange = self.exchange(of: message, on: connection)
         // libsoup answers ranges by itself, however many a request names.
         exchange.ignoreHeader("Range")
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
@@ -245,7 +263,7 @@ extension HTTPFront {
         guard let message, let chunk, let connection = connection(of: message) else { return }
         connection.bodyCount += Int(g_bytes_get_size(chunk))
         guard connection.bodyCount > limits.body, connection.onDeadline == nil else { return }
-        refuse(HTTPExchange(message: message, on: connection), on: connection)
+        refuse(exchange(of: message, on: connection), on: connection)
     }
 
     private func requestRead(_ message: OpaquePointer?) {
@@ -256,7 +274,7 @@ extension HTTPFront {
     private func gotRequest(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         guard connection.bodyCount <= limits.body else { return }
-        handle(HTTPExchange(message: message, on: connection))
+        handle(exchange(of: message, on: connection))
     }
 
     private func requestFinished(_ message: OpaquePointer?) {

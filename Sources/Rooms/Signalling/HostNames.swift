@@ -4,7 +4,7 @@ import CGLib
 ///
 /// Against DNS rebinding: a page of some other site whose name was made to point here asks for that name. A literal
 /// address can't be rebound, so with the server open to the network each one will do (a forwarded port has the router's).
-struct HostNames: Sendable {
+struct HostNames: Sendable, CustomStringConvertible {
     private let names: Set<String>
     private let takesEveryLiteral: Bool
 
@@ -29,6 +29,16 @@ struct HostNames: Sendable {
         self.init(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
             more: configuration.hostNames + (certificate?.names ?? []))
+    }
+
+    /// What to tell whoever asked by another name.
+    var description: String {
+        let others = takesEveryLiteral ? ", and to every IP address" : ""
+        return "this host does not answer to the name in the request's Host header.\n"
+            + "It answers to \(names.sorted().joined(separator: ", "))\(others).\n"
+            + "Open the link with one of these, or have the proxy in front of the host send one of these as Host. A host that is "
+            + "started with --lan answers to its machine's name and every IP address as well, with --tls-cert to the names "
+            + "in the certificate, and with --advertise ADDRESS to that address."
     }
 
     /// Whether `header`, a Host header's value, names this server. The port is not looked at: it may be a proxy's.

@@ -25,9 +25,11 @@ public protocol RoomMedia: Sendable {
     /// (RFC 8840).
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
 
-    /// The last picture as a file; wakes a paused source. `completion` is called once, on any thread.
+    /// The last picture as a file; wakes a paused source. `completion` is called once, on any thread. Where `isWanted` says that
+    /// nobody waits any more, nothing need be made. The same picture in the same format is the same file while that is kept.
     func snapshot(
-        _ format: SnapshotFormat, completion: @escaping @Sendable (Result<[UInt8], SnapshotFailure>) -> Void)
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void)
 
     /// Has the pointer drawn into the room's pictures, or left out of them. Called on the signalling thread.
     func setPointerDrawn(_ isDrawn: Bool)

@@ -14,6 +14,8 @@ public struct SignallingConfiguration: Sendable {
     public var lan = false
     /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
     public var hostNames: [String] = []
+    /// Proxies that are believed when they say in `Forwarded` or `X-Forwarded-For` for whom they ask.
+    public var trustedProxies: [AddressRange] = []
     /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
     public var alsoOtherJoined = false
     public var limits = SignallingLimits()
@@ -136,13 +138,15 @@ public struct RoomAccess: Sendable {
 
 /// What one client, and all of them, may use. Sizes are in bytes.
 public struct SignallingLimits: Sendable {
-    /// Connections at once, of all kinds; a further one is closed as it comes.
+    /// Connections at once, of all kinds. For a further one the oldest makes room whose client hasn't been let in; where there
+    /// is none, the further one is closed as it comes.
     public var connections = 1024
-    /// Connections at once from one address that isn't loopback.
+    /// The same from one address that isn't loopback.
     public var connectionsPerAddress = 256
     /// Who may be in rooms at once from one address that isn't loopback.
     public var visitorsPerAddress = 256
-    /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20.
+    /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20. Those with a
+    /// right token are counted by themselves, and those with a wrong one are no part of either.
     public var requestsPerSecond = 100
     /// Requests that such an address may make at once when it has been quiet.
     public var requestsAtOnce = 1000
@@ -164,6 +168,9 @@ public struct SignallingLimits: Sendable {
     public var idleTime: Duration = .seconds(60)
     /// A WebSocket message, all its fragments together.
     public var message = 64 * 1024
+    /// What a WebSocket's client may send before it is in a room, in all.
+    public var bytesBeforeJoining = 4096
+    public var messagesBeforeJoining = 4
     /// From a WebSocket's opening to its first `__join`.
     public var joinTime: Duration = .seconds(10)
     /// Between pings, and for each pong.
@@ -182,8 +189,12 @@ public struct SignallingLimits: Sendable {
     public var engineUpgradeTime: Duration = .seconds(10)
     /// WebSockets at once that read the events of `/api`.
     public var eventReaders = 16
-    /// Snapshots being made at once.
-    public var snapshots = 16
+    /// Requests that wait for a snapshot at once.
+    public var snapshots = 256
+    /// Snapshots that are made at once, for however many requests.
+    public var snapshotsUnderWay = 2
+    /// What of snapshots waits for clients to read it before no more are made.
+    public var snapshotBytes = 32 << 20
     /// For one snapshot.
     public var snapshotTime: Duration = .seconds(10)
 

@@ -17,19 +17,20 @@ extension Site {
     /// Checks token, password and origin of a request about `room`. A page of another origin needs that origin allowed or a
     /// secret in its own hands, which no other page can have a browser send for it.
     ///
-    /// The answer to a wrong token may be held back, by pausing `exchange`: it's to be answered at once all the same.
+    /// The token is looked at first, and only wrong ones are counted: nobody can have a right one refused.
     func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Admission {
         let now = attemptClock()
         let address = exchange.clientAddress
-        guard attempts.mayTry(address, now: now) else { return .refused(tooManyAttempts) }
         var key = Self.key(of: exchange, to: room)
-        // Unseen, and not with an answer of its own, which would tell that the token is right.
-        let isTired = key.password != nil && !mayCheckPassword(of: address)
-        if isTired { key.password = nil }
+        // The password isn't compared then. Where the token is wrong, the answer is that to a wrong token.
+        let isLockedOut = key.password != nil && !passwords.mayTry(address, now: now)
+        if isLockedOut { key.password = nil }
         let (grant, found) = directory.grant(to: key)
         guard let definition = found else {
-            guard grant == .needsPassword else { return .refused(wrongToken(exchange, now)) }
-            if isTired { return .refused(tooManyAttempts) }
+            guard grant == .needsPassword else {
+                return .refused(attempts.note(address, now: now) ? Self.refusal(401) : tooManyAttempts)
+            }
+            if isLockedOut { return .refused(tooManyAttempts) }
             if key.password != nil { passwords.note(address, now: now) }
             return .refused(Self.plain(401, "a password is needed", Self.passwordHeaders))
         }
@@ -44,21 +45,56 @@ extension Site {
         guard purpose == .viewing || grant == .presenting else {
             return .refused(HTTPResponse(403, headers: headers, text: "this token is for viewing"))
         }
+        exchange.connection?.isAdmitted = true
         return .admitted(definition, headers: headers)
     }
 
     /// Refuses an address that asks for too much, before its request is read.
+    ///
+    /// Requests with a right token, with a wrong one, and without any are limited apart from each other, so that nobody can
+    /// use up what another one needs.
     func checkRate(of exchange: HTTPExchange) -> HTTPResponse? {
-        requests.take(exchange.clientAddress, now: g_get_monotonic_time())
-            ? nil : Self.plain(429, "too many requests", [("Retry-After", "1")])
+        let address = exchange.clientAddress
+        let isTaken: Bool
+        switch showsRightToken(exchange) {
+        case nil where asksForWebSocket(exchange):
+            // It shows its token later: until then only the number of connections limits it.
+            isTaken = true
+        case nil: isTaken = requests.take(address, now: g_get_monotonic_time())
+        case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
+        case false?:
+            let now = attemptClock()
+            guard !attempts.mayTry(address, now: now) else { return nil }
+            attempts.note(address, now: now)
+            return tooManyAttempts
+        }
+        return isTaken ? nil : Self.plain(429, "too many requests", [("Retry-After", "1")])
+    }
+
+    /// Whether the token of a request is right, whatever its password is; nil where it has none or needs none.
+    private func showsRightToken(_ exchange: HTTPExchange) -> Bool? {
+        guard exchange.header("Authorization") != nil, let path = exchange.path else { return nil }
+        let room: String
+        switch path.first {
+        case "whep", "whip": room = path.count > 1 ? path[1] : ""
+        case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
+        default: return nil
+        }
+        var key = Self.key(of: exchange, to: room)
+        key.password = nil
+        return directory.grant(to: key).grant != .refused
+    }
+
+    private func asksForWebSocket(_ exchange: HTTPExchange) -> Bool {
+        guard exchange.wantsWebSocket, let path = exchange.path else { return false }
+        return path.isEmpty || path == ["ws"] || path == ["socket.io"]
     }
 
     /// The room that a client of `address` may enter by `key`, with the account kept of what was wrong.
     func room(openedBy key: RoomKey, from address: String) -> RoomDefinition? {
         let now = attemptClock()
-        guard attempts.mayTry(address, now: now) else { return nil }
         var key = key
-        if key.password != nil, !mayCheckPassword(of: address) { key.password = nil }
+        if key.password != nil, !passwords.mayTry(address, now: now) { key.password = nil }
         let (grant, room) = directory.grant(to: key)
         switch grant {
         case .refused: attempts.note(address, now: now)
@@ -66,13 +102,6 @@ extension Site {
         case .needsPassword, .viewing, .presenting: break
         }
         return room
-    }
-
-    /// Whether a password from `address` may be looked at: not past so many wrong ones, nor more often than their hashes, which
-    /// cost some milliseconds each, leave time for all else.
-    func mayCheckPassword(of address: String) -> Bool {
-        passwords.mayTry(address, now: attemptClock())
-            && passwordChecks.take(address, now: g_get_monotonic_time())
     }
 
     /// Whether one more from `address` may come into a room.
@@ -92,17 +121,6 @@ extension Site {
             for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
             countAudience(of: room)
         }
-    }
-
-    /// The answer to a wrong token, which says nothing, and on loopback takes longer the more there are of it.
-    private func wrongToken(_ exchange: HTTPExchange, _ now: Int) -> HTTPResponse {
-        attempts.note(exchange.clientAddress, now: now)
-        let wait = attempts.wait(exchange.clientAddress, now: now)
-        guard wait > 0 else { return Self.refusal(401) }
-        exchange.pause()
-        if heldAnswers.hold(for: wait, { exchange.resume() }) { return Self.refusal(401) }
-        exchange.resume()
-        return tooManyAttempts
     }
 
     var tooManyAttempts: HTTPResponse {

@@ -53,18 +53,18 @@ extension Site {
             return Self.problem(403, "not from this address")
         }
         guard case .ours = origin(of: exchange) else { return Self.problem(403, "not from this origin") }
-        let now = attemptClock()
-        guard attempts.mayTry(exchange.clientAddress, now: now) else {
+        if adminAccess.token.matches(Self.bearer(exchange.header("Authorization")) ?? "") { return nil }
+        guard attempts.note(exchange.clientAddress, now: attemptClock()) else {
             return Self.problem(429, "too many attempts", [("Retry-After", "30")])
         }
-        if adminAccess.token.matches(Self.bearer(exchange.header("Authorization")) ?? "") { return nil }
-        attempts.note(exchange.clientAddress, now: now)
         return Self.problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
     }
 
     func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
-        guard exchange.method == method else {
-            return exchange.answer(Self.problem(405, "not possible", [("Allow", method)]))
+        // HEAD is answered like GET, and the body left out.
+        guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
+            let allowed = method == "GET" ? "GET, HEAD" : method
+            return exchange.answer(Self.problem(405, "not possible", [("Allow", allowed)]))
         }
         exchange.answer(work())
     }

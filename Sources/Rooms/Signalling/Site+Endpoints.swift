@@ -179,7 +179,9 @@ extension Site {
                         200, headers: headers + [("ETag", ice.tag.header), ("Cache-Control", "no-store")],
                         contentType: Self.fragmentType, body: Array(restarted.fragment.utf8)))
             } catch {
-                log("room \(session.room): an ICE restart by \(exchange.clientAddress) was refused: \(error)")
+                log(
+                    "room \(session.room): an ICE restart by \(exchange.clientAddress) was refused: \(error)",
+                    of: exchange.clientAddress)
                 exchange.answer(Self.answer(to: error, headers))
             }
         }

@@ -14,8 +14,10 @@ extension Site {
         guard eventReaders.count < limits.eventReaders else {
             return exchange.answer(Self.problem(503, "too many read events already", [("Retry-After", "5")]))
         }
-        acceptWebSocket(exchange) { [unowned self] _, stream in
-            let socket = WebSocketConnection(stream, limits: limits, on: context)
+        acceptWebSocket(exchange) { [unowned self] exchange, stream in
+            let socket = WebSocketConnection(stream, of: exchange.connection, limits: limits, on: context)
+            // Its client has shown the administration's token.
+            socket.admit()
             let id = ObjectIdentifier(socket)
             eventReaders[id] = socket
             socket.onEnd = { [unowned self] in eventReaders[id] = nil }

@@ -11,8 +11,6 @@ final class RoomMember {
     var room: String?
     /// Whether its last `__join` had a password with it.
     var gavePassword = false
-    /// Whether its refusal is held back; till then it isn't listened to.
-    var isHeld = false
     /// Its media sessions, at most one a track.
     var sessions: [TrackName: MemberSession] = [:]
     /// What it knows of the pointers of its room's tracks.
@@ -42,7 +40,7 @@ extension Site {
         case .ours, .allowed: break
         case .foreign, .malformed: return exchange.answer(Self.refusal(403))
         }
-        acceptWebSocket(exchange) { [unowned self] exchange, stream in opened(stream, from: exchange.clientAddress) }
+        acceptWebSocket(exchange) { [unowned self] exchange, stream in opened(stream, exchange) }
     }
 
     /// Makes a WebSocket of a request whose origin was looked at; `open` takes over its stream, when the answer is written. It is
@@ -102,18 +100,18 @@ extension Site {
         init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
     }
 
-    private func opened(_ stream: UnsafeMutablePointer<GIOStream>, from address: String) {
+    private func opened(_ stream: UnsafeMutablePointer<GIOStream>, _ exchange: HTTPExchange) {
         let id = MemberID(Self.newIdentifier())
-        let socket = WebSocketConnection(stream, limits: limits, on: context)
+        let socket = WebSocketConnection(stream, of: exchange.connection, limits: limits, on: context)
         let joinBy = g_get_monotonic_time() + limits.joinTime.microseconds
-        members[id] = RoomMember(socket: socket, address: address, joinBy: joinBy)
+        members[id] = RoomMember(socket: socket, address: exchange.clientAddress, joinBy: joinBy)
         socket.onMessage = { [unowned self] text in received(text, from: id) }
         socket.onEnd = { [unowned self] in ended(id) }
         socket.start()
     }
 
     private func received(_ text: String, from id: MemberID) {
-        guard let member = members[id], !member.isHeld else { return }
+        guard let member = members[id] else { return }
         let arrival = clock()
         let message = SkyRTCMessage(text)
         if let stamp = message?.clockStamp, member.room != nil {
@@ -121,16 +119,9 @@ extension Site {
         }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
-            let now = attemptClock()
-            guard attempts.mayTry(member.address, now: now) else {
-                // Not looked at, and so not counted.
-                handle(.leave(id))
-                member.room = nil
-                return turnAway(member, .notAdmitted, .notAdmitted)
-            }
             member.joinBy = nil
-            // Unseen, past so many wrong ones: who has no token learns nothing by it, and who has is asked for it again.
-            if key.password != nil, !mayCheckPassword(of: member.address) { key.password = nil }
+            // After too many wrong ones a password isn't compared: a client that has the token is asked for it again.
+            if key.password != nil, !passwords.mayTry(member.address, now: attemptClock()) { key.password = nil }
             member.gavePassword = !(key.password ?? "").isEmpty
             event = .join(id, key, role, name: name)
         }
@@ -140,7 +131,7 @@ extension Site {
     private func ended(_ id: MemberID) {
         handle(.leave(id))
         guard let member = members.removeValue(forKey: id), let room = member.room else { return }
-        log("room \(room): a viewer left")
+        log("room \(room): a viewer left", of: member.address)
     }
 }
 
@@ -195,12 +186,14 @@ extension Site {
             return member.socket.send(SkyRTCReply(message, tracks: summaries(of: room)).text)
         }
         let text = SkyRTCReply(message).text
-        switch message {
-        case .offer, .candidate:
-            // From another member: who reads slowly misses it, and isn't thrown out by what others send.
-            guard member.socket.unsentCount + text.utf8.count <= Self.mostRelayed else { return }
-        default: break
-        }
+        let isRelayed =
+            switch message {
+            case .offer, .candidate: true
+            case .answer(_, let sender, _): members[sender] != nil
+            default: false
+            }
+        // A client that reads slowly misses what other members send it, and isn't thrown out by them.
+        if isRelayed, member.socket.unsentCount + text.utf8.count > Self.mostRelayed { return }
         member.socket.send(text)
     }
 
@@ -210,8 +203,11 @@ extension Site {
     private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
         guard let member = members[id] else { return }
         member.room = room
+        member.socket.admit()
         member.pointers = [:]
-        log("room \(room): a \(role == .viewer ? "viewer" : "SkyRTC client") came from \(member.address)")
+        log(
+            "room \(room): a \(role == .viewer ? "viewer" : "SkyRTC client") came from \(member.address)",
+            of: member.address)
         guard role == .viewer else { return }
         tellStates(to: member, in: room)
         if !directory.namesTracks(in: room), let only = address(of: nil, in: room) {
@@ -234,7 +230,7 @@ extension Site {
             }
             sessionsChanged(in: address.room)
         } catch {
-            log("room \(address.room): an offer from \(member.address) was refused: \(error)")
+            log("room \(address.room): an offer from \(member.address) was refused: \(error)", of: member.address)
             handle(.sessionRefused(id, track: address.track, reason: error.description))
             // There may be room again soon: a client that comes back in a while need not be told anew what it asked for.
             if case .full = error { member.socket.close(.full) }
@@ -259,12 +255,9 @@ extension Site {
         let now = attemptClock()
         switch refusal {
         case .notAdmitted:
-            attempts.note(member.address, now: now)
-            log("a client from \(member.address) was not admitted")
-            let wait = attempts.wait(member.address, now: now)
-            guard wait > 0 else { return turnAway(member, refusal, .notAdmitted) }
-            member.isHeld = true
-            if heldAnswers.hold(for: wait, { [unowned self] in turnAway(member, refusal, .notAdmitted) }) { return }
+            if attempts.note(member.address, now: now) {
+                log("a client from \(member.address) was not admitted", of: member.address)
+            }
             turnAway(member, refusal, .notAdmitted)
         case .needsPassword:
             if member.gavePassword { passwords.note(member.address, now: now) }

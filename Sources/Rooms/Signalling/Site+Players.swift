@@ -57,7 +57,7 @@ extension Site {
     /// The media side has ended the player's session.
     func playerSessionEnded(_ name: String, reason: String) {
         guard let session = playerSessions.removeValue(forKey: name) else { return }
-        log("room \(session.room): a player's session ended: \(reason)")
+        log("room \(session.room): a player's session ended: \(reason)", of: address(of: session.visitor))
         left(session.visitor)
         countAudience(of: session.room)
     }
@@ -67,7 +67,7 @@ extension Site {
         playerSessions[name] = nil
         sessionOwners[session.key] = nil
         session.side.close(session.media)
-        log("room \(session.room): a player left")
+        log("room \(session.room): a player left", of: address(of: session.visitor))
         left(session.visitor)
         countAudience(of: session.room)
     }
@@ -97,7 +97,7 @@ extension Site {
                 room: room.name, track: address.track, media: session.id, side: side, key: key,
                 ice: ICEGenerations(of: generation, tag: session.entityTag))
             playerSessions[name] = player
-            log("room \(room.name): a player came from \(exchange.clientAddress)")
+            log("room \(room.name): a player came from \(exchange.clientAddress)", of: exchange.clientAddress)
             let who = Visitor(id: player.visitor, name: nil, address: exchange.clientAddress, kind: .player)
             came(who, to: room.name, track: address.track) { [unowned self] in
                 if let player = playerSessions[name] { endPlayer(name, player) }
@@ -106,7 +106,9 @@ extension Site {
             let location = "/whep/\(PercentCoding.encode(room.name))/\(name)"
             exchange.answer(Self.created(session, at: location, player.ice, headers))
         } catch {
-            log("room \(room.name): a player's offer from \(exchange.clientAddress) was refused: \(error)")
+            log(
+                "room \(room.name): a player's offer from \(exchange.clientAddress) was refused: \(error)",
+                of: exchange.clientAddress)
             exchange.answer(Self.answer(to: error, headers))
         }
     }

@@ -43,7 +43,9 @@ extension Site {
     /// The media side has ended a publisher's session.
     private func publisherEnded(_ name: String, reason: String) {
         guard let session = publisherSessions.removeValue(forKey: name) else { return }
-        log("room \(session.room): the session of the publisher of \(session.track) ended: \(reason)")
+        log(
+            "room \(session.room): the session of the publisher of \(session.track) ended: \(reason)",
+            of: address(of: session.visitor))
         left(session.visitor)
     }
 
@@ -51,7 +53,7 @@ extension Site {
     func endPublisher(_ name: String, _ session: PublisherSession) {
         publisherSessions[name] = nil
         session.side.close(session.media)
-        log("room \(session.room): the publisher of \(session.track) left")
+        log("room \(session.room): the publisher of \(session.track) left", of: address(of: session.visitor))
         left(session.visitor)
     }
 
@@ -82,7 +84,7 @@ extension Site {
                 room: room, track: track, media: session.id, side: publishing,
                 ice: ICEGenerations(of: generation, tag: session.entityTag))
             publisherSessions[name] = publisher
-            log("room \(room): a publisher of \(track) came from \(exchange.clientAddress)")
+            log("room \(room): a publisher of \(track) came from \(exchange.clientAddress)", of: exchange.clientAddress)
             let who = Visitor(id: publisher.visitor, name: nil, address: exchange.clientAddress, kind: .publisher)
             came(who, to: room, track: track) { [unowned self] in
                 if let publisher = publisherSessions[name] { endPublisher(name, publisher) }
@@ -90,7 +92,9 @@ extension Site {
             let location = "/whip/\(PercentCoding.encode(room))/\(track)/\(name)"
             exchange.answer(Self.created(session, at: location, publisher.ice, headers))
         } catch {
-            log("room \(room): a publisher's offer from \(exchange.clientAddress) was refused: \(error)")
+            log(
+                "room \(room): a publisher's offer from \(exchange.clientAddress) was refused: \(error)",
+                of: exchange.clientAddress)
             switch error {
             case .offer(let refusal): exchange.answer(Self.answer(to: refusal, headers))
             case .taken(let why): exchange.answer(HTTPResponse(409, headers: headers, text: why))

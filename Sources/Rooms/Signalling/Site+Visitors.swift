@@ -37,6 +37,9 @@ extension Site {
         onEvent(RoomNews(.left, room: visitor.room, who: visitor.who))
     }
 
+    /// The address of somebody who is in a room; empty where there is no such one.
+    func address(of visitor: String) -> String { visitors[visitor]?.who.address ?? "" }
+
     /// Has somebody leave; whether there was such a one.
     func kick(_ id: String) -> Bool {
         guard let visitor = visitors[id] else { return false }

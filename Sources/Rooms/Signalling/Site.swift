@@ -11,7 +11,11 @@ final class Site {
     unowned let thread: SiteThread
     let context: OpaquePointer
     let limits: SignallingLimits
+    /// Takes lines for the log that no client causes; for those see ``log(_:of:)``.
     let log: @Sendable (String) -> Void
+    /// Lines that clients cause: how many each address may, loopback too, and how many were left out since that was told last.
+    var lines = RequestRate(perSecond: 5, burst: 50, sparesLoopback: false)
+    var withheldLines = 0
     let onEvent: @Sendable (RoomNews) -> Void
     let onExpiry: @Sendable (String) -> Void
     /// The media side's clock (`SignallingConfiguration.clock`).
@@ -25,11 +29,10 @@ final class Site {
     let audience: Audience
     /// Wrong tokens, and wrong passwords of those whose token was right.
     var attempts = FailedAttempts()
-    var passwords = FailedAttempts(sparesLoopback: false)
+    var passwords = FailedAttempts()
+    /// Requests without a token, and those whose token is right.
     var requests: RequestRate
-    /// Passwords looked at, right ones too.
-    var passwordChecks = RequestRate(perSecond: 50, burst: 200, sparesLoopback: false)
-    let heldAnswers: HeldAnswers
+    var requestsWithToken: RequestRate
     /// Seconds, by which what was wrong is counted.
     let attemptClock: @Sendable () -> Int
     /// Seconds, by which rooms expire; and the rooms that have.
@@ -47,9 +50,11 @@ final class Site {
     /// Who is to be told when the media side ends a session, by the key handed to it.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
-    /// Requests that wait for their picture, by ticket.
-    var snapshots: [UInt64: PendingSnapshot] = [:]
+    /// The snapshots that are made or wait to be, in the order that they were asked for.
+    var snapshotJobs: [SnapshotJob] = []
     var lastTicket: UInt64 = 0
+    /// What of them waits for clients to read it.
+    let unreadSnapshots = UnreadSnapshots()
     /// Everybody who is in a room, by what programs name them by.
     var visitors: [String: PresentVisitor] = [:]
     /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
@@ -94,20 +99,24 @@ final class Site {
         attemptClock = configuration.attemptClock
         lifetimeClock = configuration.lifetimeClock
         requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
-        heldAnswers = HeldAnswers(on: context)
+        requestsWithToken = requests
         hostNames = HostNames(configuration, certificate: configuration.tls)
         directory = RoomDirectory(
             configuration.rooms.map { room in
                 RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(Self.newIdentifier()))
             }, memberLimit: limits.membersInRoom)
-        front = HTTPFront(listeners, limits: limits, certificate: configuration.tls, on: context)
+        front = HTTPFront(
+            listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
+            certificate: configuration.tls, on: context)
         for room in configuration.rooms {
             if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
         }
 
         front.admit = { [unowned self] exchange in
+            if let fault = exchange.proxyFault { return Self.plain(400, "\(fault)") }
             if let refusal = checkRate(of: exchange) { return refusal }
-            return hostNames.accept(exchange.header("Host")) ? socketIO.admit(exchange) : Self.refusal(421)
+            return hostNames.accept(exchange.header("Host"))
+                ? socketIO.admit(exchange) : Self.plain(421, hostNames.description)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -119,8 +128,7 @@ final class Site {
 
     /// Begins to end: nobody new, sessions closed, WebSockets told. The thread ends when they are gone, or in 500 ms.
     func stop() {
-        heldAnswers.release()
-        for ticket in Array(snapshots.keys) { answerSnapshot(ticket, HTTPResponse(503, text: "the host is ending")) }
+        endSnapshots()
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
         for session in publisherSessions.values { session.side.close(session.media) }
@@ -158,11 +166,31 @@ final class Site {
         tickEvents()
         socketIO.tick()
         tickSnapshots()
+        tickLines()
     }
 
     /// An unguessable identifier: 122 random bits as a UUID in lower case.
     static func newIdentifier() -> String {
         UUID().uuidString.lowercased()
+    }
+}
+
+// MARK: - The log
+
+extension Site {
+    /// The longest line for the log that a client can cause, in characters.
+    private static let longestLine = 200
+
+    /// Logs what a client of `address` has caused, unless its address has caused too many lines already.
+    func log(_ line: String, of address: String) {
+        guard lines.take(address, now: g_get_monotonic_time()) else { return withheldLines += 1 }
+        log(line.count > Self.longestLine ? line.prefix(Self.longestLine - 1) + "…" : line)
+    }
+
+    private func tickLines() {
+        guard withheldLines > 0, lines.take("", now: g_get_monotonic_time()) else { return }
+        log("\(withheldLines) more lines like those before were left out")
+        withheldLines = 0
     }
 }
 
@@ -205,7 +233,8 @@ extension Site {
             Self.commonHeaders + [
                 ("Cache-Control", "no-cache"),
                 ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
-                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
+                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("Cross-Origin-Opener-Policy", "same-origin"),
+                ("ETag", file.entityTag),
             ]
         if exchange.header("If-None-Match") == file.entityTag {
             return exchange.answer(HTTPResponse(304, headers: headers))

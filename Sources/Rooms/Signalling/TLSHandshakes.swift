@@ -105,9 +105,8 @@ final class TLSHandshakes {
     private func next() {
         var index = 0
         while runningCount < limits.handshakes, index < queue.count {
-            let address = queue[index].connection.address
-            let isOne = !ClientAddress.isLoopback(address)
-            guard !isOne || running[ClientAddress.key(address), default: 0] < limits.handshakesPerAddress else {
+            let key = queue[index].connection.countedAs
+            guard key.map({ running[$0, default: 0] < limits.handshakesPerAddress }) ?? true else {
                 index += 1
                 continue
             }
@@ -116,14 +115,14 @@ final class TLSHandshakes {
     }
 
     private func run(_ newcomer: Newcomer) {
-        let key = ClientAddress.key(newcomer.connection.address)
-        running[key, default: 0] += 1
+        let key = newcomer.connection.countedAs
+        if let key { running[key, default: 0] += 1 }
         runningCount += 1
         newcomer.onEnd = { [weak self, unowned newcomer] isDone in
             if isDone { newcomer.serve() }
             guard let self else { return }
             runningCount -= 1
-            running[key] = running[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+            if let key { running[key] = running[key].flatMap { $0 > 1 ? $0 - 1 : nil } }
             next()
         }
         g_tls_connection_handshake_async(

@@ -37,6 +37,10 @@ final class WebSocketConnection {
     private static let burstTime = 2_000_000
 
     private let stream: UnsafeMutablePointer<GIOStream>
+    /// The connection below, while that is there.
+    private weak var client: ClientConnection?
+    /// How many messages the client may still send before it is admitted; how many bytes, the decoder knows. nil once it is.
+    private var allowance: Int?
     private let context: OpaquePointer
     private let limits: SignallingLimits
     private var state = State.open
@@ -51,17 +55,38 @@ final class WebSocketConnection {
     private var messagesPaid: Int
 
     /// Takes over `stream`, whose handshake is done, and its reference.
-    init(_ stream: UnsafeMutablePointer<GIOStream>, limits: SignallingLimits, on context: OpaquePointer) {
+    ///
+    /// Until `admit` its client may send little.
+    init(
+        _ stream: UnsafeMutablePointer<GIOStream>, of client: ClientConnection?, limits: SignallingLimits,
+        on context: OpaquePointer
+    ) {
         self.stream = stream
+        self.client = client
         self.limits = limits
         self.context = context
-        decoder = WebSocketDecoder(limit: limits.message)
+        decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
+        allowance = limits.messagesBeforeJoining
         lastPing = g_get_monotonic_time()
         messagesPaid = lastPing - Self.burstTime
     }
 
     deinit {
         g_object_unref(stream)
+    }
+
+    /// Lets the client send all that members may: it is in a room. Its connection makes room for no other any more.
+    func admit() {
+        allowance = nil
+        decoder.limit = limits.message
+        client?.isAdmitted = true
+    }
+
+    /// Lets a client that isn't admitted try again.
+    func allowAnotherTry() {
+        guard allowance != nil else { return }
+        allowance = limits.messagesBeforeJoining
+        decoder.limit = limits.bytesBeforeJoining
     }
 
     /// Begins to read. What came together with the handshake is read at once.
@@ -176,24 +201,32 @@ extension WebSocketConnection {
         case (.closing, .close): finish()
         case (.closing, _): return
         case (.open, .ping(let payload)):
-            guard payForMessage() else { return }
+            guard payForMessage(payload.count) else { return }
             queue(WebSocketFrame.pong(payload))
         case (.open, .pong):
             // One that nobody asked for costs as much as any message.
-            guard awaitsPong || payForMessage() else { return }
+            guard awaitsPong || payForMessage(0) else { return }
             awaitsPong = false
         case (.open, .close):
             close(.normal)
             finish()
         case (.open, .message(let bytes)):
-            guard payForMessage() else { return }
+            guard payForMessage(bytes.count) else { return }
             guard let text = String(validating: bytes, as: UTF8.self) else { return close(.notText) }
             onMessage(text)
         }
     }
 
-    /// Whether the client may send another message now; closes if not.
-    private func payForMessage() -> Bool {
+    /// Whether the client may send another message now, of so many bytes; closes if not.
+    private func payForMessage(_ count: Int) -> Bool {
+        if let left = allowance {
+            guard left > 0 else {
+                close(.policy, isDeaf: true)
+                return false
+            }
+            allowance = left - 1
+            decoder.limit -= count
+        }
         let price = 1_000_000 / Int(max(1, limits.messagesPerSecond))
         let now = g_get_monotonic_time()
         messagesPaid = max(messagesPaid, now - Self.burstTime) + price

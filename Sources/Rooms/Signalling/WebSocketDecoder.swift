@@ -52,7 +52,7 @@ struct WebSocketDecoder {
     private static let mostFragments = 1024
 
     /// The most that a message may have, all fragments together.
-    private let limit: Int
+    var limit: Int
     private var buffer: [UInt8] = []
     /// What of it has been read: cut off once for many frames.
     private var start = 0

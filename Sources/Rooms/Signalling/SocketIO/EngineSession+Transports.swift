@@ -9,6 +9,7 @@ extension EngineSession {
             exchange.answer(.engineError(.badRequest, headers))
             return end()
         }
+        if isAdmitted { exchange.connection?.isAdmitted = true }
         exchange.pause()
         waiting = Poll(exchange: exchange, headers: headers)
         flush()
@@ -93,6 +94,7 @@ extension EngineSession {
         case EnginePacket(.upgrade) where upgrade?.isProbed == true:
             upgrade = nil
             transport = .webSocket(socket)
+            if isAdmitted { socket.admit() }
             lastHeard = g_get_monotonic_time()
             listen(to: socket)
             answerPoll([EnginePacket(.noop)])

@@ -45,6 +45,11 @@ final class EngineSession {
     var waiting: Poll?
     /// The POST whose body is still coming; nil, or gone, where there is none.
     weak var posting: ClientConnection?
+    /// Whether its client is in a room.
+    private(set) var isAdmitted = false
+    /// What a polling client may still send before that.
+    var messagesLeft: Int
+    var bytesLeft: Int
     var unsent: [EnginePacket] = []
     var unsentCount = 0
     var lastHeard: Int
@@ -67,6 +72,8 @@ final class EngineSession {
         lastHeard = now
         lastPing = now
         packetsPaid = now - Self.burstTime
+        messagesLeft = limits.messagesBeforeJoining
+        bytesLeft = limits.bytesBeforeJoining
         if let socket { listen(to: socket) }
     }
 
@@ -87,6 +94,20 @@ final class EngineSession {
             pingInterval: limits.enginePingInterval.microseconds / 1000,
             pingTimeout: limits.enginePingTimeout.microseconds / 1000, payloadLimit: limits.body)
         send(greeting.packet)
+    }
+
+    /// The client is in a room: it may send all that members may, and its connection makes room for no other any more.
+    func admit() {
+        isAdmitted = true
+        waiting?.exchange.connection?.isAdmitted = true
+        if case .webSocket(let socket) = transport { socket.admit() }
+    }
+
+    /// Lets a client that isn't in a room try again.
+    func allowAnotherTry() {
+        messagesLeft = limits.messagesBeforeJoining
+        bytesLeft = limits.bytesBeforeJoining
+        if case .webSocket(let socket) = transport { socket.allowAnotherTry() }
     }
 
     /// Sends a message. A client that leaves too much unread is dropped.
@@ -187,7 +208,13 @@ final class EngineSession {
         switch packet.kind {
         case .ping: send(EnginePacket(.pong, packet.text))
         case .pong: awaitsPong = false
-        case .message: onMessage(packet.text)
+        case .message:
+            if isPolling, !isAdmitted {
+                messagesLeft -= 1
+                bytesLeft -= packet.text.utf8.count
+                guard messagesLeft >= 0, bytesLeft >= 0 else { return end() }
+            }
+            onMessage(packet.text)
         case .close: end()
         case .open, .upgrade, .noop: break
         }

@@ -103,7 +103,7 @@ extension SocketIOServer {
         if let room = client.room { handle(.lost(client.member), in: room) }
         client.roomAsNamed = name
         guard let definition = admit(name, from: client.address) else {
-            site.log("a client from \(client.address) was not admitted")
+            site.log("a client from \(client.address) was not admitted", of: client.address)
             // There is no word for it that clients know; this one they all take for the end, and it says nothing.
             return dismiss(client)
         }
@@ -148,18 +148,20 @@ extension SocketIOServer {
             // Who finds the room full may try again.
             if case .notice(.full, _) = message {
                 client.room = nil
+                client.session.allowAnotherTry()
                 client.joinBy = g_get_monotonic_time() + site.limits.joinTime.microseconds
             }
             send(message, to: client)
         case .joined(let member):
             guard let client = clients[member] else { return }
-            site.log("room \(room): a socket.io client came from \(client.address)")
+            client.session.admit()
+            site.log("room \(room): a socket.io client came from \(client.address)", of: client.address)
             site.countAudience(of: room)
             let who = Visitor(id: member.text, name: nil, address: client.address, kind: .caller)
             site.came(who, to: room, track: client.media?.address.track) { [unowned self] in sendAway(member) }
         case .left(let member):
             clients[member]?.room = nil
-            site.log("room \(room): a socket.io client left")
+            site.log("room \(room): a socket.io client left", of: clients[member]?.address ?? "")
             site.countAudience(of: room)
             site.left(member.text)
         case .openSession(let member): offer(to: member, in: room)
@@ -195,7 +197,7 @@ extension SocketIOServer {
             client.media = (MemberSession(id: offered.id, key: key, side: side), address)
             handle(.offered(member, sdp: offered.offer), in: room)
         } catch {
-            site.log("room \(room): no offer can be made to \(client.address): \(error)")
+            site.log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
             var isFull = false
             if case .full = error { isFull = true }
             handle(.notOffered(member, isFull: isFull), in: room)
@@ -212,7 +214,7 @@ extension SocketIOServer {
             site.decidePointers(of: room)
             handle(.answered(member, sdp: opened.answer), in: room)
         } catch {
-            site.log("room \(room): an offer from \(client.address) was refused: \(error)")
+            site.log("room \(room): an offer from \(client.address) was refused: \(error)", of: client.address)
             handle(.refused(member), in: room)
         }
     }
@@ -222,7 +224,7 @@ extension SocketIOServer {
         do throws(MediaRefusal) {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
-            site.log("room \(room): an answer from \(client.address) was refused: \(error)")
+            site.log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
             site.sessionOwners[session.key] = nil
             client.media = nil
             site.decidePointers(of: room)

@@ -99,7 +99,8 @@ extension SocketIOServer {
             try mayOpen(from: exchange.clientAddress)
         }
         site.acceptWebSocket(exchange) { [unowned self] exchange, stream in
-            let socket = WebSocketConnection(stream, limits: site.limits, on: site.context)
+            let socket = WebSocketConnection(
+                stream, of: exchange.connection, limits: site.limits, on: site.context)
             if let name = exchange.query("sid") {
                 // What was so when the request came may be so no more.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }

@@ -1,0 +1,58 @@
+import Dispatch
+import MediaTypes
+import PictureFiles
+import Signalling
+import Synchronization
+
+/// Makes files of a track's pictures: of the same picture one in each format, as long as anybody keeps it.
+///
+/// Writing the file of a large picture takes tens of milliseconds: that is done on a thread of its own, one after the other.
+final class SnapshotFiles: Sendable {
+    private struct Made: Sendable {
+        weak var file: SnapshotFile?
+        let digest: Int
+    }
+
+    private let queue = DispatchQueue(label: "snapshots")
+    private let made = Mutex<[SnapshotFormat: Made]>([:])
+
+    /// Makes the file, unless nobody wants it any more when its turn comes. `completion` is called once, on the thread.
+    func make(
+        of picture: I420Picture, _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        _ completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+    ) {
+        queue.async { [self] in
+            guard isWanted() else { return completion(.failure(.noPicture)) }
+            do {
+                completion(.success(try file(of: picture, format)))
+            } catch {
+                completion(.failure(.failed("\(error)")))
+            }
+        }
+    }
+
+    private func file(of picture: I420Picture, _ format: SnapshotFormat) throws -> SnapshotFile {
+        let digest = Self.digest(of: picture)
+        let known = made.withLock { $0[format].flatMap { $0.digest == digest ? $0.file : nil } }
+        if let known { return known }
+        let bytes =
+            switch format {
+            case .png: try PictureFile.png(picture)
+            case .jpeg: try PictureFile.jpeg(picture)
+            }
+        let file = SnapshotFile(bytes)
+        made.withLock { $0[format] = Made(file: file, digest: digest) }
+        return file
+    }
+
+    /// Tells pictures apart. Nobody outside can make two with the same: its key is drawn when the process starts.
+    private static func digest(of picture: I420Picture) -> Int {
+        var hasher = Hasher()
+        hasher.combine(picture.size.width)
+        hasher.combine(picture.size.height)
+        hasher.combine(picture.isFullRange)
+        hasher.combine(picture.matrix)
+        picture.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+}

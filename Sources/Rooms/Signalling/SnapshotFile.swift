@@ -1,0 +1,54 @@
+/// A picture as a file: shared by all the answers that send it, and never changed.
+public final class SnapshotFile: @unchecked Sendable {
+    private let storage: UnsafeMutableRawBufferPointer
+
+    public init(_ bytes: [UInt8]) {
+        storage = .allocate(byteCount: max(1, bytes.count), alignment: 16)
+        storage.copyBytes(from: bytes)
+        count = bytes.count
+    }
+
+    deinit {
+        storage.deallocate()
+    }
+
+    /// How many bytes it has.
+    public let count: Int
+
+    /// Where they are, for as long as the file is kept.
+    var start: UnsafeRawPointer? { UnsafeRawPointer(storage.baseAddress) }
+}
+
+/// Counts the bytes of snapshots that clients haven't read; a file that several read counts once. Belongs to the site's thread.
+final class UnreadSnapshots {
+    private(set) var byteCount = 0
+    private var readers: [ObjectIdentifier: Int] = [:]
+
+    fileprivate func add(_ file: SnapshotFile) {
+        let key = ObjectIdentifier(file)
+        if readers[key] == nil { byteCount += file.count }
+        readers[key, default: 0] += 1
+    }
+
+    fileprivate func remove(_ file: SnapshotFile) {
+        let key = ObjectIdentifier(file)
+        readers[key] = readers[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if readers[key] == nil { byteCount -= file.count }
+    }
+}
+
+/// A file on its way to one client: it lasts until the answer has been read or dropped.
+final class UnreadSnapshot {
+    let file: SnapshotFile
+    private let account: UnreadSnapshots
+
+    init(_ file: SnapshotFile, _ account: UnreadSnapshots) {
+        self.file = file
+        self.account = account
+        account.add(file)
+    }
+
+    deinit {
+        account.remove(file)
+    }
+}

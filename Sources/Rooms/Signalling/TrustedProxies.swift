@@ -1,0 +1,116 @@
+import Glibc
+
+/// The proxies that are believed when they say for whom they ask: in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
+struct TrustedProxies: Sendable {
+    /// Why a header can't be believed.
+    enum Fault: Error, Equatable, CustomStringConvertible {
+        /// Not what RFC 7239 calls a `Forwarded` header.
+        case malformed
+        /// The two headers name different clients: a proxy writes one of them and passes on what its client wrote into the other.
+        case contradiction
+
+        var description: String {
+            switch self {
+            case .malformed: "the Forwarded header is not as RFC 7239 has it"
+            case .contradiction:
+                "Forwarded and X-Forwarded-For name different clients; have the proxy remove the one that it doesn't write"
+            }
+        }
+    }
+
+    let ranges: [AddressRange]
+
+    /// Whether a proxy of that address is trusted.
+    func contains(_ address: String) -> Bool { ranges.contains { $0.contains(address) } }
+
+    /// The address of the client that asks through `peer`; that of `peer` itself where that is no trusted proxy, or says nothing.
+    ///
+    /// Each proxy adds the address that it was asked from at the end, so the headers are read from there, up to the first
+    /// address that isn't a trusted proxy: what stands before that, the client may have written itself.
+    func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(Fault) -> String {
+        guard contains(peer) else { return peer }
+        let first = try forwarded.map { (header) throws(Fault) in walk(from: peer, try Self.hops(forwarded: header)) }
+        let second = forwardedFor.map { walk(from: peer, Self.hops(forwardedFor: $0)) }
+        if let first, let second, first != second { throw .contradiction }
+        return first ?? second ?? peer
+    }
+
+    private func walk(from peer: String, _ hops: [String?]) -> String {
+        var current = peer
+        for hop in hops.reversed() {
+            // One that hides an address, or doesn't know it, hides all that are behind it.
+            guard contains(current), let hop else { break }
+            current = hop
+        }
+        return current
+    }
+
+    /// The address of each `for` of a `Forwarded` header; nil for one that is hidden or unknown.
+    private static func hops(forwarded header: String) throws(Fault) -> [String?] {
+        var hops: [String?] = []
+        for element in try split(header[...], at: ",") {
+            var hop: String?
+            for pair in try split(element, at: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2 else { throw .malformed }
+                guard parts[0].trimmed.lowercased() == "for" else { continue }
+                hop = try address(of: unquoted(parts[1].trimmed))
+            }
+            hops.append(hop)
+        }
+        return hops
+    }
+
+    /// The parts of `text` between separators that don't stand in a quoted string.
+    private static func split(_ text: Substring, at separator: Character) throws(Fault) -> [Substring] {
+        var parts: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in text.indices {
+            let character = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character == separator, !isQuoted {
+                parts.append(text[start..<index])
+                start = text.index(after: index)
+            }
+        }
+        // A client that leaves a string open must not hide what the proxy adds behind it.
+        guard !isQuoted else { throw .malformed }
+        parts.append(text[start...])
+        return parts.filter { !$0.trimmed.isEmpty }
+    }
+
+    private static func unquoted(_ text: String) throws(Fault) -> String {
+        guard text.hasPrefix("\"") else {
+            guard !text.contains("\"") else { throw .malformed }
+            return text
+        }
+        let inner = text.dropFirst().dropLast()
+        guard text.count >= 2, text.hasSuffix("\""), !inner.contains("\""), !inner.contains("\\") else {
+            throw .malformed
+        }
+        return String(inner)
+    }
+
+    private static func hops(forwardedFor header: String) -> [String?] {
+        header.split(separator: ",").map { address(of: $0.trimmed) }
+    }
+
+    /// The address in `192.0.2.7`, `192.0.2.7:4711`, `2001:db8::7`, `[2001:db8::7]` or `[2001:db8::7]:4711`; nil for other words.
+    private static func address(of node: String) -> String? {
+        var host = node[...]
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            host = host[host.index(after: host.startIndex)..<end]
+        } else if host.count(where: { $0 == ":" }) == 1, let colon = host.firstIndex(of: ":") {
+            host = host[..<colon]
+        }
+        return AddressRange(String(host)).flatMap { host.contains("/") ? nil : $0.description.lowercased() }
+    }
+}

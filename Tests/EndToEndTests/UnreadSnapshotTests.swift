@@ -1,0 +1,66 @@
+import BrowserDriver
+import Glibc
+import MediaTypes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite("Snapshots that nobody reads", .enabled(if: EndToEnd.hasBrowser))
+    struct UnreadSnapshotTests {
+        /// How much a host may grow by what clients don't read, in KiB.
+        private static let growth = 64 << 10
+        private static let connections = 256
+
+        @Test("take little of the host's memory, harm no viewer, and give it back")
+        func unread() throws {
+            let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
+            let noise = try NoiseDrawing(on: screen, seed: 12)
+            noise.draw()
+            let host = try RunningProgram(
+                "screenrelay", ["share", "--display", screen.name, "--fps", "10"] + LinkSocket.hostOptions)
+            let link = try host.printedLink()
+            let room = try #require(RoomLink(link))
+            let viewer = try ViewerPage(link, in: try Browser.launch())
+            try viewer.waitUntilPlaying()
+            // One that is read, so that what the first takes for good is there.
+            let folder = try TemporaryFolder()
+            let first = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
+            #expect(first.status == .exited(0))
+            let before = try ProcessFigures(host.child.processID)
+            var most = before.resident
+            var sockets: [RawSocket] = []
+            while sockets.count < Self.connections {
+                // Another picture, as in a film.
+                noise.draw()
+                for _ in 0..<16 {
+                    let socket = try RawSocket.connected(to: room.port, .tcp)
+                    var size: Int32 = 4096
+                    setsockopt(
+                        socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+                    try socket.send(
+                        "GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(room.token)\r\n\r\n")
+                    sockets.append(socket)
+                }
+                // The last of them has an answer, whatever it says: the others have theirs.
+                try eventually("an answer") { sockets.last?.isSilent == false }
+                most = max(most, try ProcessFigures(host.child.processID).resident)
+            }
+            #expect(most - before.resident <= Self.growth, "\(before.resident) KiB became \(most)")
+            // Pictures go on.
+            let decoded = try #require(try viewer.statistic("framesDecoded"))
+            try eventually("more pictures for the viewer") {
+                noise.draw()
+                return try viewer.statistic("framesDecoded").map { $0 >= decoded + 5 } ?? false
+            }
+            sockets = []
+            try eventually("the memory to come back") {
+                try ProcessFigures(host.child.processID).resident - before.resident <= Self.growth / 4
+            }
+            let last = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("t.png")])
+            #expect(last.status == .exited(0))
+            print(
+                "\(Self.connections) unread snapshots: \(before.resident) KiB before, \(most) at most, "
+                    + "\(try ProcessFigures(host.child.processID).resident) after")
+        }
+    }
+}
