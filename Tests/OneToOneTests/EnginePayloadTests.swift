@@ -37,6 +37,13 @@ struct EnginePayloadTests {
         #expect(try EnginePayload.decode(vector.bytes, vector.version) == vector.packets)
     }
 
+    @Test("a packet's text begins behind the byte that says what it is, whatever character that byte is part of")
+    func combiningMark() throws {
+        let packet = try #require(EnginePacket(parsing: "4\u{301}x"))
+        #expect(packet == EnginePacket(.message, "\u{301}x"))
+        #expect(EnginePacket(parsing: packet.encoded) == packet)
+    }
+
     @Test(
         "what isn't a payload is refused",
         arguments: [

@@ -35,7 +35,8 @@ public struct EnginePacket: Sendable, Equatable {
     /// Reads a packet, as a WebSocket's frame has it; nil where it has none.
     public init?(parsing text: String) {
         guard let first = text.utf8.first, let kind = Kind(digit: first) else { return nil }
-        self.init(kind, String(text.dropFirst()))
+        // By bytes: a combining mark behind the digit is one character with it.
+        self.init(kind, String(Substring(text.utf8.dropFirst())))
     }
 
     /// The packet as a WebSocket's frame has it.
