@@ -13,8 +13,8 @@ struct FuzzTarget: Sendable {
 
     /// All of them, in the order in which they run.
     static let all: [FuzzTarget] = [
-        .stun, .dtls, .rtp, .rtcp, .sdp, .parameterSets, .annexB, .link, .recording, .webSocket, .socketIO, .skyRTC,
-        .authority,
+        .stun, .dtls, .srtp, .rtp, .rtcp, .sdp, .parameterSets, .annexB, .link, .recording, .webSocket, .socketIO,
+        .skyRTC, .authority,
     ]
 }
 
