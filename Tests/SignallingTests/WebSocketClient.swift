@@ -89,9 +89,13 @@ final class WebSocketClient {
         }
     }
 
-    /// The next event, which must be `name`, with its data.
+    /// The next event, which must be `name`, with its data. On a slow machine a ping may come before it, and is answered.
     func next(event name: String) throws -> [String: Any] {
-        let frame = try next()
+        var frame = try next()
+        while frame == .ping {
+            try send("", opcode: 0xA)
+            frame = try next()
+        }
         guard case .text(let text) = frame,
             let message = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             message["eventName"] as? String == name, let data = message["data"] as? [String: Any]
