@@ -21,8 +21,8 @@ extension EndToEnd {
             let folder = try TemporaryFolder()
             let network = try LossyNetwork(losingFrom: 9)
             // The first interface has 192.0.2.1.
-            try network.run(
-                "ip link add wan type dummy && ip address add 198.51.100.7/24 dev wan && ip link set wan up")
+            try network.run("ip link add wan type veth peer name beyond && ip address add 198.51.100.7/24 dev wan")
+            try network.run("ip link set wan up && ip link set beyond up")
             try network.run("ip route replace default via 198.51.100.1")
             func start(_ socket: String) throws -> RunningProgram {
                 try RunningProgram(

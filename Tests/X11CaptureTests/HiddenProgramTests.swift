@@ -122,6 +122,7 @@ struct HiddenProgramTests {
         #expect(try color(capture) == TestScreen.black)
         other.destroy(next)
         other.fill(TestScreen.all, color: 0x0000FF)
+        #expect(try color(capture) == TestScreen.blue)
         let stranger = other.window(Self.place, color: 0xFF0000)
         #expect(try color(capture) == TestScreen.red)
         other.destroy(stranger)

@@ -116,8 +116,12 @@ final class HiddenWindows {
             frames[unmapped.window]?.isMapped = false
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
-            if destroyed.event == connection.root { remove(destroyed.window) }
-            programs.remove(destroyed.window)
+            if destroyed.event == connection.root {
+                leave(destroyed.window)
+                frames[destroyed.window] = nil
+            }
+            programs.end(destroyed.window)
+            needsLook = true
         case XCB_REPARENT_NOTIFY:
             let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
             look(at: programs.frame(of: reparented.event))
@@ -177,6 +181,7 @@ final class HiddenWindows {
             // Destroyed meanwhile, which an event will say; nobody knows any longer what it was.
             for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
         }
+        programs.forgetGone()
         needsLook = false
         arrange()
     }
@@ -244,12 +249,6 @@ final class HiddenWindows {
     private func addChange(_ area: PixelRectangle) {
         if changes.last == area { return }
         if changes.count == 32 { changes = [changes.reduce(area) { $0.union($1) }] } else { changes.append(area) }
-    }
-
-    private func remove(_ window: xcb_window_t) {
-        leave(window)
-        frames[window] = nil
-        programs.remove(frame: window)
     }
 
     private func look(at window: xcb_window_t?) {

@@ -18,7 +18,7 @@ struct WindowProgram: Equatable {
 
 /// Windows and the programs that they belong to: a program with a private window has no other windows that may be seen.
 ///
-/// Pure: windows are told to it, and it tells which of them are private. A private window stays so until it is removed.
+/// Pure: windows are told to it, and it tells which of them are private. A private window stays so until it is gone.
 struct ProgramWindows {
     private var known: [xcb_window_t: Known] = [:]
 
@@ -29,6 +29,7 @@ struct ProgramWindows {
         /// Whether its window manager has marked it as a program's (WM_STATE).
         var hasState = false
         var isPrivate = false
+        var isGone = false
     }
 
     /// The child of the root window that `window` lies in; nil for a window that isn't known.
@@ -36,7 +37,7 @@ struct ProgramWindows {
 
     /// Notes what was found out about a window.
     mutating func note(_ window: FoundWindow, isPrivate: Bool) {
-        let wasPrivate = known[window.identifier]?.isPrivate ?? false
+        let wasPrivate = known[window.identifier].map { $0.isPrivate && !$0.isGone } ?? false
         known[window.identifier] = Known(
             frame: window.frame, program: window.program, hasState: window.hasState,
             isPrivate: isPrivate || wasPrivate)
@@ -45,11 +46,15 @@ struct ProgramWindows {
     /// A window was made on the root window; nothing else is known of it.
     mutating func add(_ window: xcb_window_t) { known[window] = Known(frame: window) }
 
-    /// A window is gone.
-    mutating func remove(_ window: xcb_window_t) { known[window] = nil }
+    /// A window is gone, with all that lay in it. What came before that may still be found to belong to its program.
+    mutating func end(_ window: xcb_window_t) {
+        for (identifier, entry) in known where identifier == window || entry.frame == window {
+            known[identifier]?.isGone = true
+        }
+    }
 
-    /// A child of the root window is gone, with all that lay in it.
-    mutating func remove(frame: xcb_window_t) { known = known.filter { $0.value.frame != frame } }
+    /// Nothing that came before the end of a window is to be found out any longer.
+    mutating func forgetGone() { known = known.filter { !$0.value.isGone } }
 
     /// A window and what lies in it has come into another child of the root window; nil: into one that isn't known.
     mutating func move(_ window: xcb_window_t, into frame: xcb_window_t?) {
