@@ -155,6 +155,12 @@ struct SRTPSessionTests {
             cut = Array(packet.prefix(count))
             #expect(throws: SecureTransportError.self) { try receiver.unprotectRTCP(&cut) }
         }
+        var control = Self.rtcp
+        try sender.protectRTCP(&control)
+        for count in 0..<control.count {
+            var cut = Array(control.prefix(count))
+            #expect(throws: SecureTransportError.self) { try receiver.unprotectRTCP(&cut) }
+        }
         var random = SeededRandom(seed: 5)
         for _ in 0..<2_000 {
             var changed = random.mutation(of: packet)

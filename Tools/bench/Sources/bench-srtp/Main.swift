@@ -10,7 +10,7 @@ enum SRTPBench {
     /// The bytes of a packet before it is protected.
     private static let packetSize = 1_200
     /// Packets in each round, at least one for each session.
-    private static let roundSize = 6_000
+    private static let roundSize = 3_000
     /// The most nanoseconds that GCM may take, and how many times those with one session.
     private static let most = (nanoseconds: 600.0, ratio: 1.5)
 
@@ -18,9 +18,9 @@ enum SRTPBench {
         name: "",
         summary:
             "Protects RTP packets of \(packetSize) bytes with many sessions in turn, by ScreenRelay and by libsrtp2, and "
-            + "prints the nanoseconds that a packet takes in the fastest round.",
+            + "prints the nanoseconds of processor time that a packet takes in the fastest round.",
         options: [
-            Option(long: "rounds", short: "n", value: .required("COUNT"), help: "rounds of each", default: "15"),
+            Option(long: "rounds", short: "n", value: .required("COUNT"), help: "rounds of each", default: "40"),
             Option(
                 long: "check",
                 help: "exit with 1 where GCM takes more than 600 ns, or 1.5 times as long as with one session"),
@@ -81,8 +81,7 @@ enum SRTPBench {
         let passes = max(1, roundSize / senders.count)
         var packet: [UInt8] = [0x80, 96, 0, 0] + [UInt8](repeating: 5, count: packetSize - 4)
         packet.reserveCapacity(packetSize + SRTPSession.rtcpRoom)
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = processorTime()
         for pass in 0..<passes {
             let number = round * passes + pass
             packet[2] = UInt8(number >> 8 & 255)
@@ -92,7 +91,14 @@ enum SRTPBench {
                 packet.removeLast(packet.count - packetSize)
             }
         }
-        return (clock.now - start) / .nanoseconds(passes * senders.count)
+        return (processorTime() - start) / Double(passes * senders.count)
+    }
+
+    /// The nanoseconds that this thread has had a processor for: other programs take none of it.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 
     private static func right(_ number: Int, _ width: Int) -> String {
