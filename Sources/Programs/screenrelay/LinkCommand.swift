@@ -33,7 +33,8 @@ extension LinksDocument {
     var expiryWords: String? {
         expires.map { expires in
             let isOver = expires.timeIntervalSinceNow <= 0
-            return "links \(isOver ? "ended" : "end") at \(WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime)"
+            let time = WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime
+            return "links \(isOver ? "ended" : "end") at \(time)"
         }
     }
 }
