@@ -147,7 +147,7 @@ let package = Package(
         pure("Rooms", "Rooms"),
         pure("Rooms", "OneToOne", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "SDP", "Rooms", "OneToOne", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "OneToOne", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -250,7 +250,7 @@ let package = Package(
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "Processes", "MediaTypes", "TestSupport"]),
+        tests("SignallingTests", ["Signalling", "LinkTransport", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),

@@ -1,3 +1,4 @@
+import LinkTransport
 import MediaTypes
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+import LinkTransport
 import Synchronization
 import TestSupport
 import Testing

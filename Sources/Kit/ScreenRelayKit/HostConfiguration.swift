@@ -1,4 +1,5 @@
 import Glibc
+public import LinkTransport
 public import STUN
 public import SecureTransport
 public import Signalling

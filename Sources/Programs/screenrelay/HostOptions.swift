@@ -277,18 +277,6 @@ extension ValueFormat where Value == TransportAddress {
     }
 }
 
-extension ValueFormat where Value == AddressRange {
-    /// An address, or the beginning that several share and its length in bits.
-    static var addressRange: ValueFormat<AddressRange> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let range = AddressRange(text) else {
-                throw ValueProblem("not a range of addresses; write it like 10.0.0.0/8, 2001:db8::/32 or 127.0.0.1")
-            }
-            return range
-        }
-    }
-}
-
 extension ValueFormat where Value == String {
     /// `https://example.org` or `http://example.org:8000`: a scheme and a host, without a path.
     static var origin: ValueFormat<String> {

@@ -1,5 +1,6 @@
 import CGLib
 import Glibc
+public import LinkTransport
 public import Rooms
 
 /// How a `SignallingServer` is set up.

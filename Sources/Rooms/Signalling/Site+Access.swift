@@ -64,7 +64,8 @@ extension Site {
         case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
         case false?:
             let now = attemptClock()
-            guard !attempts.mayTry(address, now: now) else { return nil }
+            // `/api` counts for itself, and has words of its own.
+            guard exchange.path?.first != "api", !attempts.mayTry(address, now: now) else { return nil }
             attempts.note(address, now: now)
             return tooManyAttempts
         }
@@ -77,6 +78,8 @@ extension Site {
         let room: String
         switch path.first {
         case "whep", "whip": room = path.count > 1 ? path[1] : ""
+        case "api":
+            return adminAccess?.token.matches(Self.bearer(exchange.header("Authorization")) ?? "")
         case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
         default: return nil
         }

@@ -1,4 +1,4 @@
-import Glibc
+import LinkTransport
 
 /// The proxies that are believed when they say for whom they ask: in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
 struct TrustedProxies: Sendable {
@@ -111,6 +111,6 @@ struct TrustedProxies: Sendable {
         } else if host.count(where: { $0 == ":" }) == 1, let colon = host.firstIndex(of: ":") {
             host = host[..<colon]
         }
-        return AddressRange(String(host)).flatMap { host.contains("/") ? nil : $0.description.lowercased() }
+        return host.contains("/") || AddressRange(String(host)) == nil ? nil : host.lowercased()
     }
 }
