@@ -81,10 +81,10 @@ extension EndToEnd {
             let address = "unix:" + folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", address] + LinkSocket.hostOptions)
             let link = try host.printedLink()
-            // Enough for signals, the display and the link, and not for the copy of the memory's descriptor.
+            // Enough for signals, the log, the display and the link, and not for the copy of the memory's descriptor.
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", address, "--display", screen.name],
-                prefix: ["sh", "-c", "ulimit -n 7; exec \"$@\"", "sh"])
+                prefix: ["sh", "-c", "ulimit -n 9; exec \"$@\"", "sh"])
             defer { capture.stop() }
             try capture.waitForLog("pictures by system-v")
             try host.waitForLog(Self.cameTogether)

@@ -7,7 +7,8 @@ import Testing
 @testable import Signalling
 
 /// Seconds that a test sets.
-private final class TestClock: Sendable {
+/// A clock in seconds that a test sets.
+final class TestClock: Sendable {
     private let time = Mutex(1000)
     var now: Int {
         get { time.withLock { $0 } }

@@ -208,16 +208,27 @@ struct MemberTests {
             "{\"eventName\":\"__offer\",\"data\":{\"sdp\":7}}", "{\"eventName\":\"__offer\",\"data\":[]}",
             "{\"eventName\":",
         ]
+        _ = try client.joinAsViewer("desk,secret")
         for text in nonsense { try client.send(text) }
         _ = try client.joinAsViewer("desk,secret")
+        // Nor does any of them before the client has joined.
+        for text in nonsense {
+            let newcomer = try WebSocketClient(port: server.port)
+            try newcomer.send(text)
+            _ = try newcomer.joinAsViewer("desk,secret")
+        }
     }
 
     @Test("JSON nested as deep as a message can be does nothing", arguments: ["[", "{\"data\":"])
     func deepNesting(opening: String) throws {
         let server = try RunningServer()
         let client = try WebSocketClient(port: server.port)
+        _ = try client.joinAsViewer("desk,secret")
         try client.send(String(repeating: opening, count: 60_000 / opening.utf8.count))
         _ = try client.joinAsViewer("desk,secret")
+        let newcomer = try WebSocketClient(port: server.port)
+        try newcomer.send(String(repeating: opening, count: 4_000 / opening.utf8.count))
+        _ = try newcomer.joinAsViewer("desk,secret")
     }
 }
 

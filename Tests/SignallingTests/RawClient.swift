@@ -80,6 +80,17 @@ final class RawClient {
         }
     }
 
+    /// The first `count` bytes when they have come, which stay unread.
+    func peek(_ count: Int) throws -> String {
+        try eventually("\(count) bytes") {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&waiting, 1, 20)
+            var bytes = [UInt8](repeating: 0, count: count)
+            guard recv(descriptor, &bytes, count, Int32(MSG_PEEK)) == count else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     /// Waits until the server has closed.
     func waitForEnd() throws {
         try eventually("the server to close") {

@@ -129,16 +129,21 @@ struct SnapshotTests {
         func expectAnswered() throws {
             try eventually("an answer") { try server.request("GET", "/snapshot.png", bearer).status == 200 }
         }
+        /// A client whose picture has begun to come; where too much is unread from before, it asks again.
+        func reader() throws -> RawClient {
+            try eventually("a picture that is begun") {
+                let client = try RawClient(port: server.port)
+                try client.send(Self.plainRequest)
+                return try client.peek(12) == "HTTP/1.1 200" ? client : nil
+            }
+        }
         do {
-            let slow = try RawClient(port: server.port)
-            slow.takeLittle()
-            try slow.send(Self.plainRequest)
+            let slow = try reader()
             try expectRefused()
+            #expect(!slow.isAtEnd)
         }
         try expectAnswered()
-        let late = try RawClient(port: server.port)
-        late.takeLittle()
-        try late.send(Self.plainRequest)
+        let late = try reader()
         try expectRefused()
         #expect(try late.response().body == file)
         try expectAnswered()

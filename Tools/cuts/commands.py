@@ -26,14 +26,14 @@ class Command:
             pieces += ["ends at byte %d" % cut, "pictures %s" % ("%d:" % pictures if pictures else "none")]
             pieces += ["messages %d with" % messages] if messages else []
         elif self.suffix is None:
-            pieces += ["Sent %d messages, " % units]
+            pieces += ["Sent %d message%s, " % (units, "" if units == 1 else "s")]
         else:
             is_written = (size if self.suffix == "h264" else pictures) > 0
             if not is_written:
                 code = 65
                 pieces += ["no picture in it can be exported"]
             else:
-                pieces += ["{:,} bytes".format(size) if self.suffix == "h264" else "%d pictures of 160x120" % pictures]
+                pieces += ["{:,} bytes".format(size) if self.suffix == "h264" else "%d picture%s of 160x120" % (pictures, "" if pictures == 1 else "s")]
         if is_between and end == recording.count:
             pieces = [piece for piece in pieces if not piece.startswith("byte ")]
         return code, pieces, is_written

@@ -27,9 +27,12 @@ public enum StandardStreams {
         return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Waits, at most a second, until what was said to standard error is written: for whoever ends the process by a signal.
+    public static func flushErrors() { LineWriter.standardError.flush() }
+
     /// Writes a question, or what ends it, to standard error, and no line's end.
     static func printPrompt(_ text: String) {
-        LineWriter.standardError.flush()
+        flushErrors()
         writeAll(Array(text.utf8), to: 2)
     }
 }

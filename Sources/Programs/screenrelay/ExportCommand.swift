@@ -171,6 +171,7 @@ enum ExportInterruption {
 
     /// Ends the program by the signal that came, as it would have without us.
     static func end() {
+        StandardStreams.flushErrors()
         var set = signals
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
