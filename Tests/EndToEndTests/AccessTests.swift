@@ -219,6 +219,13 @@ extension EndToEnd {
             #expect(status.st_mode & 0o7777 == 0o600)
         }
 
+        /// What has become of the page and of the files that it has asked for.
+        private static let stateOfPage = """
+            JSON.stringify([document.readyState, window.screenRelay?.phase ?? null, document.body?.innerText ?? "",
+                performance.getEntriesByType("resource").filter((entry) => entry.responseStatus !== 200)
+                    .map((entry) => [entry.name.split("/").pop(), entry.responseStatus])])
+            """
+
         /// How many wrong tokens; `Tools/soak/tokens` gives more.
         private static let tries = getenv("SCREENRELAY_TOKENS").flatMap { Int(String(cString: $0)) } ?? 2000
 
@@ -268,8 +275,13 @@ extension EndToEnd {
                     #expect(codes(right) == ["200"], "from \(address)")
                 }
                 let page = try browser.newPage(link)
-                try page.waitUntil("window.screenRelay && window.screenRelay.phase !== 'connecting'")
-                #expect(try page.evaluate("window.screenRelay.phase").string == "negotiating")
+                do {
+                    try page.waitUntil("window.screenRelay && window.screenRelay.phase !== 'connecting'")
+                } catch {
+                    let state = try page.evaluate(Self.stateOfPage).string
+                    Issue.record("round \(rounds): \(error): \(state ?? "")")
+                }
+                #expect(try page.evaluate("window.screenRelay?.phase").string == "negotiating")
                 page.close()
                 rounds += 1
             }
