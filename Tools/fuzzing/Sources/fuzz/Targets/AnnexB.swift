@@ -12,7 +12,7 @@ extension FuzzTarget {
             check(!range.isEmpty && stream[range.upperBound - 1] != 0, "a NAL unit never ends with a zero")
             end = range.upperBound
         }
-        if let unit = AccessUnit(annexB: stream, captureTime: nil) { checkForm(of: unit) }
+        if let unit = try? AccessUnit(annexB: stream, captureTime: nil) { checkForm(of: unit) }
         for unit in AccessUnitAssembler.accessUnits(inAnnexB: stream) { checkForm(of: unit) }
         check(
             EmulationPrevention.removed(from: EmulationPrevention.added(to: stream)[...]) == stream,
