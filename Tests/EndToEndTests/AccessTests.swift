@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("Who gets in", .enabled(if: EndToEnd.isPossible))
     struct AccessTests {
         private let folder: TemporaryFolder
@@ -70,7 +70,7 @@ extension EndToEnd {
         func snapshotLink() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
             defer { desktop.stop() }
-            try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
+            try desktop.host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
             // As the output of share is, redirected.
             let file = try folder.write("link", Array("Sharing :0 to the room screen.\n\(desktop.link)\r\nmore\n".utf8))
             let program = try #require(builtProgram("screenrelay"))

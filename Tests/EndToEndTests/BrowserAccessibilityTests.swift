@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// What axe-core, the rules that most accessibility checkers go by, says of the page.
     @Suite("The page for everyone", .enabled(if: EndToEnd.hasBrowser && AccessibilityRules.areThere))
     struct BrowserAccessibilityTests {

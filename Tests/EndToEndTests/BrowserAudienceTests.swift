@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Several viewers of one capture.
     @Suite("Several viewers", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserAudienceTests {

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Chromium decodes High 4:4:4 Predictive; one that is kept from listing it stands for players that don't.
     @Suite("4:4:4", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserChromaTests {

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// What a page says and shows when there is nothing more to watch.
     @Suite("A share that is over", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserEndingTests {

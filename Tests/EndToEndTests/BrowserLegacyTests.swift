@@ -7,7 +7,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// The sender of the original ReplayKit demo, played by the test: bytes of a recorded stream behind headers of ours.
     @Suite("A legacy sender", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserLegacyTests {

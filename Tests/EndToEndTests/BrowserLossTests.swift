@@ -3,7 +3,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Each twentieth datagram of the host's is lost, in a network of the test's own.
     @Suite(
         "Loss in the sender's path",

@@ -4,7 +4,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Pages that meet with camera and microphone.
     @Suite("Meetings", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserMeetingTests {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("Names that would be scripts", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserNameTests {
         /// Notes what a name that runs would do, before any script of the page.

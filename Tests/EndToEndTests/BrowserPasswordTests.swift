@@ -4,7 +4,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// A room that wants a password, in the page.
     @Suite("A password", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserPasswordTests {

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// The sharer pauses, goes on and ends by the command line, and pages say so.
     @Suite("A sharer who pauses", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserPauseTests {

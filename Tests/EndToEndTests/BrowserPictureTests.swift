@@ -7,7 +7,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// What was drawn is what is seen, by Chromium and by FFmpeg.
     @Suite("The picture", .enabled(if: EndToEnd.isPossible))
     struct BrowserPictureTests {

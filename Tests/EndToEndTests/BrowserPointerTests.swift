@@ -7,7 +7,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// The pointer beside the pictures and in them: one at each moment, wherever it is drawn.
     @Suite("The pointer", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserPointerTests {

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Capture dies and comes back; the page of a viewer doesn't.
     @Suite("Capture that dies", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserRecoveryTests {

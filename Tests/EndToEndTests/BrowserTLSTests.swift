@@ -35,7 +35,7 @@ private struct MadeCertificate {
     }
 }
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("HTTPS and wss", .enabled(if: EndToEnd.hasBrowser && ProgramLookup.path(of: "openssl") != nil))
     struct BrowserTLSTests {
         @Test(

@@ -3,7 +3,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// A room with several tracks, in the page.
     @Suite("The choice of a track", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserTrackChoiceTests {

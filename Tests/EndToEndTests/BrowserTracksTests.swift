@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Two captures of two screens, two tracks, one room; and another room with a track of its own.
     @Suite("Several tracks in a browser", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserTracksTests {

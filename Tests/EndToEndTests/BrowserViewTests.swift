@@ -3,7 +3,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// The page as something to look at: how the picture lies, what is measured, which language it speaks.
     @Suite("The page as a view", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserViewTests {

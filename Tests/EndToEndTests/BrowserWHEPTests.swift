@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// A player in a page of another origin.
     @Suite("WHEP in a foreign page", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserWHEPTests {

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// `--chroma`, from the real screen to the page.
     @Suite("A real screen in 4:4:4", .enabled(if: EndToEnd.hasBrowser))
     struct CaptureChromaTests {

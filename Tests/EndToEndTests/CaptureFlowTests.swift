@@ -6,7 +6,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("Capture and a host that doesn't read", .enabled(if: EndToEnd.isPossible))
     struct CaptureFlowTests {
         /// In KiB.

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// From the X server's pointer to the page's, through the real capture.
     @Suite("The pointer of a real screen", .enabled(if: EndToEnd.hasBrowser))
     struct CapturePointerTests {

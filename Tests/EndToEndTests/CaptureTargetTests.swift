@@ -11,7 +11,7 @@ private let green = SceneColor(0, 255, 0)
 private let blue = SceneColor(0, 0, 255)
 private let black = SceneColor.black
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// What is shared is what was named, and nothing else.
     @Suite("What is captured", .enabled(if: EndToEnd.isPossible))
     struct CaptureTargetTests {

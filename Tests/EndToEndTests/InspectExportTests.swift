@@ -154,7 +154,7 @@ extension EndToEnd {
         func exportedUnheard() throws {
             let output = folder.file("out.h264")
             let export = try RunningProgram(
-                "screenrelay", ["export", path, "-o", output], prefix: EndToEnd.LostOutput.onFullDisk)
+                "screenrelay", ["export", path, "-o", output], prefix: EndToEndInBrowser.LostOutput.onFullDisk)
             #expect(export.child.wait(within: .seconds(20)) == .exited(74))
             export.child.errorOutput?.waitForEnd(within: .seconds(10))
             #expect(export.log == "screenrelay: standard output: No space left on device\n")

@@ -6,7 +6,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Many who come and go.
     @Suite("Coming and going", .enabled(if: EndToEnd.hasBrowser))
     struct JoinRoundsTests {

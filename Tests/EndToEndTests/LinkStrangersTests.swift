@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// Who connects to the link and has no business there.
     @Suite("Strangers on the link", .enabled(if: EndToEnd.isPossible))
     struct LinkStrangersTests {
@@ -27,7 +27,7 @@ extension EndToEnd {
             let host = try NetworkHost()
             let desktop = try SharedDesktop(apart: .hostFirst, captureTo: host.address)
             defer { desktop.stop() }
-            try host.program.waitForLog(LinkBetweenPrograms.cameTogether)
+            try host.program.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
             let browser = try Browser.launch()
             let viewer = try ViewerPage(host.link, in: browser)
             try viewer.waitUntilPlaying()
@@ -114,7 +114,7 @@ extension EndToEnd {
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", "unix:" + path, "--display", screen.name])
             defer { capture.stop() }
-            try host.waitForLog(LinkBetweenPrograms.cameTogether)
+            try host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
 
             // The other way round: who was first to listen there is not us.
             let theirs = folder.file("theirs")

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("Output that can't be written", .enabled(if: EndToEnd.isPossible))
     struct LostOutput {
         /// Has standard output be a full disk.

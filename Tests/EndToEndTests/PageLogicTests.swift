@@ -2,7 +2,7 @@ import BrowserDriver
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// The parts of the page that only reckon, each imported by itself in a real browser.
     @Suite("The page's reckoning", .enabled(if: EndToEnd.hasBrowser))
     struct PageLogicTests {

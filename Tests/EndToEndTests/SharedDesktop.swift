@@ -6,7 +6,8 @@ import TestScene
 import TestSupport
 import Testing
 
-/// Everything that runs the real programs. They share two cores with a browser, so one test runs at a time.
+/// What runs the real programs, and no browser. They take most of a core, so one test runs at a time, beside one of
+/// `EndToEndInBrowser`.
 @Suite("End to end", .serialized)
 enum EndToEnd {
     /// Whether the programs are built and there is an X server for them.
@@ -18,6 +19,10 @@ enum EndToEnd {
     /// Whether there is a browser too.
     static var hasBrowser: Bool { isPossible && Browser.isAvailable }
 }
+
+/// What runs the real programs, most of it with a browser, one test at a time.
+@Suite("End to end in a browser", .serialized)
+enum EndToEndInBrowser {}
 
 /// A desktop with a scene on it, and the programs that share it: `share`, or `host` and `capture` apart.
 ///

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     @Suite("Snapshots that nobody reads", .enabled(if: EndToEnd.hasBrowser))
     struct UnreadSnapshotTests {
         /// How much a host may grow by what clients don't read, in KiB.

@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-extension EndToEnd {
+extension EndToEndInBrowser {
     /// A publisher that is written after the RFC alone, with aiortc as its WebRTC, and Chromium as the viewer.
     @Suite("WHIP by aiortc", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable))
     struct WHIPTests {
