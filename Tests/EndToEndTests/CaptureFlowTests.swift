@@ -18,7 +18,7 @@ extension EndToEndInBrowser {
         func stall(isOverTCP: Bool) throws {
             let screen = try VirtualScreen(PictureSize(width: 1280, height: 720))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "full"])
-            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            try eventually("the scene") { scene.output.contains("ready") ? () : nil }
             let capture = try LinkedCapture(screen, ["--bitrate", "20M"], isOverTCP: isOverTCP)
             try capture.wait(for: "30 pictures", within: .seconds(20)) { capture.taken.count >= 30 }
             for _ in 0..<3 {

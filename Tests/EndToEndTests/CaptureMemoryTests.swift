@@ -21,7 +21,7 @@ extension EndToEnd {
         func peak(_ kind: String) throws {
             let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", kind])
-            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            try eventually("the scene") { scene.output.contains("ready") ? () : nil }
             for (chroma, limit) in Self.limits {
                 let capture = try LinkedCapture(screen, ["--chroma", chroma])
                 // Not many: the longer debug code takes for one, the farther the next has moved, and the longer that

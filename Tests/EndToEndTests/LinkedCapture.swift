@@ -97,7 +97,7 @@ final class LinkedCapture {
     }
 
     /// Reads until `condition` holds.
-    func wait(for what: String, within limit: Interval = .seconds(10), _ condition: () throws -> Bool) throws {
+    func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Bool) throws {
         do {
             try eventually(what, within: limit) {
                 try read()
@@ -119,7 +119,7 @@ final class LinkedCapture {
     }
 
     /// Reads until nothing but keep-alives has come for 600 ms: all is as fine as it gets.
-    func settle(within limit: Interval = .seconds(15)) throws {
+    func settle(within limit: Interval = .seconds(30)) throws {
         try eventually("stillness", within: limit) {
             let before = taken.count
             try read(for: .milliseconds(600))

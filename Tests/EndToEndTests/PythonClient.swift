@@ -63,7 +63,7 @@ final class PythonClient {
     /// The first event called `event` that `isWanted`, as soon as there is one.
     @discardableResult
     func event(
-        _ event: String, within limit: Interval = .seconds(20), where isWanted: ([String: Any]) -> Bool = { _ in true }
+        _ event: String, within limit: Interval = .seconds(30), where isWanted: ([String: Any]) -> Bool = { _ in true }
     ) throws -> [String: Any] {
         try eventually("'\(event)' of \(name)", within: limit) {
             if let found = events.first(where: { $0["event"] as? String == event && isWanted($0) }) { return found }

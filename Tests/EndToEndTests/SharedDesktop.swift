@@ -194,7 +194,7 @@ final class RunningProgram {
     }
 
     /// Waits until the log has `text` in it, `count` times.
-    func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(10)) throws {
+    func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(30)) throws {
         try eventually("'\(text)' in the log", within: limit) {
             occurrences(of: text) >= count ? () : nil
         }

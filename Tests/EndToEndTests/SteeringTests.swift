@@ -111,7 +111,7 @@ extension EndToEnd {
         func sharpening() throws {
             let screen = try VirtualScreen(PictureSize(width: 1920, height: 1080))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "idle"])
-            try eventually("the scene", within: .seconds(20)) { scene.output.contains("ready") ? () : nil }
+            try eventually("the scene") { scene.output.contains("ready") ? () : nil }
             let capture = try LinkedCapture(screen)
             try capture.wait(for: "a picture") { !capture.taken.isEmpty }
             try capture.settle()

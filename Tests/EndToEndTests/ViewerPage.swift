@@ -79,14 +79,14 @@ struct ViewerPage {
 
     /// Waits until the counter is past `value` (0 for any), and gives it.
     @discardableResult
-    func waitForCounter(past value: Int, within limit: Interval = .seconds(15)) throws -> Int {
+    func waitForCounter(past value: Int, within limit: Interval = .seconds(30)) throws -> Int {
         try eventually("a counter past \(value)", within: limit) {
             try counter().flatMap { $0 > value ? $0 : nil }
         }
     }
 
     /// Sees the counter go up by `steps` pictures or more, from what it is now.
-    func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(15)) throws {
+    func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(30)) throws {
         let before = try waitForCounter(past: -1, within: limit)
         try waitForCounter(past: before + steps - 1, within: limit)
     }

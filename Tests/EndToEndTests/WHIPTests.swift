@@ -33,7 +33,7 @@ extension EndToEndInBrowser {
         }
 
         /// Sees the bars, and the field beside them go through several steps.
-        private func expectMotion(_ viewer: ViewerPage, within limit: Interval = .seconds(15)) throws {
+        private func expectMotion(_ viewer: ViewerPage, within limit: Interval = .seconds(30)) throws {
             var steps: Set<Int> = []
             try eventually("motion in the publisher's picture", within: limit) {
                 guard let seen = try viewer.published(), seen.hasBars else { return false }

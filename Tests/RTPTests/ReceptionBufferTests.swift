@@ -118,6 +118,24 @@ struct ReceptionBufferTests {
         #expect(asked == Array(1...1000))
     }
 
+    @Test("a burst that is lost may be filled from anywhere, and just what stays away is asked for and lost")
+    func filled() throws {
+        var buffer = ReceptionBuffer()
+        for number in [0, 201] { buffer.insert(try packet(number), now: start) }
+        // The first, the last, one between, a neighbour on each side, and what splits the 128 that are asked for first.
+        for number in [1, 200, 50, 49, 51, 129] { buffer.insert(try packet(number), now: start) }
+        let now = start + .milliseconds(5)
+        let missing = Array(2..<49) + Array(52..<129) + Array(130..<200)
+        #expect(buffer.requests(now: now).map { Int($0.rawValue) } == Array(missing.prefix(128)))
+        #expect(buffer.requests(now: now).map { Int($0.rawValue) } == Array(missing.dropFirst(128)))
+        #expect(buffer.requests(now: now).isEmpty)
+        buffer.insert(try packet(133), now: now)
+        #expect(numbers(buffer.take(now: now)) == [0, 1])
+        #expect(numbers(buffer.take(now: start + .milliseconds(300))) == [49, 50, 51, 129, 133, 200, 201])
+        #expect(buffer.lostPackets == missing.count - 1)
+        #expect(buffer.deadline == .distantFuture)
+    }
+
     @Test("whatever comes, packets come out in order, each once, within the limits", arguments: [UInt64](1...4))
     func random(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

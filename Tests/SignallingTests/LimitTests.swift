@@ -172,6 +172,19 @@ struct LimitTests {
         for other in others { #expect(!other.isAtEnd) }
     }
 
+    @Test("a connection that has had its answer makes room before an older one in the middle of a request")
+    func answeredConnections() throws {
+        let server = try RunningServer { $0.limits.connections = 2 }
+        let busy = try RawClient(port: server.port)
+        try busy.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        let answered = try RawClient(port: server.port)
+        _ = try answered.request("GET", "/healthz")
+        #expect(try server.request("GET", "/healthz").status == 204)
+        try answered.waitForEnd()
+        try busy.send("\r\n")
+        #expect(try busy.response(hasBody: false).status == 204)
+    }
+
     @Test("a flood of connections doesn't keep out a viewer with the token")
     func connectionFlood() throws {
         let server = try RunningServer { $0.limits.connections = 16 }

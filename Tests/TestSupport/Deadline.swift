@@ -17,7 +17,7 @@ public func now() -> MonotonicTime {
 
 /// Polls `condition` every few milliseconds until it gives a value, and throws when `limit` has passed before that.
 public func eventually<Value>(
-    _ what: String, within limit: Interval = .seconds(10), _ condition: () throws -> Value?
+    _ what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Value?
 ) throws -> Value {
     let deadline = now() + limit
     while true {
@@ -28,7 +28,7 @@ public func eventually<Value>(
 }
 
 /// Polls `condition` every few milliseconds until it holds, and throws when `limit` has passed before that.
-public func eventually(_ what: String, within limit: Interval = .seconds(10), holds condition: () throws -> Bool) throws
+public func eventually(_ what: String, within limit: Interval = .seconds(30), holds condition: () throws -> Bool) throws
 {
     let _: Void = try eventually(what, within: limit) { try condition() ? () : nil }
 }

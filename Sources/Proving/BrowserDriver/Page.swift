@@ -65,7 +65,7 @@ public final class Page {
 
     /// Polls a JavaScript expression until it is truthy, and gives its value then.
     @discardableResult
-    public func waitUntil(_ condition: String, within limit: Duration = .seconds(15)) throws(BrowserError) -> JSONValue
+    public func waitUntil(_ condition: String, within limit: Duration = .seconds(30)) throws(BrowserError) -> JSONValue
     {
         let deadline = ContinuousClock.now + limit
         while true {

@@ -31,7 +31,9 @@ public struct ReceptionBuffer: Sendable {
     /// When ``requests(now:)`` or ``take(now:)`` may have something though no packet came.
     public private(set) var deadline = MonotonicTime.distantFuture
 
+    /// Missing packets one behind the other that came to be missing at once, and were asked for together.
     private struct Gap {
+        var numbers: Range<Int64>
         let since: MonotonicTime
         var askedAt: MonotonicTime?
         var requests = 0
@@ -42,6 +44,14 @@ public struct ReceptionBuffer: Sendable {
             guard requests < ReceptionBuffer.requestLimit else { return end }
             return min(end, askedAt.map { $0 + ReceptionBuffer.spacing } ?? since + ReceptionBuffer.reordering)
         }
+
+        /// Takes what is before `number` away, and returns it.
+        mutating func split(before number: Int64) -> Gap {
+            var first = self
+            first.numbers = numbers.lowerBound..<number
+            numbers = number..<numbers.upperBound
+            return first
+        }
     }
 
     private var unwrapper = SequenceUnwrapper()
@@ -51,7 +61,9 @@ public struct ReceptionBuffer: Sendable {
     private var highest: Int64 = 0
     private var waiting: [Int64: RTPPacket] = [:]
     private var waitingBytes = 0
-    private var gaps: [Int64: Gap] = [:]
+    /// By their numbers, in runs: a peer may leave out hundreds with each packet.
+    private var gaps: [Gap] = []
+    private var missingPackets = 0
     private var ready: [RTPPacket] = []
 
     /// A buffer that has seen nothing.
@@ -80,12 +92,12 @@ public struct ReceptionBuffer: Sendable {
         if number - next >= Self.maximumSpan {
             giveUp(before: number)
         } else {
-            gaps[number] = nil
-            var missing = highest + 1
-            while missing < number {
-                gaps[missing] = Gap(since: now)
+            if number <= highest {
+                fill(number)
+            } else if highest + 1 < number {
+                gaps.append(Gap(numbers: highest + 1..<number, since: now))
+                missingPackets += Int(number - highest - 1)
                 deadline = min(deadline, now + Self.reordering)
-                missing += 1
             }
         }
         highest = max(highest, number)
@@ -93,7 +105,7 @@ public struct ReceptionBuffer: Sendable {
         waitingBytes += packet.payload.count
         handOut()
         // Half of it at once, or each packet of a hostile stream would cost a look at all.
-        if waiting.count > Self.maximumPacketCount || gaps.count > Self.maximumPacketCount {
+        if waiting.count > Self.maximumPacketCount || missingPackets > Self.maximumPacketCount {
             giveUp(before: highest - Int64(Self.maximumPacketCount / 2))
         }
         while waiting.count > Self.maximumPacketCount || waitingBytes > Self.maximumByteCount,
@@ -106,8 +118,8 @@ public struct ReceptionBuffer: Sendable {
     /// The packets whose turn it is, in their order.
     public mutating func take(now: MonotonicTime) -> [RTPPacket] {
         if now >= deadline {
-            let expired = gaps.filter { now >= $0.value.since + Self.patience }.keys.max()
-            if let expired { giveUp(before: expired + 1) }
+            let expired = gaps.last { now >= $0.since + Self.patience }
+            if let expired { giveUp(before: expired.numbers.upperBound) }
             schedule()
         }
         defer { ready = [] }
@@ -117,21 +129,49 @@ public struct ReceptionBuffer: Sendable {
     /// The packets to ask for now, in their order; they count as asked for.
     public mutating func requests(now: MonotonicTime) -> [SequenceNumber] {
         guard now >= deadline else { return [] }
-        let due = gaps.filter { $0.value.requests < Self.requestLimit && $0.value.due <= now }.keys.sorted()
-            .prefix(Self.maximumRequestCount)
-        for number in due {
-            gaps[number]?.askedAt = now
-            gaps[number]?.requests += 1
+        var asked: [SequenceNumber] = []
+        var index = 0
+        while index < gaps.count, asked.count < Self.maximumRequestCount {
+            defer { index += 1 }
+            guard gaps[index].requests < Self.requestLimit, gaps[index].due <= now else { continue }
+            let end = gaps[index].numbers.lowerBound + Int64(Self.maximumRequestCount - asked.count)
+            if end < gaps[index].numbers.upperBound {
+                gaps.insert(gaps[index].split(before: end), at: index)
+            }
+            gaps[index].askedAt = now
+            gaps[index].requests += 1
+            asked += gaps[index].numbers.map { ExtendedSequenceNumber($0).sequenceNumber }
         }
         schedule()
-        return due.map { ExtendedSequenceNumber($0).sequenceNumber }
+        return asked
+    }
+
+    /// Takes `number`, which has come, out of its gap.
+    private mutating func fill(_ number: Int64) {
+        guard let index = gaps.firstIndex(where: { number < $0.numbers.upperBound }),
+            gaps[index].numbers.contains(number)
+        else { return }
+        missingPackets -= 1
+        let before = gaps[index].split(before: number)
+        _ = gaps[index].split(before: number + 1)
+        if gaps[index].numbers.isEmpty {
+            if before.numbers.isEmpty { gaps.remove(at: index) } else { gaps[index] = before }
+        } else if !before.numbers.isEmpty {
+            gaps.insert(before, at: index)
+        }
     }
 
     /// Moves on to `number`: what waits before it is handed out, what is missing before it is lost.
     private mutating func giveUp(before number: Int64) {
         for waitingNumber in waiting.keys.filter({ $0 < number }).sorted() { release(waitingNumber) }
-        lostPackets += gaps.keys.count { $0 < number }
-        gaps = gaps.filter { $0.key >= number }
+        let whole = gaps.prefix { $0.numbers.upperBound <= number }
+        var lost = whole.reduce(0) { $0 + $1.numbers.count }
+        gaps.removeFirst(whole.count)
+        if let first = gaps.first, first.numbers.lowerBound < number {
+            lost += gaps[0].split(before: number).numbers.count
+        }
+        lostPackets += lost
+        missingPackets -= lost
         next = max(next ?? number, number)
         handOut()
     }
@@ -150,6 +190,6 @@ public struct ReceptionBuffer: Sendable {
     }
 
     private mutating func schedule() {
-        deadline = gaps.values.map(\.due).min() ?? .distantFuture
+        deadline = gaps.lazy.map(\.due).min() ?? .distantFuture
     }
 }

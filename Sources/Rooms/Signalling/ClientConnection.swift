@@ -15,6 +15,8 @@ final class ClientConnection {
     let number: UInt64
     /// Whether its client has shown what lets it in, or is in a room; one that hasn't makes room for others.
     var isAdmitted = false
+    /// Whether its last request has been answered and no other has begun.
+    var isAnswered = false
     /// Whether it has made room, and will be gone soon.
     var isDropped = false
     /// How much of the present request's body has come.

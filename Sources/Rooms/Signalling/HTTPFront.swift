@@ -201,10 +201,12 @@ extension HTTPFront {
 
     private static let mostDropped = 128
 
-    /// Ends the oldest connection that hasn't been admitted, of those that `isMeant` names; false where there is none.
+    /// Ends one of the connections that haven't been admitted and that `isMeant` names: the oldest of those that have had their
+    /// answer, which a browser opens again by itself, or else the oldest of all. False where there is none.
     private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
-        let idle = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
-        guard let oldest = idle.min(by: { $0.number < $1.number }) else { return false }
+        let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
+        guard let oldest = candidates.min(by: { ($0.isAnswered ? 0 : 1, $0.number) < ($1.isAnswered ? 0 : 1, $1.number) })
+        else { return false }
         oldest.isDropped = true
         discount(oldest)
         oldest.abort()
@@ -224,6 +226,7 @@ extension HTTPFront {
     private func requestStarted(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         connection.bodyCount = 0
+        connection.isAnswered = false
         connection.allow(limits.requestTime)
         typealias GotChunk = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
         let gotChunk: GotChunk = { message, chunk, data in HTTPFront.from(data)?.gotChunk(message, chunk) }
@@ -279,6 +282,7 @@ extension HTTPFront {
 
     private func requestFinished(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
+        connection.isAnswered = true
         connection.allow(limits.idleTime)
         // All is written, and libsoup closes now.
         if let tls = connection.tls { shim_end_sending(tls) }
