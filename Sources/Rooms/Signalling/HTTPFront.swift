@@ -205,8 +205,9 @@ extension HTTPFront {
     /// answer, which a browser opens again by itself, or else the oldest of all. False where there is none.
     private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
         let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
-        guard let oldest = candidates.min(by: { ($0.isAnswered ? 0 : 1, $0.number) < ($1.isAnswered ? 0 : 1, $1.number) })
-        else { return false }
+        let answered = candidates.filter(\.isAnswered)
+        let oldest = (answered.isEmpty ? candidates : answered).min { $0.number < $1.number }
+        guard let oldest else { return false }
         oldest.isDropped = true
         discount(oldest)
         oldest.abort()
