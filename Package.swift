@@ -185,7 +185,7 @@ let package = Package(
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(
-            name: "custom-track", dependencies: ["ScreenRelayKit", "CaptureLink", "MediaTypes"],
+            name: "custom-track", dependencies: ["ScreenRelayKit", "H264", "MediaTypes"],
             path: "Examples/CustomTrack", swiftSettings: settings),
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.

@@ -5,8 +5,8 @@
 // What is written is what viewers get; nothing is encoded again. A file can't make an IDR when one is asked for, so the
 // track says so, and the host's own encoder makes one from the last picture for who joins when the file's own is too old.
 
-import CaptureLink
 import Foundation
+import H264
 import MediaTypes
 import ScreenRelayKit
 
@@ -19,7 +19,7 @@ enum CustomTrack {
             exit(64)
         }
         let picturesPerSecond = arguments.count > 2 ? Double(arguments[2]) ?? 30 : 30
-        let units = AccessUnitAssembler.accessUnits(inAnnexB: Array(file))
+        let units = AccessUnitBuilder.accessUnits(inAnnexB: Array(file))
         guard !units.isEmpty else {
             say("custom-track: \(arguments[1]) has no H.264 pictures in it")
             exit(65)

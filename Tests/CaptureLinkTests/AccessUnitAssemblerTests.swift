@@ -1,4 +1,5 @@
 import CaptureLink
+import H264
 import MediaTypes
 import TestSupport
 import Testing
@@ -42,7 +43,7 @@ struct AccessUnitAssemblerTests {
         #expect(next.accessUnit.captureTime == nil)
         #expect(assembler.counters.accessUnits == 2)
         #expect(assembler.counters.idrAccessUnits == 1)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
     }
 
     @Test("an IDR access unit without parameter sets gets the latest in front")
@@ -91,7 +92,7 @@ struct AccessUnitAssemblerTests {
         let unit = try #require(ready).accessUnit
         #expect(unit.bytes == [0, 0, 0, 1, 0x41, 0x9A] + LinkVectors.slice1)
         #expect(assembler.counters.skippedNALUnits == 3)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
     }
 
     @Test("garbage in place of a NAL unit is counted, and the rest goes on")
@@ -146,7 +147,7 @@ struct AccessUnitAssemblerTests {
     func tooManyNALUnits() {
         var assembler = assembler()
         _ = begin(&assembler)
-        for _ in 0...AccessUnitAssembler.nalUnitLimit { assembler.add(nalUnit(LinkVectors.slice1), at: start) }
+        for _ in 0...AccessUnitBuilder.nalUnitLimit { assembler.add(nalUnit(LinkVectors.slice1), at: start) }
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         #expect(assembler.next() == nil)
         #expect(assembler.counters.oversizedAccessUnits == 1)
@@ -178,7 +179,7 @@ struct AccessUnitAssemblerTests {
         assembler.add(
             ReceivedMessage(header: message, form: .extended, body: .nalUnit(LinkVectors.slice1)), at: start)
         #expect(assembler.next() == nil)
-        #expect(assembler.counters.otherStreamMessages == 1)
+        #expect(assembler.otherStreamMessages == 1)
         #expect(assembler.epoch == 1)
     }
 }

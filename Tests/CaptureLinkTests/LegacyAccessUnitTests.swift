@@ -1,4 +1,5 @@
 import CaptureLink
+import H264
 import MediaTypes
 import TestSupport
 import Testing
@@ -33,7 +34,7 @@ struct LegacyAccessUnitTests {
         #expect(taken(&assembler) == [LinkVectors.slice2])
         assembler.finish()
         #expect(taken(&assembler).isEmpty)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
     }
 
     @Test("a delimiter, parameter set or SEI behind a slice ends the access unit")
@@ -48,7 +49,7 @@ struct LegacyAccessUnitTests {
         }
         assembler.finish()
         #expect(taken(&assembler).count == 1)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
     }
 
     @Test("an access unit ends after 40 ms without a byte, and a later slice of it is a fault")
@@ -69,11 +70,11 @@ struct LegacyAccessUnitTests {
         #expect(assembler.nextDeadline == nil)
         feed(&assembler, LinkVectors.idr, at: start + .milliseconds(80))
         #expect(assembler.counters.lateSlices == 1)
-        #expect(assembler.counters.faults == 1)
+        #expect(assembler.faults == 1)
         #expect(assembler.nextDeadline == nil)
         feed(&assembler, LinkVectors.slice1, LinkVectors.slice2, at: start + .milliseconds(90))
         #expect(taken(&assembler) == [LinkVectors.slice1])
-        #expect(assembler.counters.timeouts == 1)
+        #expect(assembler.timeouts == 1)
     }
 
     @Test("a picture that comes again behind its parameter sets is a new one, also after a time-out")
@@ -85,7 +86,7 @@ struct LegacyAccessUnitTests {
             assembler.timeout(time + .milliseconds(40))
         }
         #expect(taken(&assembler).count == 3)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
     }
 
     @Test("a slice without its parameter sets, or that can't be read, is a counted fault")

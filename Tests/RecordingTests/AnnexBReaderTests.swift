@@ -128,7 +128,7 @@ struct AnnexBReaderTests {
         while let message = try decoder.next() { assembler.add(message, at: .zero) }
         #expect(decoder.skippedCount == 1)
         #expect(decoder.messageCount == 5)
-        #expect(assembler.counters.faults == 0)
+        #expect(assembler.faults == 0)
         let units = [assembler.next(), assembler.next(), assembler.next()]
         #expect(units.map { $0?.accessUnit.isIDR } == [true, false, nil])
     }

@@ -206,7 +206,7 @@ struct ReplayedStreamTests {
         assembler.finish()
         var units: [AccessUnit] = []
         while let unit = assembler.next() { units.append(unit.accessUnit) }
-        let wanted = AccessUnitAssembler.accessUnits(inAnnexB: bytes)
+        let wanted = AccessUnitBuilder.accessUnits(inAnnexB: bytes)
         #expect(units.map(\.bytes) == wanted.map(\.bytes))
         #expect(assembler.counters.missingEnds == 0)
         #expect(assembler.counters.cutOff == 0)

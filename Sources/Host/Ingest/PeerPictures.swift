@@ -32,7 +32,7 @@ struct PeerPictures {
 
     /// When `timeoutIfDue`, `logFaults` or `pingIfDue` has something to do although nothing has come.
     var deadline: MonotonicTime {
-        let faultLine = assembler.counters.faults == loggedFaults ? .distantFuture : faultLineDue
+        let faultLine = assembler.faults == loggedFaults ? .distantFuture : faultLineDue
         return min(assembler.nextDeadline ?? .distantFuture, faultLine, clock?.nextPing ?? .distantFuture)
     }
 
@@ -69,7 +69,7 @@ struct PeerPictures {
 
     /// Says what can't be used of what has come, at most once a second unless this is the last word.
     mutating func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
-        let faults = assembler.counters.faults
+        let faults = assembler.faults
         if faults == loggedFaults || now < faultLineDue && !isLast { return }
         log.warning("link: \(faults - loggedFaults) NAL units could not be used (\(faults) in all)")
         loggedFaults = faults

@@ -1,5 +1,6 @@
 import CaptureLink
 import Dispatch
+import H264
 import Ingest
 import MediaTypes
 import Synchronization
@@ -165,7 +166,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     // MARK: The thread
 
     private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
-        var assembler = AccessUnitAssembler()
+        var builder = AccessUnitBuilder()
         var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: monotonicNow()) }
         while true {
             let (units, end) = state.withLock { state in
@@ -176,11 +177,14 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 return (state.waiting, state.end)
             }
             for unit in units {
-                assemble(unit, by: &assembler)
-                while let assembled = assembler.next() {
-                    let wantsIDR = recording?.record(assembled.accessUnit, at: unit.arrival) ?? false
+                for nalUnit in unit.nalUnits {
+                    builder.add(AnnexB.startCode + nalUnit, captureTime: unit.captureTime)
+                }
+                builder.endAccessUnit()
+                while let accessUnit = builder.next() {
+                    let wantsIDR = recording?.record(accessUnit, at: unit.arrival) ?? false
                     if wantsIDR, canMakeIDR { requestIDR() }
-                    ingest.deliver(assembled.accessUnit, from: self, epoch: epoch, arrival: unit.arrival)
+                    ingest.deliver(accessUnit, from: self, epoch: epoch, arrival: unit.arrival)
                 }
             }
             if let end {
@@ -188,19 +192,6 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 return
             }
             if units.isEmpty { wake.wait() }
-        }
-    }
-
-    /// Has `unit` put together as the link's own messages are: parameter sets checked, and put in front of each IDR.
-    private func assemble(_ unit: PublishedUnit, by assembler: inout AccessUnitAssembler) {
-        for (index, nalUnit) in unit.nalUnits.enumerated() {
-            let payload: [UInt8] = [0, 0, 0, 1] + nalUnit
-            let isLast = index == unit.nalUnits.count - 1
-            let header = MessageHeader(
-                kindCode: MessageKind.nalUnit.rawValue, flags: isLast ? .endOfAccessUnit : [],
-                length: UInt64(payload.count), captureTime: unit.captureTime, epoch: epoch)
-            assembler.add(
-                ReceivedMessage(header: header, form: .extended, body: .nalUnit(payload)), at: unit.arrival)
         }
     }
 }

@@ -24,7 +24,7 @@ struct PendingPicture: Sendable {
     private var quantizers: ClosedRange<Int>?
 
     var isOversized: Bool {
-        size > UInt64(AccessUnitAssembler.accessUnitLimit) || nalUnits > AccessUnitAssembler.nalUnitLimit
+        size > UInt64(AccessUnitBuilder.byteLimit) || nalUnits > AccessUnitBuilder.nalUnitLimit
     }
 
     mutating func begin(at newOffset: UInt64) {

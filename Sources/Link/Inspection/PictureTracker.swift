@@ -292,7 +292,7 @@ struct PictureTracker: Sendable {
             fault(
                 .oversizedAccessUnit, at: pending.offset,
                 "an access unit of \(pending.size) bytes and \(pending.nalUnits) NAL units; a host takes at most "
-                    + "\(AccessUnitAssembler.accessUnitLimit) bytes and \(AccessUnitAssembler.nalUnitLimit) NAL units")
+                    + "\(AccessUnitBuilder.byteLimit) bytes and \(AccessUnitBuilder.nalUnitLimit) NAL units")
         }
         guard pending.slices > 0 else { return }
         if !pending.hasFirstMacroblock {

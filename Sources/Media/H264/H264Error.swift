@@ -24,7 +24,7 @@ public enum H264Error: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong(let count, let limit): "parameter sets of \(count) bytes; the limit is \(limit)"
         case .noNALUnit: "no NAL unit in it; an access unit is an Annex B byte stream, with start codes"
         case .severalPictures(let count):
-            "\(count) pictures in it; an access unit has one, and AccessUnitAssembler.accessUnits(inAnnexB:) splits a file"
+            "\(count) pictures in it; an access unit has one, and AccessUnitBuilder.accessUnits(inAnnexB:) splits a file"
         }
     }
 }

@@ -13,7 +13,7 @@ extension FuzzTarget {
             end = range.upperBound
         }
         if let unit = try? AccessUnit(annexB: stream, captureTime: nil) { checkForm(of: unit) }
-        for unit in AccessUnitAssembler.accessUnits(inAnnexB: stream) { checkForm(of: unit) }
+        for unit in AccessUnitBuilder.accessUnits(inAnnexB: stream) { checkForm(of: unit) }
         check(
             EmulationPrevention.removed(from: EmulationPrevention.added(to: stream)[...]) == stream,
             "emulation prevention can be undone")
@@ -29,7 +29,7 @@ extension FuzzTarget {
             end = range.upperBound
         }
         check(end == unit.bytes.count, "nothing stands behind the last NAL unit")
-        check(unit.bytes.count <= AccessUnitAssembler.accessUnitLimit, "an access unit keeps its limit")
+        check(unit.bytes.count <= AccessUnitBuilder.byteLimit, "an access unit keeps its limit")
     }
 }
 

@@ -1,4 +1,3 @@
-import H264
 import MediaTypes
 
 /// The NAL units of an access unit that has not ended yet.
@@ -8,7 +7,6 @@ struct PendingAccessUnit: Sendable {
     /// Whether it grew past a limit; nothing more is kept then.
     private(set) var isOversized = false
     private(set) var captureTime: MonotonicTime?
-    var notice: PictureNotice?
     private var bytes: [UInt8] = []
     private var nalUnits: [Range<Int>] = []
     private var types: [NALUnitType] = []
@@ -21,8 +19,8 @@ struct PendingAccessUnit: Sendable {
         if captureTime == nil { captureTime = time }
         if type.isSlice { hasSlice = true }
         if type == .idrSlice { isIDR = true }
-        guard !isOversized, nalUnits.count < AccessUnitAssembler.nalUnitLimit,
-            payload.count <= AccessUnitAssembler.accessUnitLimit - bytes.count
+        guard !isOversized, nalUnits.count < AccessUnitBuilder.nalUnitLimit,
+            payload.count <= AccessUnitBuilder.byteLimit - bytes.count
         else {
             isOversized = true
             bytes = []
@@ -30,7 +28,7 @@ struct PendingAccessUnit: Sendable {
         }
         let start = bytes.count
         if start == 0, range.upperBound == payload.count {
-            // Most pictures are one NAL unit: share the message's bytes instead of copying them.
+            // Most pictures are one NAL unit: share the caller's bytes instead of copying them.
             bytes = payload
         } else {
             bytes.append(contentsOf: payload[..<range.upperBound])
@@ -48,7 +46,7 @@ struct PendingAccessUnit: Sendable {
         var whole: [UInt8] = []
         var ranges: [Range<Int>] = []
         let size = sets.reduce(bytes.count) { $0 + $1.count + 4 }
-        guard size <= AccessUnitAssembler.accessUnitLimit else { return nil }
+        guard size <= AccessUnitBuilder.byteLimit else { return nil }
         whole.reserveCapacity(size)
         func append(_ nalUnit: ArraySlice<UInt8>) {
             whole.append(contentsOf: AnnexB.startCode)

@@ -1,4 +1,3 @@
-import CaptureLink
 import H264
 import MediaTypes
 import TestSupport
@@ -8,12 +7,12 @@ import Testing
 struct AnnexBAccessUnitsTests {
     @Test("a file without pictures has no access units", arguments: [[], [0, 0, 1], [1, 2, 3, 4, 5]] as [[UInt8]])
     func nothing(bytes: [UInt8]) {
-        #expect(AccessUnitAssembler.accessUnits(inAnnexB: bytes).isEmpty)
+        #expect(AccessUnitBuilder.accessUnits(inAnnexB: bytes).isEmpty)
     }
 
     @Test("every picture of a stream is one access unit", arguments: TestStreams.intact)
     func intact(stream: TestStream) throws {
-        let units = try AccessUnitAssembler.accessUnits(inAnnexB: stream.bytes())
+        let units = try AccessUnitBuilder.accessUnits(inAnnexB: stream.bytes())
         #expect(units.count == stream.pictures)
         #expect(units.first?.isIDR == true)
     }
@@ -25,7 +24,7 @@ struct AnnexBAccessUnitsTests {
         #expect(throws: H264Error.severalPictures(count: try #require(stream.pictures))) {
             try AccessUnit(annexB: bytes)
         }
-        for unit in AccessUnitAssembler.accessUnits(inAnnexB: bytes) {
+        for unit in AccessUnitBuilder.accessUnits(inAnnexB: bytes) {
             #expect(try AccessUnit(annexB: unit.bytes).bytes == unit.bytes)
         }
     }
