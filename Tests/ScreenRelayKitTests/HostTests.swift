@@ -175,7 +175,9 @@ struct HostTests {
         let expiry = try #require(host.expiry)
         // Counted in whole seconds of a clock of its own.
         #expect((3598...3602).contains(expiry.timeIntervalSince(before)))
-        #expect(host.linksDocument().expires == expiry)
+        // Two clocks are read for each answer.
+        let told = try #require(host.linksDocument().expires)
+        #expect(abs(told.timeIntervalSince(expiry)) < 1)
     }
 
     @Test("a pause is what its source's state says, until it goes on")
