@@ -133,7 +133,7 @@ final class MatroskaWriter: MediaFormatWriter {
         try file.write(EBML.wideSize(cluster.byteCount), at: cluster.sizeOffset)
     }
 
-    // MARK: - What stands in front
+    // MARK: - File header
 
     private static var header: EBML {
         var header = EBML()

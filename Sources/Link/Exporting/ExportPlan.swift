@@ -30,8 +30,8 @@ public struct ExportPlan: Sendable {
 
         /// An upper limit for the time between two decodings, and between decoding and presentation.
         ///
-        /// A picture is presented at most `reordering` pictures away from its place in decoding order, and decoding
-        /// times are moved forward by as many pictures.
+        /// A picture is presented at most `reordering` pictures away from its place in decoding order, and its
+        /// decoding time is that of a picture up to as many places earlier.
         public var longestStep: Interval { longestPause * Int64(2 * reordering + 1) }
     }
 

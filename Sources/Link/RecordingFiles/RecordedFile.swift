@@ -6,7 +6,7 @@ public import Recording
 ///
 ///     let file = try RecordedFile(path: "screen.srr")
 ///     while let item = try file.next() { … }
-///     if let fault = file.fault { … }             // where and why the whole part ends
+///     if let fault = file.fault { … }             // the place and reason of a reading error
 ///
 /// Waits for a pipe or a terminal only in poll(2), never in open(2) or read(2), so that its owner can interrupt the
 /// wait.
@@ -36,7 +36,7 @@ public final class RecordedFile {
     ) throws(RecordingFileError) {
         self.path = path
         self.mayRead = mayRead
-        // Opening a FIFO would wait for somebody to write. Standard input is shared: its flags are not ours to change.
+        // Opening a FIFO would block until it has a writer. Standard input is shared, so its flags must not change.
         descriptor = try systemCall("open", path) {
             path == "-"
                 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

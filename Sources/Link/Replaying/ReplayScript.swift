@@ -193,7 +193,7 @@ public struct ReplayScript: Sendable {
         return writer.bytes
     }
 
-    // MARK: What holds at the start
+    // MARK: State at the start
 
     private mutating func noteSharing(_ message: ReplayMessage) {
         guard message.header.kind == .sharing, let first = message.payload.first else { return }

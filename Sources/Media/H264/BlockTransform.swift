@@ -157,7 +157,7 @@ public struct BlockTransform: Sendable {
         return SIMD16(a, c, a, c, c, b, c, b, a, c, a, c, c, b, c, b)
     }
 
-    // Indexed by QP % 6: 2^21 divided by the scale and by the norm of the transform's rows.
+    // Indexed by QP % 6: 2^21 divided by the scale and by the gain of the forward and inverse transforms.
     private static let multipliers: [(Int32, Int32, Int32)] = [
         (13107, 5243, 8066), (11916, 4660, 7490), (10082, 4194, 6554),
         (9362, 3647, 5825), (8192, 3355, 5243), (7282, 2893, 4559),
