@@ -3,14 +3,16 @@ public import MediaTypes
 
 /// Converts pictures to the only colours that a JPEG file can hold: BT.601 in full range (JFIF 1.02, "colour space").
 public enum I420ToJPEGRange {
-    /// The picture itself where it has those colours already; nil where its planes don't fit its size.
+    /// The converted picture, or the picture itself if it already has those colours. Nil if its planes don't fit its
+    /// size.
     public static func convert(_ picture: I420Picture) -> I420Picture? {
         guard picture.isWhole else { return nil }
         if picture.matrix == .bt601 { return picture.inFullRange() }
         let picture = picture.forConversion()
         let (width, height) = (picture.size.width, picture.size.height)
         let chromaWidth = Int32(picture.chromaWidth)
-        // Two rows at a time: the RGB in between stays in the cache, and a 4K picture needs no 33 MB for it.
+        // Two rows at a time, so that the RGB data in between stays in the cache and a 4K picture doesn't need 33 MB
+        // for it.
         var pixels = [UInt8](repeating: 0, count: width * 4 * 2)
         var converted = [UInt8](repeating: 0, count: picture.bytes.count)
         for row in stride(from: 0, to: height, by: 2) {

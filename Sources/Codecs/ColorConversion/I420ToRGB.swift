@@ -1,9 +1,9 @@
 import CYUV
 public import MediaTypes
 
-/// Converts decoded pictures to RGB, by the matrix and the range that the picture itself names.
+/// Converts decoded pictures to RGB with the matrix and range that the picture specifies.
 public enum I420ToRGB {
-    /// Red, green, blue: three bytes a pixel, rows without padding; nil for a picture whose planes don't fit its size.
+    /// The picture as three bytes a pixel (red, green, blue) without padding. Nil if its planes don't fit its size.
     public static func convert(_ picture: I420Picture) -> [UInt8]? {
         guard picture.isWhole else { return nil }
         let stride = picture.size.width * 3
@@ -12,14 +12,14 @@ public enum I420ToRGB {
         return isDone ? pixels : nil
     }
 
-    /// As above, into rows that begin every `stride` bytes from `target` on; false, and nothing written, where the picture's
-    /// planes don't fit its size or its rows don't fit `stride`.
+    /// Writes the picture as RGB into rows that are `stride` bytes apart, starting at `target`. Writes nothing and
+    /// returns false if the planes don't fit the picture's size or if its rows don't fit `stride`.
     public static func write(_ picture: I420Picture, to target: UnsafeMutablePointer<UInt8>?, stride: Int) -> Bool {
         guard let target, picture.isWhole, stride >= picture.size.width * 3, stride <= Int(Int32.max) else {
             return false
         }
-        // libyuv names bytes from the last to the first: its RGB24 is blue first. With the chroma planes swapped and the
-        // matrix mirrored to match, the same code gives red first.
+        // libyuv names bytes from the last to the first, so its RGB24 has blue first. With the chroma planes swapped
+        // and a mirrored matrix, the same code writes red first.
         let picture = picture.forConversion()
         let matrix =
             switch (picture.matrix, picture.isFullRange) {
@@ -37,13 +37,14 @@ public enum I420ToRGB {
 }
 
 extension I420Picture {
-    /// Whether the bytes are just the planes of its size, of which no side is over 16384: then no product overflows.
+    /// Whether the bytes fit the size, and the size is at most 16384 in each dimension, so that no product can
+    /// overflow.
     var isWhole: Bool {
         (1...16_384).contains(size.width) && (1...16_384).contains(size.height)
             && bytes.count == lumaCount + 2 * chromaCount
     }
 
-    /// Calls `body` with Y, Cb and Cr of a whole picture; -1 where there is none.
+    /// Calls `body` with the planes Y, Cb and Cr of a valid picture. Returns -1 if the picture has no bytes.
     func withPlanes(
         _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>) -> Int32
     ) -> Int32 {

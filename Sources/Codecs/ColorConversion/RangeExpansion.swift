@@ -1,10 +1,10 @@
 import MediaTypes
 
 extension I420Picture {
-    /// The same picture in full range; itself where it has that already.
+    /// The same picture in full range, or the picture itself if it already is.
     func inFullRange() -> I420Picture {
         if isFullRange { return self }
-        // ITU-T H.264 equations E-4 to E-9: luma from 16...235, chroma from 16...240 about 128.
+        // ITU-T H.264 equations E-4 to E-9: luma is expanded from 16...235, and chroma from 16...240 around 128.
         let luma = (0...255).map { UInt8(clamping: (($0 - 16) * 255 * 2 + 219) / (219 * 2)) }
         let chroma = (0...255).map { (sample: Int) -> UInt8 in
             let distance = sample - 128
@@ -19,9 +19,9 @@ extension I420Picture {
         return I420Picture(size: size, bytes: expanded, isFullRange: true, matrix: matrix, captureTime: captureTime)
     }
 
-    /// The picture in a form that libyuv converts well.
+    /// The picture in a form that libyuv converts accurately.
     ///
-    /// Its factors have six bits behind the point in a signed byte, so none may be above 2; BT.709 in limited range has
-    /// 2.11 for blue, which comes out 12 levels too dark.
+    /// libyuv's factors are signed bytes with six fractional bits, so none can exceed 2. BT.709 in limited range has a
+    /// factor of 2.11 for blue, so it would come out 12 levels too dark.
     func forConversion() -> I420Picture { matrix == .bt709 ? inFullRange() : self }
 }

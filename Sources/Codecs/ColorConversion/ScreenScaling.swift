@@ -2,27 +2,28 @@ import CYUV
 import Glibc
 public import MediaTypes
 
-/// Makes parts of a screen smaller: which part of the screen a part of the picture is made of, and the picture's pixels of it.
+/// Scales parts of a screen down, and computes which part of the picture depends on which part of the screen.
 ///
-/// A side that becomes half as long or less is halved first, by the mean of two pixels each, as often as that goes; what is
-/// left is interpolated. By that alone the pixels between those that it takes in would be lost, and thin lines with them. Parts
-/// fit together without a seam, because every pixel of the picture is made of the same pixels of the screen whichever part it is in.
+/// If a dimension shrinks to half or less, it is first halved as often as possible by averaging pairs of pixels; then
+/// the rest is interpolated. Interpolation alone would skip pixels and lose thin lines. The parts fit together without
+/// a seam, because every pixel of the picture depends on the same pixels of the screen, whichever part it is in.
 public struct ScreenScaling: Sendable {
-    /// The size of what is captured.
+    /// The size of the captured area.
     public let source: PictureSize
-    /// The size of the pictures; no side is longer than the source's.
+    /// The size of the pictures; not larger than the source in either dimension.
     public let target: PictureSize
 
-    // How often each side is halved, and what is there then: less than twice the target.
+    // The number of halvings in each dimension, and the size after them, which is less than twice the target.
     private let halvings: (x: Int, y: Int)
     private let halved: PictureSize
 
-    /// The filter takes in pixels beside those that a pixel stands for: of what was halved.
+    /// The number of extra pixels on each side, after halving, that the filter reads.
     private static let reach = 2
-    /// libyuv loads pixels in fours: so many bytes behind the screen's pixels may be read, and don't count.
+    /// The number of bytes after the screen's pixels that libyuv may read, because it loads four pixels at a time.
+    /// Their values don't matter.
     public static let slack = 64
 
-    /// From pictures of `source` to pictures of `target`.
+    /// Creates a scaling of pictures from size `source` to size `target`.
     public init(from source: PictureSize, to target: PictureSize) {
         self.source = source
         self.target = target
@@ -35,14 +36,14 @@ public struct ScreenScaling: Sendable {
     private static func halvings(_ source: Int, _ target: Int) -> (count: Int, left: Int) {
         var (count, left) = (0, source)
         while target > 0, left >= target * 2 {
-            // Of an odd side the last pixel stands for itself.
+            // If the length is odd, the last pixel isn't averaged.
             left = (left + 1) / 2
             count += 1
         }
         return (count, left)
     }
 
-    /// The part of the picture, even-aligned, that changes when `rectangle` of the screen does.
+    /// The part of the picture, aligned to even coordinates, that changes if `rectangle` of the screen changes.
     public func affected(by rectangle: PixelRectangle) -> PixelRectangle {
         let (left, right) = Self.affected(rectangle.x, rectangle.width, halvings.x, halved.width, target.width)
         let (top, bottom) = Self.affected(rectangle.y, rectangle.height, halvings.y, halved.height, target.height)
@@ -59,7 +60,7 @@ public struct ScreenScaling: Sendable {
         return (max(0, first) & ~1, min(target, (last + 1) & ~1))
     }
 
-    /// The part of the screen that `rectangle` of the picture is made of, even-aligned.
+    /// The part of the screen, aligned to even coordinates, that is needed for `rectangle` of the picture.
     public func needed(for rectangle: PixelRectangle) -> PixelRectangle {
         let part = neededHalved(for: rectangle)
         let (left, top) = (part.x << halvings.x, part.y << halvings.y)
@@ -80,10 +81,12 @@ public struct ScreenScaling: Sendable {
         return (max(0, first) & ~1, min(halved, (last + 1) & ~1))
     }
 
-    /// Writes the picture's pixels of `rectangle` to `result`, four bytes each and row by row, made of `pixels`, the screen's
-    /// of `needed(for: rectangle)` in the same form, `stride` bytes a row, and `slack` bytes behind the last one.
+    /// Writes the picture's pixels of `rectangle` to `result`, row by row with four bytes a pixel.
     ///
-    /// What is halved first is halved in `pixels`, which hold no part of the screen any longer then.
+    /// `pixels` must hold the screen's pixels of `needed(for: rectangle)` in the same form, with `stride` bytes a row
+    /// and `slack` bytes after the last pixel. They are overwritten, because halving happens in place.
+    ///
+    /// Returns false if `rectangle` is empty or outside the picture.
     public func scale(
         _ pixels: UnsafeMutableRawPointer, stride: Int, rectangle: PixelRectangle,
         into result: UnsafeMutableRawPointer
@@ -96,7 +99,7 @@ public struct ScreenScaling: Sendable {
             part = Self.halve(pixels, stride, part, alongX: step < halvings.x, alongY: step < halvings.y)
         }
         let resultStride = rectangle.width * 4
-        // libyuv counts from the whole picture's top left corner, and touches only what the clip is made of.
+        // libyuv counts from the whole picture's top left corner, but touches only the pixels that the clip needs.
         let whole = pixels.assumingMemoryBound(to: UInt8.self) - part.y * stride - part.x * 4
         let wholeResult =
             result.assumingMemoryBound(to: UInt8.self) - rectangle.y * resultStride - rectangle.x * 4
@@ -107,10 +110,11 @@ public struct ScreenScaling: Sendable {
             Int32(clamping: rectangle.height), kFilterBilinear) == 0
     }
 
-    /// Puts the means of two pixels, or of two by two, in the place of the first ones; `part` begins at an even place. The
-    /// last of an odd number stands for itself.
+    /// Averages pairs of pixels, or blocks of two by two, in place. `part` must begin at an even position. If the
+    /// length is odd, the last pixel isn't averaged.
     ///
-    /// Not libyuv's: that rounds the last pixels of a row in another way than those before, so that parts wouldn't fit.
+    /// libyuv isn't used because it rounds the last pixels of a row differently from the others, so parts wouldn't fit
+    /// together.
     private static func halve(
         _ pixels: UnsafeMutableRawPointer, _ stride: Int, _ part: PixelRectangle, alongX: Bool, alongY: Bool
     ) -> PixelRectangle {
@@ -150,18 +154,18 @@ public struct ScreenScaling: Sendable {
         result.storeBytes(of: mean(first, second, first, second), toByteOffset: count / 2 * 4, as: UInt32.self)
     }
 
-    /// The mean of each byte.
+    /// Averages each byte of four pixels.
     @inline(__always)
     private static func mean(_ first: UInt32, _ second: UInt32, _ third: UInt32, _ fourth: UInt32) -> UInt32 {
         let mask: UInt32 = 0x00FF_00FF
-        // Two bytes at once, with room for what four of them add up to.
+        // Handles two bytes at once, with room for the sum of four.
         let low = (first & mask) &+ (second & mask) &+ (third & mask) &+ (fourth & mask) &+ 0x0002_0002
         let high =
             (first >> 8 & mask) &+ (second >> 8 & mask) &+ (third >> 8 & mask) &+ (fourth >> 8 & mask) &+ 0x0002_0002
         return (low >> 2 & mask) | (high >> 2 & mask) << 8
     }
 
-    /// Widens 16-bit pixels to four bytes each, row by row.
+    /// Converts 16-bit pixels to four bytes each, row by row.
     public static func widen(
         _ source: UnsafeRawPointer, stride: Int, width: Int, height: Int, into result: UnsafeMutableRawPointer,
         resultStride: Int

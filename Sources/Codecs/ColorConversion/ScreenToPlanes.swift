@@ -1,34 +1,34 @@
 import CYUV
 public import MediaTypes
 
-/// Converts rectangles of a screen to planar 4:2:0 or 4:4:4, in BT.601 with limited range (that is what libyuv's tables hold).
+/// Converts rectangles of a screen to planar 4:2:0 or 4:4:4, in BT.601 with limited range (which libyuv's tables use).
 public enum ScreenToPlanes {
-    /// How a pixel of the screen stands in memory.
+    /// The layout of a screen pixel in memory.
     public enum PixelFormat: Sendable {
         /// Four bytes a pixel: blue, green, red, unused.
         case bgrx
         /// Two bytes a pixel, little-endian: five bits red, six green, five blue.
         case rgb565
 
-        /// Bytes a pixel.
+        /// The number of bytes per pixel.
         public var bytesPerPixel: Int { self == .bgrx ? 4 : 2 }
     }
 
-    /// The planes to write into; they belong to the caller and cover the whole picture.
+    /// The planes to write to. The caller owns the memory; the planes cover the whole picture.
     public struct Destination {
-        /// Y, Cb and Cr of the picture's top left pixel.
+        /// The addresses of the picture's top left samples of Y, Cb and Cr.
         public var luma: UnsafeMutablePointer<UInt8>
         public var blueDifference: UnsafeMutablePointer<UInt8>
         public var redDifference: UnsafeMutablePointer<UInt8>
-        /// Bytes from one row to the next.
+        /// The number of bytes from one row to the next.
         public var lumaStride: Int
         public var chromaStride: Int
-        /// The size of the luma plane; the chroma planes of 4:2:0 have half of it, rounded up.
+        /// The size of the luma plane. The chroma planes of 4:2:0 have half of it, rounded up.
         public var size: PictureSize
-        /// How many chroma samples there are.
+        /// The chroma format of the planes.
         public var chroma: ChromaFormat
 
-        /// Planes at these addresses.
+        /// Creates a destination from these planes.
         public init(
             luma: UnsafeMutablePointer<UInt8>, blueDifference: UnsafeMutablePointer<UInt8>,
             redDifference: UnsafeMutablePointer<UInt8>, lumaStride: Int, chromaStride: Int, size: PictureSize,
@@ -44,11 +44,12 @@ public enum ScreenToPlanes {
         }
     }
 
-    /// Writes the pixels at `source`, which are those of `rectangle` row by row, to where `rectangle` stands in `destination`.
+    /// Converts the pixels of `rectangle`, which are at `source` row by row, and writes them to the same place in
+    /// `destination`.
     ///
-    /// The rectangle's origin must be even on both axes, because a chroma sample of 4:2:0 covers two pixels each way; where its
-    /// size is odd, the last chroma sample is made of the pixels that there are. Gives false, and writes nothing, for a rectangle
-    /// that isn't inside the picture or not aligned.
+    /// The rectangle's origin must be even on both axes, because a 4:2:0 chroma sample covers two by two pixels. If its
+    /// size is odd, the last chroma sample is made of the pixels that exist. Returns false, and writes nothing, if the
+    /// rectangle isn't inside the picture or isn't aligned.
     @discardableResult
     public static func convert(
         _ source: UnsafeRawPointer, stride: Int, format: PixelFormat, rectangle: PixelRectangle,
@@ -89,7 +90,7 @@ public enum ScreenToPlanes {
             Int32(clamping: rectangle.width), Int32(clamping: rectangle.height)) == 0
     }
 
-    /// 16 bits a pixel to 4:4:4: libyuv has no single step, so each row goes through 32 bits.
+    /// Converts 16-bit pixels to 4:4:4. libyuv can't do it in one step, so each row is first converted to 32 bits.
     private static func convertRows(
         _ source: UnsafeRawPointer, stride: Int, _ rectangle: PixelRectangle, _ destination: Destination
     ) -> Bool {

@@ -1,11 +1,13 @@
 import H264
 
-/// AVCDecoderConfigurationRecord: what stands in front of a track, instead of in it (ISO/IEC 14496-15 section 5.3.3.1).
+/// AVCDecoderConfigurationRecord: the parameter sets that a file stores with the track, not in it (ISO/IEC 14496-15
+/// section 5.3.3.1).
 struct DecoderConfiguration {
-    /// The record: parameter sets, and that lengths of NAL units have four bytes.
+    /// The record: the parameter sets, and four bytes as the size of NAL unit lengths.
     let bytes: [UInt8]
 
-    /// The record of these NAL units, without start codes; nil where no SPS and PPS is among them, or one is too long.
+    /// Creates the record from NAL units without start codes. Nil if they don't include an SPS and a PPS, or if one is
+    /// too long.
     init?(_ parameterSets: [[UInt8]]) {
         let sequences = Self.sets(.sequenceParameterSet, in: parameterSets).prefix(31)
         let pictures = Self.sets(.pictureParameterSet, in: parameterSets).prefix(255)
@@ -22,7 +24,7 @@ struct DecoderConfiguration {
                 record += set
             }
         }
-        // Baseline, Main and Extended are 4:2:0 of 8 bits by definition; all others say what they are.
+        // Baseline, Main and Extended are 8-bit 4:2:0 by definition; all other profiles state their format.
         if ![66, 77, 88].contains(id.profileIDC) {
             record.append(0xFC | UInt8(truncatingIfNeeded: sequence.chromaFormatIDC))
             record.append(0xF8 | UInt8(truncatingIfNeeded: sequence.lumaBitDepth - 8))

@@ -1,37 +1,38 @@
-/// Bytes of EBML (RFC 8794): elements of an identifier, a length and what they hold.
+/// Builds EBML (RFC 8794): elements that consist of an identifier, a length and data.
 struct EBML {
     private(set) var bytes: [UInt8] = []
 
-    /// An element of bytes.
+    /// Appends an element with binary data.
     mutating func append(_ id: UInt32, _ payload: [UInt8]) {
         appendIdentifier(id)
         appendSize(payload.count)
         bytes += payload
     }
 
-    /// An element that holds others.
+    /// Appends an element that contains other elements.
     mutating func append(_ id: UInt32, _ children: EBML) { append(id, children.bytes) }
 
-    /// An unsigned integer, in as few bytes as hold it.
+    /// Appends an unsigned integer in as few bytes as possible.
     mutating func append(_ id: UInt32, _ value: UInt64) {
         append(id, Self.bigEndian(value, count: max(1, (71 - value.leadingZeroBitCount) / 8)))
     }
 
-    /// An unsigned integer in eight bytes, so that another one can take its place.
+    /// Appends an unsigned integer in eight bytes, so that it can be overwritten later.
     mutating func appendWide(_ id: UInt32, _ value: UInt64) { append(id, Self.bigEndian(value, count: 8)) }
 
-    /// A floating-point number of 64 bits.
+    /// Appends a 64-bit floating-point number.
     mutating func appendFloat(_ id: UInt32, _ value: Double) { append(id, Self.bigEndian(value.bitPattern, count: 8)) }
 
     mutating func append(_ id: UInt32, _ text: String) { append(id, Array(text.utf8)) }
 
-    /// The front of an element of so many bytes that are written elsewhere.
+    /// Appends the identifier and length of an element whose `count` bytes are written separately.
     mutating func appendFront(_ id: UInt32, count: Int) {
         appendIdentifier(id)
         appendSize(count)
     }
 
-    /// The front of an element whose length is not known yet: eight bytes that ``wideSize(_:)`` takes the place of.
+    /// Appends the front of an element of unknown length. Its eight length bytes are overwritten later with
+    /// ``wideSize(_:)``.
     mutating func appendOpenFront(_ id: UInt32) {
         appendIdentifier(id)
         bytes += Self.openSize
@@ -39,7 +40,7 @@ struct EBML {
 
     mutating func append(_ more: [UInt8]) { bytes += more }
 
-    /// "Unknown" (RFC 8794 section 6.2), in eight bytes.
+    /// The length "unknown" (RFC 8794 section 6.2), in eight bytes.
     private static let openSize: [UInt8] = [0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
 
     /// A length in eight bytes.
@@ -49,12 +50,12 @@ struct EBML {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - 1 - $0))) }
     }
 
-    /// Identifiers are written with their marker, as they stand in the specification.
+    /// Identifiers include their length marker, as in the specification.
     private mutating func appendIdentifier(_ id: UInt32) {
         bytes += Self.bigEndian(UInt64(id), count: max(1, (39 - id.leadingZeroBitCount) / 8))
     }
 
-    /// In as few bytes as hold it; all ones would mean "unknown".
+    /// Appends a length in as few bytes as possible. A length with all bits set would mean "unknown".
     private mutating func appendSize(_ count: Int) {
         let value = UInt64(count)
         var width = 1

@@ -1,17 +1,18 @@
 import CLibAV
 import MediaTypes
 
-/// Writes one H.264 track as MP4 (ISO/IEC 14496-14), by libavformat.
+/// Writes one H.264 track as MP4 (ISO/IEC 14496-14) with libavformat.
 final class MP4Writer: MediaFormatWriter {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let packet: UnsafeMutablePointer<AVPacket>
     private let lastDuration: Interval
     private var isOpen = false
     private var lastDecodingTime: Int64?
-    /// What all times are earlier than they were, in ticks: what longer steps had more than a step may have.
+    /// The ticks by which all following times are moved back, because time steps longer than the limit are shortened to
+    /// it.
     private var cut: Int64 = 0
 
-    /// libavformat keeps steps of time in a C int, and takes none that fills it.
+    /// The longest time step: libavformat keeps steps in a C int, and rejects the largest value.
     private static let stepLimit = Int64(Int32.max) - 1
 
     init(path: String, track: MediaTrack, configuration: DecoderConfiguration) throws(MediaFileError) {
@@ -27,11 +28,11 @@ final class MP4Writer: MediaFormatWriter {
         self.packet = packet
         lastDuration = track.lastDuration
         try Self.addTrack(track, configuration.bytes, to: made)
-        // Without the prefix a colon in the name would make it another protocol's.
+        // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
         try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
         isOpen = true
         try check(av_opt_set_int(made.pointee.priv_data, "video_track_timescale", Self.timescale(track.longestStep), 0))
-        // Times before the first picture's are for the decoder alone: they must not move all others.
+        // Times before the first picture's only matter to the decoder: they must not shift all other times.
         made.pointee.avoid_negative_ts = 0
         try check(avformat_write_header(made, nil))
     }
@@ -51,7 +52,7 @@ final class MP4Writer: MediaFormatWriter {
         if let lastDecodingTime {
             let excess = max(0, decodingTime - lastDecodingTime - Self.stepLimit)
             cut += excess
-            // They have to grow from one packet to the next.
+            // Decoding times must increase from packet to packet.
             decodingTime = max(decodingTime - excess, lastDecodingTime + 1)
         }
         let presentationTime = Self.ticks(times.presentation, in: base) - cut
@@ -59,11 +60,11 @@ final class MP4Writer: MediaFormatWriter {
         packet.pointee.stream_index = 0
         packet.pointee.dts = decodingTime
         packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + Self.stepLimit)
-        // Counts for the last one alone; the library takes the greatest end of all for the track's.
+        // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
         packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), Self.stepLimit)
         packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         let count = Int32(clamping: bytes.count)
-        // Without a buffer of its own the packet is taken as it is, and nothing is kept of it behind the call.
+        // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
             packet.pointee.data = bytes.baseAddress
             packet.pointee.size = count
@@ -104,14 +105,15 @@ final class MP4Writer: MediaFormatWriter {
         parameters.pointee.extradata_size = Int32(clamping: record.count)
     }
 
-    /// Ticks a second: the clock of RTP and MPEG, or the finest that such a step can be told in. The coarsest is
-    /// good for 24 days; with fewer ticks there would not be one for each picture.
+    /// The ticks per second: 90,000, as in RTP and MPEG, or the finest clock that can express `longestStep`.
+    ///
+    /// The coarsest clock lasts for steps of 24 days; an even coarser one could not give each picture its own time.
     private static func timescale(_ longestStep: Interval) -> Int64 {
         for ticks: Int64 in [90_000, 10_000] where longestStep < .seconds(stepLimit / ticks) { return ticks }
         return 1000
     }
 
-    /// MKTAG: the first letter in the lowest byte.
+    /// MKTAG: the first letter is in the lowest byte.
     private static func tag(_ name: StaticString) -> UInt32 {
         name.withUTF8Buffer { bytes in bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
     }

@@ -2,12 +2,13 @@ import MediaTypes
 
 /// Writes one H.264 track as Matroska (RFC 9559), with times in whole milliseconds.
 ///
-/// Our own, because libavformat's keeps a copy of each cluster in memory and holds on to the largest: of a picture as large as a message
-/// may be, that was one copy more than there is room for. Here a picture goes from its memory to the file.
+/// libavformat isn't used because it copies each cluster in memory and keeps the largest copy. For a picture of the
+/// largest size that a message may have, there isn't enough memory for that. Here a picture is written directly from
+/// its memory to the file.
 ///
 ///     EBML │ Segment: SeekHead, Info, Tracks │ Cluster: Timestamp, SimpleBlock... │ Cluster ... │ Cues
 final class MatroskaWriter: MediaFormatWriter {
-    /// A place that players can go to: a cluster that begins with a picture that needs no other.
+    /// A position that players can seek to: a cluster that begins with a key frame.
     private struct Cue {
         let time: Int64
         let position: UInt64
@@ -16,27 +17,27 @@ final class MatroskaWriter: MediaFormatWriter {
     /// A cluster that is being written.
     private struct Cluster {
         let time: Int64
-        /// Where its length stands in the file, and where its bytes begin.
+        /// The file offset of its length field.
         let sizeOffset: UInt64
         var byteCount: UInt64
     }
 
     private static let trackNumber: UInt64 = 1
-    /// A cluster is at least so long where it ends at a picture that needs no other, in milliseconds...
+    /// The shortest cluster that a key frame may end, in milliseconds.
     private static let leastClusterTime: Int64 = 1000
-    /// ... and ends anywhere when it is so long, or has so many bytes.
+    /// A cluster also ends, at any picture, when it reaches this length or number of bytes.
     private static let clusterTime: Int64 = 5000
     private static let clusterBytes: UInt64 = 5 << 20
 
     private let file: OutputFile
-    /// Where the segment's bytes begin: positions count from there.
+    /// The file offset of the segment's data, from which positions are counted.
     private let segmentStart: UInt64
     private let durationOffset: UInt64
     private let cuesPositionOffset: UInt64
     private var cluster: Cluster?
     private var cues: [Cue] = []
     private let lastDuration: Interval
-    /// When the last picture is shown.
+    /// The latest presentation time so far.
     private var lastShown = Interval.zero
 
     init(path: String, track: MediaTrack, configuration: DecoderConfiguration) throws(MediaFileError) {
@@ -45,12 +46,12 @@ final class MatroskaWriter: MediaFormatWriter {
         head.appendOpenFront(ID.segment)
         let segmentStart = UInt64(head.bytes.count)
         let tracks = Self.tracks(track, configuration)
-        // All in it is of a fixed length, so that one that is all zeros tells where things are.
+        // All elements in it have a fixed length, so a copy with zeros tells its size.
         let seekCount = UInt64(Self.seekHead(info: 0, tracks: 0, cues: 0).bytes.count)
         let info = Self.info
         head.append(
             Self.seekHead(info: seekCount, tracks: seekCount + UInt64(info.bytes.count), cues: 0).bytes)
-        // Its last eight bytes are the position of the cues.
+        // The last eight bytes are the position of the cues.
         cuesPositionOffset = UInt64(head.bytes.count) - 8
         head.append(info.bytes)
         durationOffset = UInt64(head.bytes.count) - 8
@@ -68,7 +69,7 @@ final class MatroskaWriter: MediaFormatWriter {
         guard let cluster, let offset = Int16(exactly: time - cluster.time) else {
             throw .rejected(reason: "its times")
         }
-        // SimpleBlock (RFC 9559 section 10.2): track, time in the cluster, flags.
+        // SimpleBlock (RFC 9559 section 10.2): track number, time within the cluster, flags.
         let front: [UInt8] =
             [0x80 | UInt8(Self.trackNumber)] + EBML.bigEndian(UInt64(UInt16(bitPattern: offset)), count: 2)
             + [isKey ? 0x80 : 0]
@@ -113,7 +114,7 @@ final class MatroskaWriter: MediaFormatWriter {
 
     private func beginCluster(at time: Int64, isKey: Bool) throws(MediaFileError) {
         try endCluster()
-        // Times of pictures may be negative, a cluster's may not.
+        // A picture's time may be negative, but a cluster's may not.
         let start = max(0, time)
         let position = file.offset - segmentStart
         if isKey { cues.append(Cue(time: start, position: position)) }
@@ -132,7 +133,7 @@ final class MatroskaWriter: MediaFormatWriter {
         try file.write(EBML.wideSize(cluster.byteCount), at: cluster.sizeOffset)
     }
 
-    // MARK: - What stands in front
+    // MARK: - File header
 
     private static var header: EBML {
         var header = EBML()
@@ -142,7 +143,7 @@ final class MatroskaWriter: MediaFormatWriter {
         header.append(ID.maxSizeLength, 8)
         header.append(ID.docType, "matroska")
         header.append(ID.docTypeVersion, 4)
-        // SimpleBlock is of version 2.
+        // SimpleBlock was introduced in version 2.
         header.append(ID.docTypeReadVersion, 2)
         return header
     }
@@ -160,7 +161,7 @@ final class MatroskaWriter: MediaFormatWriter {
         return head
     }
 
-    /// With a duration that is not known yet, last.
+    /// The duration isn't known yet; it comes last, so that it can be overwritten.
     private static var info: EBML {
         var content = EBML()
         content.append(ID.timestampScale, 1_000_000)
@@ -192,7 +193,7 @@ final class MatroskaWriter: MediaFormatWriter {
         return tracks
     }
 
-    /// To the nearest; a damaged file may have any time.
+    /// Rounds to the nearest millisecond. The input is clamped first, because a damaged file may contain any time.
     private static func milliseconds(_ nanoseconds: Int64) -> Int64 {
         let half: Int64 = nanoseconds < 0 ? -500_000 : 500_000
         return (max(.min / 2, min(nanoseconds, .max / 2)) + half) / 1_000_000

@@ -1,15 +1,15 @@
 import CLibAV
 import Glibc
 
-/// Why a file could not be written.
+/// The reason why a file could not be written.
 public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The disk, or our share of it, is full.
+    /// The disk is full, or the user's quota is exceeded.
     case diskFull
-    /// The system doesn't let us.
+    /// The system denies access to the file.
     case permissionDenied
-    /// No memory is left.
+    /// The system has no memory left.
     case outOfMemory
-    /// libavformat refuses it.
+    /// The track, the times or another input was rejected, or the system gave another reason.
     case rejected(reason: String)
 
     init(_ code: Int32) {

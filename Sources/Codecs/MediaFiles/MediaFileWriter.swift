@@ -1,14 +1,14 @@
 public import MediaTypes
 
-/// Writes one H.264 track into a file that players know; nothing is encoded again.
+/// Writes one H.264 track into a container file that players can open, without re-encoding.
 ///
-/// Each packet has its own time, so a rate that varies stays as it was. One thread at a time; `finish` makes the file
-/// whole, and without it the file is of no use. Closes the file when it goes.
+/// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
+/// unusable until `finish` has completed it. The file is closed when the writer is released.
 public final class MediaFileWriter {
     private let writer: any MediaFormatWriter
     private var isOpen = true
 
-    /// Creates the file, or empties the one that is there, and writes its front.
+    /// Creates the file, or truncates an existing one, and writes the header.
     public init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
         guard let configuration = DecoderConfiguration(track.parameterSets) else {
             throw .rejected(reason: "its parameter sets can't be read")
@@ -19,9 +19,10 @@ public final class MediaFileWriter {
         }
     }
 
-    /// Writes one access unit; they come in the order of decoding.
+    /// Writes one access unit. Access units must be in decoding order.
     ///
-    /// - Throws: also where an earlier one could not be written, since the system may say so late.
+    /// - Throws: ``MediaFileError``. The error may be about an earlier access unit, because the system may report it
+    ///   late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
         let times = MediaTimes(decoding: unit.decodingTime, presentation: unit.presentationTime)
@@ -29,15 +30,18 @@ public final class MediaFileWriter {
         try writer.write(Self.lengthPrefixed(Self.accessUnit(consume unit)), times, isKey: isKey)
     }
 
-    /// Writes what the file needs at its end, and closes it.
+    /// Writes the end of the file, and closes it.
     public func finish() throws(MediaFileError) {
         guard isOpen else { return }
         isOpen = false
         try writer.finish()
     }
 
-    /// Each NAL unit behind its length (ISO/IEC 14496-15 section 4.3.3): the library would make a copy of Annex B to do
-    /// that. In the unit's own memory, where nobody else has it and start codes of four bytes are all that is between.
+    /// The access unit with a four-byte length before each NAL unit instead of a start code (ISO/IEC 14496-15 section
+    /// 4.3.3).
+    ///
+    /// libavformat would make a copy of the Annex B form to convert it. Here the conversion happens in place if the
+    /// memory is not shared and the NAL units are separated only by four-byte start codes.
     private static func lengthPrefixed(_ unit: consuming AccessUnit) -> [UInt8] {
         let ranges = unit.nalUnits
         var bytes = Self.bytes(consume unit)
@@ -60,7 +64,8 @@ public final class MediaFileWriter {
         return whole
     }
 
-    // What is left of a value that was taken apart would keep its bytes from being changed in place.
+    // These functions consume the whole value. A remaining part would still refer to the bytes and cause a copy on
+    // write.
     private static func accessUnit(_ packet: consuming MediaPacket) -> AccessUnit { packet.accessUnit }
     private static func bytes(_ unit: consuming AccessUnit) -> [UInt8] { unit.bytes }
 
@@ -69,44 +74,45 @@ public final class MediaFileWriter {
     }
 }
 
-/// A format of files.
+/// A container format.
 public enum MediaContainer: Sendable {
-    /// ISO/IEC 14496-14. Its times are of 90 kHz here; with hours between two pictures of 10 kHz, with days of 1 kHz.
+    /// MP4 (ISO/IEC 14496-14). The clock is 90 kHz; if pictures are hours apart, it is 10 kHz, and if they are days
+    /// apart, 1 kHz.
     case mp4
-    /// Matroska (RFC 9559). Its times are whole milliseconds here.
+    /// Matroska (RFC 9559). Times are rounded to whole milliseconds.
     case matroska
 }
 
-/// When a picture is decoded and shown, since the track's beginning.
+/// The decoding and presentation time of a picture, from the beginning of the track.
 struct MediaTimes {
     let decoding: Interval
     let presentation: Interval
 }
 
-/// What writes one kind of file.
+/// A writer for one container format.
 protocol MediaFormatWriter: AnyObject {
-    /// Writes a picture: NAL units behind lengths of four bytes.
+    /// Writes a picture whose NAL units are preceded by four-byte lengths.
     func write(_ bytes: consuming [UInt8], _ times: MediaTimes, isKey: Bool) throws(MediaFileError)
-    /// Writes what the file needs at its end, and closes it.
+    /// Writes the end of the file, and closes it.
     func finish() throws(MediaFileError)
 }
 
 /// An H.264 track.
 public struct MediaTrack: Sendable {
-    /// The SPS and PPS that hold at its beginning, without start codes.
+    /// The SPS and PPS that apply at the beginning, without start codes.
     public var parameterSets: [[UInt8]]
     /// The visible size.
     public var size: PictureSize
-    /// Whether access units further on carry other parameter sets: the track is then marked as one whose samples have
-    /// their own (avc3 of ISO/IEC 14496-15).
+    /// Whether later access units carry other parameter sets. The track is then marked as one with parameter sets in
+    /// its samples (avc3, ISO/IEC 14496-15).
     public var changesParameterSets: Bool
-    /// No packet is decoded later behind the one in front of it, and none is shown later behind its decoding: the longer it
-    /// is, the coarser are the times of a format that counts them with few bits.
+    /// The longest time between the decoding of two consecutive packets, or between decoding and presentation of one. A
+    /// long step makes times coarser in formats that store them with few bits.
     public var longestStep: Interval
-    /// How long the picture is shown that is shown last; all others are until the next one.
+    /// How long the last picture is shown. Every other picture is shown until the next one.
     public var lastDuration: Interval
 
-    /// A track with these parts.
+    /// Creates a track from its properties.
     public init(
         parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval,
         lastDuration: Interval
@@ -119,15 +125,15 @@ public struct MediaTrack: Sendable {
     }
 }
 
-/// An access unit and its times, all since the track's beginning.
+/// An access unit and its times, from the beginning of the track.
 public struct MediaPacket: Sendable {
     public var accessUnit: AccessUnit
-    /// Never before that of the packet in front; may be negative.
+    /// The decoding time. It must not be before that of the previous packet, and may be negative.
     public var decodingTime: Interval
-    /// Never before `decodingTime`.
+    /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
 
-    /// An access unit with these times.
+    /// Creates a packet from an access unit and its times.
     public init(accessUnit: AccessUnit, decodingTime: Interval, presentationTime: Interval) {
         self.accessUnit = accessUnit
         self.decodingTime = decodingTime

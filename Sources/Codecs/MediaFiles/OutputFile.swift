@@ -1,12 +1,13 @@
 import Glibc
 
-/// A file that is written from its front to its end, and corrected in between. Closes itself when it goes.
+/// A file that is written sequentially, and in which earlier bytes may be overwritten. Closes itself when it is
+/// released.
 final class OutputFile {
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     private(set) var offset: UInt64 = 0
     private var descriptor: Int32
 
-    /// Creates the file, or empties the one that is there.
+    /// Creates the file, or truncates an existing one.
     init(path: String) throws(MediaFileError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw MediaFileError(errno: errno) }
@@ -16,7 +17,7 @@ final class OutputFile {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// Writes at the end: the one, then the other.
+    /// Appends `first` and then `second`.
     func write(_ first: [UInt8], _ second: [UInt8] = []) throws(MediaFileError) {
         let total = first.count + second.count
         var done = 0
@@ -46,7 +47,7 @@ final class OutputFile {
         offset += UInt64(total)
     }
 
-    /// Writes over what is there.
+    /// Overwrites existing bytes.
     func write(_ bytes: [UInt8], at place: UInt64) throws(MediaFileError) {
         var done = 0
         while done < bytes.count {
@@ -59,7 +60,7 @@ final class OutputFile {
         }
     }
 
-    /// The system may say only now that something could not be written.
+    /// Closes the file. Throws if the system reports only now that data could not be written.
     func close() throws(MediaFileError) {
         let open = descriptor
         descriptor = -1

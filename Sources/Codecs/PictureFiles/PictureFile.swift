@@ -2,9 +2,10 @@ import CLibAV
 import ColorConversion
 public import MediaTypes
 
-/// Picture files, made by libavcodec's encoders. Any thread may call; a call takes tens of ms for a large picture.
+/// Encodes pictures as image files with libavcodec. May be called on any thread; a large picture takes tens of
+/// milliseconds.
 public enum PictureFile {
-    /// A PNG file (ISO/IEC 15948) with 8-bit RGB: exactly the picture's colours.
+    /// A PNG file (ISO/IEC 15948) with 8-bit RGB, which keeps the picture's exact colours.
     public static func png(_ picture: I420Picture) throws(PictureFileError) -> [UInt8] {
         try check(picture)
         let encoder = StillEncoder(codec: AV_CODEC_ID_PNG, name: "PNG", size: picture.size, format: AV_PIX_FMT_RGB24)
@@ -13,7 +14,7 @@ public enum PictureFile {
         }
     }
 
-    /// A JPEG file (ITU-T T.81, JFIF) with 4:2:0 colours; `quality` from 1 (small) to 100 (like the picture).
+    /// A JPEG file (ITU-T T.81, JFIF) with 4:2:0 chroma; `quality` is 1 (smallest file) to 100 (best picture).
     public static func jpeg(_ picture: I420Picture, quality: Int = 90) throws(PictureFileError) -> [UInt8] {
         try check(picture)
         guard (1...100).contains(quality) else { throw .unusableQuality(quality) }
@@ -22,7 +23,7 @@ public enum PictureFile {
         }
         var encoder = StillEncoder(
             codec: AV_CODEC_ID_MJPEG, name: "JPEG", size: picture.size, format: AV_PIX_FMT_YUVJ420P)
-        // libavcodec's scale runs from 31 (worst) to 1.
+        // libavcodec's quality scale runs from 31 (worst) to 1 (best).
         encoder.quantizer = Int32(1 + ((100 - quality) * 30 + 49) / 99)
         return try encoder.encode { frame in copyPlanes(of: converted, to: frame) }
     }

@@ -1,12 +1,12 @@
 public import MediaTypes
 
-/// Why a picture could not be made into a file's bytes.
+/// The reason why a picture could not be encoded as an image file.
 public enum PictureFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A side is zero or over 16384, or the planes don't fit the size.
+    /// The width or height is zero or above 16384, or the planes don't fit the size.
     case unusablePicture(PictureSize, bytes: Int)
-    /// Not 1...100.
+    /// The quality isn't 1...100.
     case unusableQuality(Int)
-    /// libavcodec was built without the encoder, or refuses the picture.
+    /// libavcodec was built without the encoder, or the encoder rejects the picture.
     case encoderFailed(format: String, reason: String)
     /// The system has no memory left.
     case outOfMemory

@@ -1,14 +1,14 @@
 import CLibAV
 import MediaTypes
 
-/// One run of a libavcodec encoder that makes a whole file out of one frame.
+/// One run of a libavcodec encoder that produces a whole image file from one frame.
 struct StillEncoder {
     let codec: AVCodecID
-    /// What the user calls the format.
+    /// The format's name in error messages.
     let name: String
     let size: PictureSize
     let format: AVPixelFormat
-    /// A fixed quantizer, for encoders that have one.
+    /// A fixed quantizer, for encoders that support one.
     var quantizer: Int32?
 
     init(codec: AVCodecID, name: String, size: PictureSize, format: AVPixelFormat) {
@@ -18,7 +18,7 @@ struct StillEncoder {
         self.format = format
     }
 
-    /// Encodes the frame that `fill` writes the picture's samples into; `fill` gives false where it can't.
+    /// Encodes a frame into which `fill` writes the picture's samples; `fill` returns false if it can't.
     func encode(_ fill: (UnsafeMutablePointer<AVFrame>) -> Bool) throws(PictureFileError) -> [UInt8] {
         guard let encoder = avcodec_find_encoder(codec) else {
             throw .encoderFailed(format: name, reason: "this libavcodec was built without it")

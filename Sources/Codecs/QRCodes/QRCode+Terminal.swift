@@ -1,14 +1,15 @@
 extension QRCode {
-    /// Modules of the light margin that readers need (ISO/IEC 18004 section 9.1).
+    /// The width in modules of the light margin that readers need (ISO/IEC 18004 section 9.1).
     public static let quietZone = 4
 
-    /// Columns that ``terminalText(isColored:)`` takes.
+    /// The number of terminal columns that ``terminalText(isColored:)`` takes.
     public var columns: Int { side + 2 * Self.quietZone }
 
-    /// The code in half blocks of Unicode, two rows of modules in a line of text, each line ended by a line feed.
+    /// The code drawn with Unicode half blocks. Each line of text shows two rows of modules and ends with a line feed.
     ///
-    /// Blocks are the light modules: as a terminal shows text, light on dark. With `isColored`, colours are set (ECMA-48
-    /// SGR, of 256), so that it is so on any terminal: some readers take no code that is light on dark.
+    /// The blocks are the light modules, so the code is right on a terminal that shows light text on a dark background.
+    /// With `isColored`, escape sequences (ECMA-48 SGR, 256 colours) set these colours on any terminal, because some
+    /// readers don't recognize an inverted code.
     public func terminalText(isColored: Bool) -> String {
         let range = -Self.quietZone..<side + Self.quietZone
         var text = ""

@@ -1,7 +1,7 @@
 import CLibAV
 import MediaTypes
 
-/// The visible part of a decoded frame, copied to planes without padding; 4:4:4 becomes 4:2:0 on the way.
+/// Copies the visible part of a decoded frame to planes without padding, and converts 4:4:4 to 4:2:0.
 func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) -> I420Picture {
     let size = PictureSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
     guard let layout = FrameLayout(AVPixelFormat(frame.pointee.format)), size.width > 0, size.height > 0 else {
@@ -23,7 +23,7 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
             for row in 0..<height {
                 let line = UnsafeMutableBufferPointer(rebasing: target[written..<written + width])
                 if index > 0, layout.hasFullChroma {
-                    // The last row of an odd height stands for two.
+                    // If the height is odd, the last row is used twice.
                     let second = min(2 * row + 1, size.height - 1)
                     average(plane + 2 * row * stride, plane + second * stride, count: size.width, into: line)
                 } else {
@@ -33,7 +33,7 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
             }
         }
     }
-    // No decoder leaves a plane out; if one did, the picture would be shorter than its size says.
+    // No decoder leaves a plane out. If one did, the picture would be shorter than its size requires.
     guard bytes.count == count else { throw .outOfMemory }
     let time = frame.pointee.pts
     return I420Picture(
@@ -42,7 +42,7 @@ func copyPicture(from frame: UnsafePointer<AVFrame>) throws(VideoDecodingError) 
         captureTime: time == shim_AV_NOPTS_VALUE ? nil : MonotonicTime(nanoseconds: time))
 }
 
-/// How the samples of a frame lie that can be used.
+/// The sample layout of a supported frame.
 private struct FrameLayout {
     var hasFullChroma: Bool
     var isFullRange: Bool
@@ -58,7 +58,7 @@ private struct FrameLayout {
     }
 }
 
-/// The means of two by two samples of two rows of `count`; the last column of an odd width stands for two.
+/// Averages blocks of two by two samples in two rows of `count`. If the width is odd, the last column is used twice.
 private func average(
     _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, count: Int,
     into means: UnsafeMutableBufferPointer<UInt8>
@@ -73,7 +73,7 @@ private func average(
     }
 }
 
-/// BT.601 where the stream doesn't say: that is what screens are mostly sent in.
+/// The frame's matrix, or BT.601 if the stream doesn't specify one, because most screens are sent with that.
 private func matrix(of frame: UnsafePointer<AVFrame>) -> ColorMatrix {
     frame.pointee.colorspace == AVCOL_SPC_BT709 ? .bt709 : .bt601
 }

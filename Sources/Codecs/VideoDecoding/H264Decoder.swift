@@ -2,21 +2,22 @@ import CLibAV
 import H264
 public import MediaTypes
 
-/// Decodes H.264 by libavcodec: one thread, and every picture out as soon as the stream allows.
+/// Decodes H.264 with libavcodec on one thread, and outputs every picture as soon as the stream allows.
 ///
-/// Not thread-safe; one owner calls it from one thread at a time. A change of SPS (another size) needs no new decoder.
+/// Not thread-safe: its owner calls it from one thread at a time. A new SPS, such as for another size, needs no new
+/// decoder.
 public final class H264Decoder {
-    /// The longest access unit that it takes, in bytes.
+    /// The longest access unit that is accepted, in bytes.
     public static let largestAccessUnit = 32 << 20
-    /// The most pixels that a picture may have: 8192x4320 and a bit.
+    /// The most pixels that a picture may have: slightly more than 8192x4320.
     public static let largestPicture: Int64 = 36 << 20
-    /// What the samples of the pictures that a stream has its decoder keep may take, in bytes, by its SPS.
+    /// The limit in bytes for the pictures that the stream's SPS tells a decoder to keep.
     ///
-    /// 8192x4320 in 4:2:0 with the five references that level 6 allows takes 304 MiB, 3840x2160 in 4:4:4 with those of level 5.1 143. A
-    /// stream of 170 kB may ask for 3.7 GB.
+    /// A stream of 8192x4320 in 4:2:0 with the five reference frames that level 6 allows takes 304 MiB; one of 3840x2160
+    /// in 4:4:4 with those of level 5.1 takes 143 MiB. A stream of 170 kB may ask for 3.7 GB.
     public static let pictureBufferLimit = 320 << 20
-    /// What they may take in fact: pictures that wait for their turn in output, and those that are given out, come on top, and a decoder
-    /// finds out only on its way how many wait.
+    /// The limit in bytes for the pictures actually in memory. These include pictures that wait for output or have been
+    /// output; a decoder learns only while decoding how many wait.
     public static let pictureMemoryLimit = 512 << 20
 
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -27,15 +28,15 @@ public final class H264Decoder {
     private let account: UnsafeMutablePointer<AVBufferRef>
     private var isDrained = false
 
-    /// How many pictures have come out undamaged.
+    /// The number of pictures that were output undamaged.
     public private(set) var pictureCount = 0
 
-    /// A decoder that waits for its first IDR access unit.
+    /// Creates a decoder that waits for its first IDR access unit.
     public convenience init() throws(VideoDecodingError) {
         try self.init(pictureMemoryLimit: Self.pictureMemoryLimit)
     }
 
-    /// The same with another limit than ``pictureMemoryLimit``.
+    /// Creates a decoder with a limit other than the default ``pictureMemoryLimit``.
     init(pictureMemoryLimit: Int) throws(VideoDecodingError) {
         _ = LibAVMessage.isKept
         guard let codec = avcodec_find_decoder(AV_CODEC_ID_H264) else {
@@ -59,8 +60,8 @@ public final class H264Decoder {
         self.account = someAccount
         (self.context, self.packet, self.frame, self.lastFrame) = (context, somePacket, someFrame, someLast)
         context.pointee.thread_count = 1
-        // UNALIGNED: the cropping is exact, not rounded to what SIMD likes. OUTPUT_CORRUPT: pictures without their IDR
-        // picture come out, marked, instead of silently not at all.
+        // UNALIGNED makes cropping exact instead of rounding it to a SIMD alignment. OUTPUT_CORRUPT outputs and marks
+        // pictures whose IDR picture is missing, instead of silently dropping them.
         context.pointee.flags |=
             AV_CODEC_FLAG_LOW_DELAY | AV_CODEC_FLAG_UNALIGNED | Int32(AV_CODEC_FLAG_OUTPUT_CORRUPT)
         context.pointee.err_recognition = AV_EF_EXPLODE
@@ -80,12 +81,15 @@ public final class H264Decoder {
         av_buffer_unref(&account)
     }
 
-    /// Decodes one access unit and gives the pictures that come out: mostly one, more or none where the stream reorders.
+    /// Decodes one access unit and returns the pictures that are output: usually one, or more or none if the stream
+    /// reorders pictures.
     ///
-    /// With `copying: false` nothing is copied out and nothing is given back: it only proves that the unit decodes, and
-    /// `lastPicture` has the result for whoever asks.
-    /// - Throws: `damaged` where anything was missing or wrong; such a picture isn't given out, nor kept as the last. `tooLarge` and
-    ///   `unsupportedFormat` before libavcodec has seen anything of the unit, where its SPS asks for too much.
+    /// With `copying: false`, nothing is copied or returned: the call only checks that the access unit decodes, and
+    /// `lastPicture` has the result.
+    ///
+    /// - Throws: `damaged` if anything is missing or invalid; a damaged picture is neither returned nor kept as the
+    ///   last picture. `tooLarge` or `unsupportedFormat` if the SPS asks for too much, before libavcodec gets any of
+    ///   the access unit.
     @discardableResult
     public func decode(_ unit: AccessUnit, copying: Bool = true) throws(VideoDecodingError) -> [I420Picture] {
         guard (1...Self.largestAccessUnit).contains(unit.bytes.count) else {
@@ -103,11 +107,11 @@ public final class H264Decoder {
         return pictures
     }
 
-    /// Refuses an SPS that asks for more memory than there is for it, or for samples that can't be used anyway: all that libavcodec
-    /// allocates depends on the SPS that it has seen, whichever of them a PPS then refers to.
+    /// Rejects an SPS that asks for more memory than the limit, or for an unsupported sample format.
     ///
-    /// NAL units are looked for as libavcodec does it, whatever the unit itself says of them. An SPS that we can't read might mean something
-    /// to libavcodec, so it is refused too.
+    /// Everything that libavcodec allocates depends on the SPS that it has parsed, whichever of them a PPS then refers
+    /// to. NAL units are searched the way libavcodec does, regardless of `unit.nalUnits`. An SPS that can't be parsed
+    /// here might still be valid for libavcodec, so it is rejected too.
     private func checkParameterSets(of unit: AccessUnit) throws(VideoDecodingError) {
         for range in AnnexB.nalUnits(in: unit.bytes) where unit.bytes[range.lowerBound] & 0x1F == 7 {
             let sequence: SequenceParameterSet
@@ -125,9 +129,9 @@ public final class H264Decoder {
         }
     }
 
-    /// Gives the pictures that the stream's reordering still held back, at the stream's end.
+    /// Returns the pictures that reordering still holds back at the end of the stream.
     ///
-    /// The next access unit begins a new stream and has to be an IDR one.
+    /// The next access unit begins a new stream and must be an IDR access unit.
     public func flush() throws(VideoDecodingError) -> [I420Picture] {
         LibAVMessage.clear()
         isDrained = true
@@ -137,24 +141,25 @@ public final class H264Decoder {
         return pictures
     }
 
-    /// Forgets all reference pictures, as before a new stream; the last picture stays.
+    /// Drops all reference pictures, as before a new stream. The last picture stays.
     public func reset() {
         isDrained = false
         avcodec_flush_buffers(context)
     }
 
-    /// A copy of the last picture that came out undamaged; nil before the first.
+    /// A copy of the last undamaged picture; nil before the first.
     public func lastPicture() throws(VideoDecodingError) -> I420Picture? {
         lastFrame.pointee.width > 0 ? try copyPicture(from: lastFrame) : nil
     }
 
-    /// The size of the last picture that came out undamaged; nil before the first.
+    /// The size of the last undamaged picture; nil before the first.
     public var lastPictureSize: PictureSize? {
         let (width, height) = (Int(lastFrame.pointee.width), Int(lastFrame.pointee.height))
         return width > 0 ? PictureSize(width: width, height: height) : nil
     }
 
-    /// Takes every picture that is ready, also those behind a damaged one, so that the next packet finds room.
+    /// Receives every picture that is ready, including those after a damaged one, so that there is room for the next
+    /// packet.
     private func receive(copying: Bool) throws(VideoDecodingError) -> [I420Picture] {
         var pictures: [I420Picture] = []
         var failure: VideoDecodingError?
@@ -163,7 +168,7 @@ public final class H264Decoder {
             if code == shim_AVERROR_EAGAIN || code == shim_AVERROR_EOF { break }
             if code < 0 {
                 failure = failure ?? error(code: code)
-                // An error that repeats itself without taking anything off the queue must not hold us here.
+                // An error that repeats without removing anything from the queue must not cause an endless loop.
                 if code != shim_AVERROR_INVALIDDATA { break }
                 continue
             }
@@ -186,7 +191,7 @@ public final class H264Decoder {
         return pictures
     }
 
-    /// What is wrong with a picture that libavcodec gave out all the same.
+    /// The reason why a picture that libavcodec output is damaged, or nil if it isn't.
     private func damage(of frame: UnsafePointer<AVFrame>) -> String? {
         if LibAVMessage.tellsOfLostPicture { return "a picture before it is lost" }
         if frame.pointee.decode_error_flags != 0 { return LibAVMessage.first(code: shim_AVERROR_INVALIDDATA) }
@@ -196,11 +201,11 @@ public final class H264Decoder {
         return nil
     }
 
-    /// Copies the unit to where libavcodec may read `AV_INPUT_BUFFER_PADDING_SIZE` bytes past its end.
+    /// Copies the access unit to a buffer with `AV_INPUT_BUFFER_PADDING_SIZE` extra bytes, which libavcodec may read.
     private func fillPacket(with unit: AccessUnit) throws(VideoDecodingError) {
         let count = unit.bytes.count
         let needed = count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
-        // The decoder is done with the last packet's bytes when nobody but us refers to them.
+        // The decoder has finished with the last packet's bytes when the only reference to them is ours.
         let isFree = buffer.map { av_buffer_get_ref_count($0) == 1 && $0.pointee.size >= needed } ?? false
         if !isFree {
             av_buffer_unref(&buffer)
@@ -216,7 +221,7 @@ public final class H264Decoder {
         packet.pointee.buf = reference
         packet.pointee.data = data
         packet.pointee.size = Int32(clamping: count)
-        // Rides along to the picture that is made from this packet, over any reordering.
+        // libavcodec passes this on to the picture made from the packet, even if pictures are reordered.
         packet.pointee.pts = unit.captureTime?.nanoseconds ?? shim_AV_NOPTS_VALUE
         packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
     }

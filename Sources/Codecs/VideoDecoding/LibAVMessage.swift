@@ -1,24 +1,24 @@
 import CLibAV
 
-/// What libavcodec complains about: kept a line for each thread instead of written to standard error.
+/// The messages that libavcodec logs. One line is kept for each thread instead of being written to standard error.
 enum LibAVMessage {
-    /// Takes the library's messages over, once for the process.
+    /// Redirects the library's log messages, once for the process.
     static let isKept: Bool = {
         shim_av_keep_messages()
         return true
     }()
 
-    /// Forgets this thread's complaint; the next one is kept.
+    /// Clears this thread's message, so that the next one is kept.
     static func clear() {
         shim_av_first_message().pointee = 0
     }
 
-    /// Whether this thread's first complaint is of a picture that was lost before the one that is decoded now.
+    /// Whether this thread's first message is about a lost picture before the one that is being decoded.
     static var tellsOfLostPicture: Bool {
         "Frame num gap".withCString { strstr(shim_av_first_message(), $0) != nil }
     }
 
-    /// This thread's first complaint since `clear`, or what `code` means where there was none.
+    /// This thread's first message since `clear()`, or the meaning of `code` if there was none.
     static func first(code: Int32) -> String {
         var text = String(cString: shim_av_first_message())
         while let last = text.last, last.isWhitespace { text.removeLast() }

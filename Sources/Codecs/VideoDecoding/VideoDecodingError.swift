@@ -1,23 +1,24 @@
 public import MediaTypes
 
-/// Why an access unit gave no picture that can be trusted.
+/// The reason why an access unit gave no usable picture.
 public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// libavcodec has no H.264 decoder, or there is no memory for one.
+    /// libavcodec has no H.264 decoder, or the decoder can't be opened.
     case decoderUnavailable(reason: String)
-    /// An access unit without a byte, or with more than `H264Decoder.largestAccessUnit`.
+    /// The access unit is empty, or longer than `H264Decoder.largestAccessUnit`.
     case unusableAccessUnit(bytes: Int)
-    /// Something in the access unit, or before it, is missing or broken: ask for an IDR picture.
+    /// Something in or before the access unit is missing or invalid. The receiver should ask for an IDR picture.
     case damaged(reason: String)
-    /// The picture decodes, but its samples are not 8-bit 4:2:0 or 4:4:4; `format` is FFmpeg's name for them.
+    /// The samples are not 8-bit 4:2:0 or 4:4:4; `format` is FFmpeg's name for the format, or the bit depth.
     case unsupportedFormat(format: String, size: PictureSize)
-    /// The stream's pictures, so many of which are kept at once, would take more than `H264Decoder.pictureBufferLimit`; nothing of it was decoded.
+    /// The pictures that the stream's SPS tells a decoder to keep would exceed `H264Decoder.pictureBufferLimit`.
+    /// Nothing was decoded.
     case tooLarge(size: PictureSize, pictures: Int, bytes: Int)
-    /// More pictures of the stream are kept at once than its SPS tells of.
+    /// The decoder would have to keep more pictures in memory at once than `H264Decoder.pictureMemoryLimit` allows.
     case tooManyPictures
     /// The system has no memory left for the picture or the packet.
     case outOfMemory
 
-    /// Whether an IDR picture may mend it.
+    /// Whether an IDR picture may help.
     public var wantsIDR: Bool {
         switch self {
         case .damaged, .unusableAccessUnit: true

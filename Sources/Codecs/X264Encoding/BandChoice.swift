@@ -1,37 +1,38 @@
-/// Whether pictures of which a good part changes are made of bands or as a whole, by what both turned out to cost.
+/// Decides whether pictures with many changes are encoded in bands or as a whole, from the measured cost of both.
 ///
-/// Bands save the library's time for the rows that don't change, but a band knows nothing of how its surroundings moved
-/// before: of a text that scrolls it makes two or three times the bytes, of a film hardly more than the whole. So the other
-/// way is tried now and then for a few pictures.
+/// Bands save the library's time for rows that don't change, but a band's motion search can't see how its surroundings
+/// moved before. For scrolling text, bands take two or three times as many bytes; for video, hardly more than the whole
+/// picture. The decision is tested from time to time by encoding a few pictures the other way.
 struct BandChoice {
     private(set) var prefersBands = false
-    /// Bytes for each coded macroblock on average, in the last block of pictures of the way that is used.
+    /// The mean bytes per coded macroblock in the last block of pictures that were encoded the preferred way.
     private var usual: Double?
-    /// The same of the block that goes on, or of the trial: a sum, and how many pictures are in it.
+    /// The sum of bytes per coded macroblock in the current block or trial, and the number of pictures in the sum.
     private var sum = 0.0
     private var counted = 0
-    /// Pictures since the block or the trial began, and blocks since the last trial.
+    /// The number of pictures since the block or trial began, and the number of blocks since the last trial.
     private var pictures = 0
     private var blocks = 0
     private var isTrying = false
     private var hasTried = false
 
-    /// Bytes for each coded macroblock, from which on most of them are anything but predicted from their surroundings.
+    /// The bytes per coded macroblock above which few macroblocks are predicted well.
     private static let dear = 6.0
-    /// Bands may cost so much more.
+    /// The factor by which bands may be more expensive.
     private static let tolerance = 1.03
-    /// Pictures of a block and of a trial; the first ones are predicted from what this way left behind long ago, and don't count.
+    /// The number of pictures in a block and in a trial. The first few don't count, because their prediction starts
+    /// from old data.
     private static let block = 24
     private static let trial = 15
     private static let uncounted = 4
-    /// Blocks between two trials: soon where bands could save time, seldom where they do.
+    /// The number of blocks between two trials: few while bands could save time, more while bands are in use.
     private static let untilBands = 12
     private static let untilWhole = 24
 
-    /// Whether the next picture is to be made of bands.
+    /// Whether the next picture should be encoded in bands.
     var usesBands: Bool { isTrying ? !prefersBands : prefersBands }
 
-    /// A picture was coded so.
+    /// Records the cost of a picture that was encoded the current way.
     mutating func coded(macroblocks: Int, byteCount: Int) {
         guard macroblocks > 0 else { return }
         pictures += 1
@@ -52,14 +53,14 @@ struct BandChoice {
         }
         usual = mean
         blocks += 1
-        // A text in motion is predicted well, which bands can't: no use in trying.
+        // Moving text is predicted well as a whole, which bands can't do, so a trial is useless.
         guard prefersBands || mean >= Self.dear else { return }
         guard blocks >= (prefersBands ? Self.untilWhole : hasTried ? Self.untilBands : 1) else { return }
         isTrying = true
         hasTried = true
     }
 
-    /// Whether a trial has shown already that the other way costs far more.
+    /// Whether the trial has already shown that the other way costs far more.
     private var isHopeless: Bool {
         guard isTrying, counted >= 3, let usual else { return false }
         return sum / Double(counted) > usual * 1.5

@@ -2,25 +2,26 @@ import Glibc
 import H264
 import MediaTypes
 
-/// Encodes bands of a picture: an encoder of the library as high as one band, whose reference is filled from the whole
-/// picture's before each band.
+/// Encodes bands of a picture with an x264 encoder that is one band high. Before each band, its reference picture is
+/// filled from the whole picture's.
 final class BandEncoder {
-    /// Macroblock rows of a band: few, so that little is coded without need, and enough that a slice of its own costs little.
+    /// The height of a band in macroblock rows: low enough that few unchanged rows are encoded, and high enough that
+    /// the overhead of a separate slice is small.
     static let rows = 8
 
-    /// The slice of the last band, a NAL unit without start code.
+    /// The last band's slice: a NAL unit without its start code.
     private(set) var nalUnit: [UInt8] = []
-    /// How its slices are read.
+    /// The editor that reads the band encoder's slices.
     let editing: SliceEditing
 
     private let encoder: X264Encoder
     private let width: Int
     private let chroma: ChromaFormat
     private var covered: CoveredRows
-    // The band as viewers have it, with the macroblocks to code as they should look.
+    // The band as viewers see it, with the macroblocks to encode replaced by the source.
     private var protected: [UInt8] = []
 
-    /// nil where the headers of its slices would not fit the whole picture's.
+    /// Nil if its slice headers aren't compatible with the whole picture's stream.
     init?(
         _ configuration: X264Configuration, like whole: X264Encoder, onWarning: (@Sendable (String) -> Void)?
     ) throws(X264Error) {
@@ -41,7 +42,7 @@ final class BandEncoder {
         try makeReference()
     }
 
-    /// The library only has a reference to fill when it has coded a picture; nobody gets this one.
+    /// Encodes a grey picture that nobody receives: x264 has a reference picture to fill only after it has encoded one.
     private func makeReference() throws(X264Error) {
         let grey = [UInt8](repeating: 128, count: width * Self.rows * 16)
         let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
@@ -59,16 +60,17 @@ final class BandEncoder {
         try result.get()
     }
 
-    /// The bands that follow, from the top down, are those of another picture.
+    /// Begins a new picture. Its bands must follow from top to bottom.
     func beginPicture() { covered.removeAll() }
 
-    /// Encodes the band that begins at macroblock row `firstRow` of `pictureRows` into `nalUnit`, and puts what comes of it
-    /// into `reference`, the whole picture as viewers have it.
+    /// Encodes the band that begins at macroblock row `firstRow` of `pictureRows` into `nalUnit`, and copies the
+    /// reconstruction into `reference`, the whole picture as viewers see it.
     ///
     /// - Parameters:
-    ///   - planes: the whole picture as it should look.
-    ///   - skipped: 1 for each macroblock of the band that is to stay as it is.
-    ///   - protectsSkipped: some of those look worse than they should, and shall go on doing so.
+    ///   - planes: The whole source picture.
+    ///   - skipped: 1 for each macroblock of the band that is to be left unchanged.
+    ///   - protectsSkipped: Whether some of those macroblocks have a lower quality than the source and must stay
+    ///     unchanged.
     func encode(
         _ planes: SourcePlanes, reference: ReconstructedPicture, firstRow: Int, pictureRows: Int,
         skipped: UnsafeMutablePointer<UInt8>, protectsSkipped: Bool, quantizer: Int, time: MediaTime
@@ -97,7 +99,7 @@ final class BandEncoder {
         }
         guard let coded = encoder.reconstruction else { return }
         covered.keep(before: top + height, of: reference)
-        // At the picture's own edge the margin is part of what the band brings along.
+        // At the edge of the picture, the band's margin becomes the picture's margin.
         let above = firstRow == 0 ? margin : 0
         let below = firstRow + Self.rows >= pictureRows ? margin : 0
         reference.copyRows(top - above, count: height + above + below, width: width, from: coded, at: -above)
@@ -121,7 +123,7 @@ final class BandEncoder {
         return planes
     }
 
-    /// Fills `protected`: what viewers have, and over it the macroblocks that are to be coded.
+    /// Fills `protected` with what viewers see, and then overwrites the macroblocks to encode with the source.
     private func protect(
         _ planes: SourcePlanes, _ reference: ReconstructedPicture, top: Int, skipped: UnsafeMutablePointer<UInt8>
     ) {
@@ -167,7 +169,7 @@ final class BandEncoder {
 }
 
 extension SourcePlanes {
-    /// The same planes from `rows` rows of luma further down on.
+    /// The same planes, starting `rows` luma rows further down.
     fileprivate func advanced(rows: Int, _ chroma: ChromaFormat) -> SourcePlanes {
         var planes = self
         let chromaRows = chroma == .yuv420 ? rows / 2 : rows

@@ -1,8 +1,8 @@
-/// Places bands of equally many macroblock rows so that they cover all rows that are to be coded.
+/// Places bands of equal height, in macroblock rows, so that they cover all rows that are to be encoded.
 struct BandPlacement {
     /// The first row of each band, in order; no two bands overlap.
     private(set) var starts: [Int] = []
-    /// Rows of a band.
+    /// The height of a band in macroblock rows.
     let height: Int
 
     init(height: Int) {
@@ -10,8 +10,8 @@ struct BandPlacement {
         starts.reserveCapacity(64)
     }
 
-    /// Places bands over the rows for which `isActive` holds; false where they would have to overlap, because the picture is
-    /// too low.
+    /// Places bands over the rows for which `isActive` returns true. Returns false if they would have to overlap,
+    /// because the picture isn't high enough.
     mutating func cover(rows: Int, isActive: (Int) -> Bool) -> Bool {
         starts.removeAll(keepingCapacity: true)
         guard rows >= height else { return false }
@@ -24,7 +24,8 @@ struct BandPlacement {
                 row += 1
             }
         }
-        // The last may stick out below; what a band gives up at its end when it is moved up, the next one covers.
+        // The last band may extend past the bottom. Moving it up uncovers its last rows, but those are past the bottom
+        // or covered by the next band.
         var limit = rows
         var index = starts.count - 1
         while index >= 0, starts[index] + height > limit {

@@ -1,24 +1,24 @@
 import Glibc
 
-/// The last rows of a band as they were in the picture before: the next band of the same picture may refer to them, and the
-/// common reference has the new ones by then.
+/// The last rows of a band as they were in the previous picture. The next band of the same picture may refer to them,
+/// but by then the shared reference picture holds the new rows.
 struct CoveredRows {
     private var bytes: [UInt8] = []
     private let width: Int
-    /// The row of luma behind the last one that is kept; nil where none is.
+    /// The luma row after the last one that is kept; nil if there are none.
     private var end: Int?
 
     private static let count = ReconstructedPicture.margin
 
-    /// Nothing is kept; rows will have `width` samples and their margins.
+    /// Creates an empty store for rows of `width` samples plus margins.
     init(width: Int) {
         self.width = width + 2 * ReconstructedPicture.margin
     }
 
-    /// Forgets what is kept: another picture begins.
+    /// Discards the rows, because another picture begins.
     mutating func removeAll() { end = nil }
 
-    /// Keeps the rows of `picture` before row `end`.
+    /// Keeps the rows of `picture` that precede row `end`.
     mutating func keep(before end: Int, of picture: ReconstructedPicture) {
         self.end = end
         let planeBytes = Self.count * width
@@ -39,7 +39,7 @@ struct CoveredRows {
         }
     }
 
-    /// Puts them into `picture`, whose row 0 is row `top` of the whole, as far as they belong into its margin above.
+    /// Copies the kept rows into the margin above `picture`, whose row 0 is row `top` of the whole picture.
     func restore(into picture: ReconstructedPicture, top: Int) {
         guard let end, end <= top, top - end < Self.count else { return }
         let planeBytes = Self.count * width
@@ -47,7 +47,7 @@ struct CoveredRows {
             guard let base = kept.baseAddress else { return }
             for index in 0..<picture.planeCount {
                 let plane = picture.plane(index)
-                // Row `skipped` of what is kept is the first that the margin reaches up to.
+                // The first kept row within the margin is row `skipped`.
                 let skipped = (top - end) / plane.lumaRows
                 for row in skipped..<Self.count / plane.lumaRows {
                     let target = row - skipped - Self.count / plane.lumaRows

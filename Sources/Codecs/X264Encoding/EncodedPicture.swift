@@ -1,21 +1,21 @@
 import CX264
 
-/// The three planes of a picture to encode; they belong to the caller.
+/// The three planes of a source picture. The caller owns the memory.
 public struct SourcePlanes {
     /// Y.
     public var luma: UnsafePointer<UInt8>
-    /// Cb; or Cb and Cr in turns, where `isInterleaved`.
+    /// Cb, or Cb and Cr interleaved if `isInterleaved` is true.
     public var blueDifference: UnsafePointer<UInt8>
     /// Cr.
     public var redDifference: UnsafePointer<UInt8>
-    /// Bytes from one row of luma to the next.
+    /// The number of bytes from one luma row to the next.
     public var lumaStride: Int
-    /// Bytes from one row of a chroma plane to the next.
+    /// The number of bytes from one chroma row to the next.
     public var chromaStride: Int
-    /// Whether the first chroma plane holds both (NV12).
+    /// Whether the first chroma plane holds both components (NV12).
     public var isInterleaved = false
 
-    /// Planes at these addresses.
+    /// Creates planes at these addresses.
     public init(
         luma: UnsafePointer<UInt8>, blueDifference: UnsafePointer<UInt8>, redDifference: UnsafePointer<UInt8>,
         lumaStride: Int, chromaStride: Int
@@ -28,7 +28,7 @@ public struct SourcePlanes {
     }
 }
 
-/// The NAL units of one picture, in the encoder's own memory: valid until the encoder's next call.
+/// The NAL units of one picture. They are in the encoder's memory and valid until the encoder's next call.
 public struct EncodedPicture: RandomAccessCollection {
     /// Whether it is an IDR picture.
     public let isIDR: Bool
@@ -46,15 +46,15 @@ public struct EncodedPicture: RandomAccessCollection {
     public var endIndex: Int { units.count }
     public subscript(index: Int) -> EncodedNALUnit { units[index] }
 
-    /// Bytes of all NAL units, start codes not counted.
+    /// The number of bytes in all NAL units, without start codes.
     public var byteCount: Int { units.reduce(0) { $0 + $1.bytes.count } }
 }
 
-/// One NAL unit in the encoder's own memory.
+/// One NAL unit in the encoder's memory.
 public struct EncodedNALUnit {
     /// `nal_unit_type` (ITU-T H.264 table 7-1).
     public let type: UInt8
-    /// The NAL unit from its header byte on, without a start code.
+    /// The NAL unit without its start code, beginning with the header byte.
     public let bytes: UnsafeBufferPointer<UInt8>
 
     init(type: UInt8, bytes: UnsafeBufferPointer<UInt8>) {
@@ -64,19 +64,19 @@ public struct EncodedNALUnit {
 
     init(_ unit: x264_nal_t) {
         let whole = UnsafeBufferPointer(start: unit.p_payload, count: Swift.max(0, Int(unit.i_payload)))
-        // 00 00 00 01 or, behind the first NAL unit of a picture, 00 00 01.
+        // The start code is 00 00 00 01 or, after the first NAL unit of a picture, 00 00 01.
         let startCode = (whole.firstIndex(of: 1) ?? -1) + 1
         bytes = UnsafeBufferPointer(rebasing: whole[startCode...])
         type = UInt8(truncatingIfNeeded: unit.i_type)
     }
 }
 
-/// The NAL units of an encoder's last picture, in memory that is used again for the next.
+/// The NAL units of an encoder's last picture. The memory is reused for the next picture.
 final class NALUnitList {
     private let units: UnsafeMutableBufferPointer<EncodedNALUnit>
     private(set) var count = 0
 
-    /// A list of at most `capacity` NAL units; what doesn't fit is an error of the one who appends.
+    /// Creates a list for at most `capacity` NAL units.
     init(capacity: Int) {
         units = .allocate(capacity: capacity)
     }
@@ -87,7 +87,7 @@ final class NALUnitList {
 
     func removeAll() { count = 0 }
 
-    /// False where the list is full.
+    /// Appends a NAL unit; returns false if the list is full.
     func append(_ unit: EncodedNALUnit) -> Bool {
         guard count < units.count else { return false }
         units.initializeElement(at: count, to: unit)
@@ -98,7 +98,7 @@ final class NALUnitList {
     var all: UnsafeBufferPointer<EncodedNALUnit> { UnsafeBufferPointer(rebasing: units[..<count]) }
 }
 
-/// SPS and PPS, copied out of what `x264_encoder_headers` gave.
+/// The SPS and PPS, copied from the output of `x264_encoder_headers`.
 struct ParameterSetBytes {
     let sequence: [UInt8]
     let picture: [UInt8]

@@ -1,22 +1,21 @@
 import Glibc
 
-/// The picture before, while the picture after is written over it from the top down: the rows that were written over last are
-/// kept in a ring.
+/// Access to the previous picture while the new one overwrites it from top to bottom. A ring buffer keeps the rows that
+/// were overwritten last.
 final class KeptRows {
     private var storage: UnsafeMutablePointer<UInt8>?
     private var height = 0
     private let width: Int
-    /// The rows of luma that are in the ring.
+    /// The range of luma rows in the ring buffer.
     private var first = 0
     private var end = 0
 
-    /// Rows of `width` samples.
+    /// Creates a ring buffer for rows of `width` samples.
     init(width: Int) { self.width = width }
 
     deinit { storage?.deallocate() }
 
-    /// Another picture is written over the one before; its rows are needed up to `reach` rows after they were written over.
-    /// 0 keeps nothing.
+    /// Begins a new picture. Old rows stay available until `reach` more rows have been overwritten; 0 keeps none.
     func begin(reach: Int) {
         (first, end) = (0, 0)
         if reach == 0 { return }
@@ -28,7 +27,8 @@ final class KeptRows {
         height = needed
     }
 
-    /// Keeps the sixteen rows from `row` on, which are about to be written over; each row of macroblocks follows the last.
+    /// Keeps the sixteen luma rows from `row` on, and their chroma, before they are overwritten. Call it for each
+    /// macroblock row in order.
     func keep(_ row: Int, of picture: ReconstructedPicture) {
         guard let storage, height > 0 else { return }
         if row != end { first = row }
@@ -44,7 +44,7 @@ final class KeptRows {
         }
     }
 
-    /// Luma row `row` of the picture before.
+    /// Luma row `row` of the previous picture.
     @inline(__always)
     func luma(_ row: Int, of picture: ReconstructedPicture) -> UnsafePointer<UInt8> {
         if row >= first, row < end, let storage { return UnsafePointer(storage + (row & (height - 1)) * width) }
@@ -52,7 +52,7 @@ final class KeptRows {
         return UnsafePointer(plane.base + row * plane.stride)
     }
 
-    /// Row `row` of its interleaved chroma.
+    /// Row `row` of the previous picture's interleaved chroma.
     @inline(__always)
     func chroma(_ row: Int, of picture: ReconstructedPicture) -> UnsafePointer<UInt8> {
         if 2 * row >= first, 2 * row < end, let storage {

@@ -2,9 +2,10 @@ import Glibc
 import H264
 import MediaTypes
 
-/// Predictions from the same picture.
+/// Intra prediction.
 extension MacroblockCoder {
-    /// The neighbours in this picture (sections 8.3.3 and 8.3.4); false where the mode needs one that there isn't.
+    /// Predicts the macroblock from its neighbours (sections 8.3.3 and 8.3.4). Returns false if the mode needs a
+    /// missing neighbour.
     func predictWithin(
         _ mode: PredictedSliceWriter.IntraMode, _ column: Int, _ row: Int, into target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
@@ -45,7 +46,8 @@ extension MacroblockCoder {
                     if hasAbove { aboveSum += Int(corner[2 * (across * 4 + step) + component - plane.stride]) }
                     if hasLeft { leftSum += Int(corner[(down * 4 + step) * plane.stride + component - 2]) }
                 }
-                // The block on the right takes the samples above it, the one below those on its left, where there are some.
+                // Where both exist, the upper right block uses only the samples above, and the lower left block only
+                // those to the left.
                 let mean: Int =
                     switch (hasAbove, hasLeft) {
                     case (true, true) where across == 1 && down == 0: (aboveSum + 2) >> 2

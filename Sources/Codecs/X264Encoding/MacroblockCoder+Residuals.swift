@@ -1,7 +1,7 @@
 import H264
 import MediaTypes
 
-/// What is added to a prediction: its levels, and what viewers see of them.
+/// Quantizes residuals, and reconstructs what viewers see.
 extension MacroblockCoder {
     func codeLuma(_ planes: SourcePlanes, _ column: Int, _ row: Int) {
         residual.lumaPattern = 0

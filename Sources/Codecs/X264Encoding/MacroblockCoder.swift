@@ -2,10 +2,11 @@ import Glibc
 import H264
 import MediaTypes
 
-/// Codes single macroblocks of a picture that is moved as one: from where the motion says, from the same place of the picture
-/// before, or from their neighbours, whichever is nearest to how they should look.
+/// Encodes single macroblocks of a picture that has moved as a whole.
 ///
-/// Writes what viewers will see into the reference picture. Used from within one call of `MovedPictureCoder`.
+/// A macroblock is predicted from the place that the motion gives, from the same place in the previous picture, or from
+/// its neighbours, whichever is closest to the source. The reconstruction is written into the reference picture. Used
+/// only within one call of `MovedPictureCoder`.
 final class MacroblockCoder {
     private let width: Int
     private let height: Int
@@ -19,11 +20,11 @@ final class MacroblockCoder {
     var intra = BlockTransform(quantizer: 26, isPredictedWithin: true)
     private var interChroma = BlockTransform(quantizer: 26, isPredictedWithin: false)
     private var intraChroma = BlockTransform(quantizer: 26, isPredictedWithin: true)
-    // What it costs to say that it is an intra macroblock, or to say another motion vector.
+    // The cost of signalling an intra macroblock, and of signalling another motion vector.
     private var intraBias = 0
     private var vectorBias = 0
     var residual = MacroblockResidual()
-    // The prediction, and what becomes of it: luma, sixteen samples a row, then Cb and Cr, eight a row.
+    // The prediction and then the reconstruction: luma in rows of sixteen samples, then Cb and Cr in rows of eight.
     let block: UnsafeMutablePointer<UInt8>
     private let trial: UnsafeMutablePointer<UInt8>
 
@@ -45,7 +46,7 @@ final class MacroblockCoder {
         trial.deallocate()
     }
 
-    /// Begins a picture; the pointers in it are used until its last macroblock.
+    /// Begins a picture. Its pointers are used until its last macroblock.
     func begin(
         _ planes: SourcePlanes, _ reference: ReconstructedPicture, _ kept: KeptRows, x: Int, y: Int, quantizer: Int,
         chromaOffset: Int
@@ -61,21 +62,23 @@ final class MacroblockCoder {
         intra = BlockTransform(quantizer: quantizer, isPredictedWithin: true)
         interChroma = BlockTransform(quantizer: chroma, isPredictedWithin: false)
         intraChroma = BlockTransform(quantizer: chroma, isPredictedWithin: true)
-        // A bit is worth 2^((QP - 12) / 6) of difference.
+        // A bit is weighted as 2^((QP - 12) / 6) of difference.
         intraBias = 8 << max(0, (quantizer - 12) / 6)
         vectorBias = 12 << max(0, (quantizer - 12) / 6)
     }
 
-    /// Whether the macroblock `x`, `y` samples from this one lies inside, with what is needed around it for half samples of
-    /// chroma, and can still be read while this one is written.
+    /// Whether the macroblock displaced by (`x`, `y`) lies inside the picture, including the extra samples for
+    /// half-sample chroma.
     private func reaches(_ column: Int, _ row: Int, _ x: Int, _ y: Int) -> Bool {
         let left = column * 16 + x - (x & 1)
         let top = row * 16 + y - (y & 1)
         return left >= 0 && top >= 0 && left + 16 + 2 * (x & 1) <= width && top + 16 + 2 * (y & 1) <= height
     }
 
-    /// A macroblock whose luma has moved by whole samples and whose chroma by half ones: what that blurs is added, where
-    /// it can be seen. Gives whether chroma is as near to how it should look as it was before.
+    /// Encodes a macroblock whose luma has moved by whole samples and whose chroma has moved by half samples. The blur
+    /// that this causes is corrected with a residual if it is visible.
+    ///
+    /// Returns whether chroma is close enough to the source that no refinement is needed.
     func codeMoved(
         _ column: Int, _ row: Int, _ vector: SIMD2<Int16>, _ writer: inout PredictedSliceWriter
     ) -> Bool {
@@ -96,21 +99,22 @@ final class MacroblockCoder {
         return difference <= Self.fineChroma
     }
 
-    /// Of all 128 samples together: from when on it is worth coding, and up to when nothing has to be made finer.
+    /// Chroma differences summed over all 128 samples: above the first a residual is coded, up to the second no
+    /// refinement is needed.
     private static let visibleChroma = 160
     private static let fineChroma = 32
 
-    /// A macroblock of any kind.
+    /// Encodes a macroblock with the best kind of prediction.
     func code(_ column: Int, _ row: Int, _ writer: inout PredictedSliceWriter) {
         guard let planes else { return }
-        // Each half from where it is most like: often one has moved, and the other has just come into sight.
+        // Each half has its own source: often one half has moved and the other has just come into view.
         let upper = nearest(planes, column, row, lines: 0..<8)
         let lower = nearest(planes, column, row, lines: 8..<16)
         predict(column, row, upper.x, upper.y, lines: 0..<8, into: block)
         predict(column, row, lower.x, lower.y, lines: 8..<16, into: block)
         var best = upper.difference + lower.difference
         var mode: PredictedSliceWriter.IntraMode?
-        // Where the quantizer is finer the largest DC levels don't fit.
+        // With a finer quantizer, the largest DC levels don't fit.
         if best > 2 * intraBias, intra.quantizer >= Self.finestWithin {
             best += chromaDifference(planes, column, row, block)
             for candidate in [PredictedSliceWriter.IntraMode.dc, .vertical, .horizontal] {
@@ -147,8 +151,8 @@ final class MacroblockCoder {
         var vector: SIMD2<Int16> { SIMD2(Int16(clamping: x * 4), Int16(clamping: y * 4)) }
     }
 
-    /// From where of the picture before half a macroblock is predicted best: where the motion says, the same place, or, where
-    /// neither will do, somewhere above or below that has the same ground.
+    /// Finds the best prediction of half a macroblock in the previous picture: at the motion's displacement, at the
+    /// same place, or, if neither is good, above or below it, where the background may be the same.
     private func nearest(_ planes: SourcePlanes, _ column: Int, _ row: Int, lines: Range<Int>) -> Source {
         var best = Source(x: 0, y: 0, difference: difference(planes, column, row, 0, 0, lines))
         if reaches(column, row, x, y) {
@@ -165,12 +169,12 @@ final class MacroblockCoder {
         return best
     }
 
-    /// So many rows above and below are looked at.
+    /// The number of rows above and below that are searched.
     static let searchedRows = 40
 
     // MARK: Predictions
 
-    /// Lines of the picture before, `x` and `y` luma samples from the macroblock (section 8.4.2.2).
+    /// Predicts lines from the previous picture, displaced by (`x`, `y`) luma samples (section 8.4.2.2).
     private func predict(
         _ column: Int, _ row: Int, _ x: Int, _ y: Int, lines: Range<Int>, into target: UnsafeMutablePointer<UInt8>
     ) {
@@ -179,7 +183,8 @@ final class MacroblockCoder {
         for line in lines {
             memcpy(target + line * 16, kept.luma(row * 16 + line + y, of: reference) + left, 16)
         }
-        // Half samples where luma moved by an odd number of whole ones; interleaved, so the next sample is two bytes on.
+        // Chroma needs half samples if luma moved by an odd number of samples. Cb and Cr alternate, so the next sample
+        // is two bytes on.
         let start = column * 16 + 2 * (x >> 1)
         let (across, down) = (x & 1, y & 1)
         for line in lines.lowerBound / 2..<lines.upperBound / 2 {
@@ -200,7 +205,7 @@ final class MacroblockCoder {
         func load(_ row: UnsafePointer<UInt8>) -> SIMD16<UInt8> {
             UnsafeRawPointer(row).loadUnaligned(as: SIMD16<UInt8>.self)
         }
-        // Where one row or one column is all there is, it is taken twice.
+        // If there is no vertical or horizontal half-sample offset, the same row or column is used twice.
         if upper == lower, across == 0 { return load(upper) }
         let wide = (
             SIMD16<UInt16>(truncatingIfNeeded: load(upper)), SIMD16<UInt16>(truncatingIfNeeded: load(lower)),
@@ -212,7 +217,7 @@ final class MacroblockCoder {
 
     // MARK: Differences
 
-    /// Of lines of luma from the picture before at `x`, `y` from the macroblock.
+    /// The difference between luma lines of the source and of the previous picture, displaced by (`x`, `y`).
     private func difference(
         _ planes: SourcePlanes, _ column: Int, _ row: Int, _ x: Int, _ y: Int, _ lines: Range<Int>
     ) -> Int {
@@ -261,7 +266,7 @@ final class MacroblockCoder {
         return SIMD8<UInt16>(truncatingIfNeeded: pointwiseMax(a, b) &- pointwiseMin(a, b))
     }
 
-    /// What `block` holds is what viewers will see.
+    /// Copies `block`, the reconstruction, into the reference picture.
     private func store(_ column: Int, _ row: Int) {
         guard let reference else { return }
         let (luma, chroma) = (reference.plane(0), reference.plane(1))

@@ -2,13 +2,14 @@ import Glibc
 import H264
 import MediaTypes
 
-/// Codes pictures most of which is the picture before, moved as one: a text that scrolls, a window that is dragged.
+/// Encodes pictures most of which is the previous picture moved as a whole, such as scrolling text or a dragged window.
 ///
-/// What has moved is copied by one motion vector, which costs a few bits a row and no work on samples but the copy: nothing is
-/// searched, transformed or quantized, and text stays as sharp as it was. What has come into sight, and what stands across the
-/// edge between what moves and what doesn't, is coded by `MacroblockCoder`. One slice makes the picture.
+/// The moved part is copied with one motion vector, which takes a few bits a row and no processing of samples except
+/// the copy: there is no search, transform or quantization, and text stays as sharp as it was. `MacroblockCoder`
+/// encodes the parts that have come into view and those on the edge between moving and still areas. The picture is one
+/// slice.
 ///
-/// For 4:2:0. Not thread-safe.
+/// For 4:2:0 only. Not thread-safe.
 final class MovedPictureCoder {
     private var writer: PredictedSliceWriter
     private let columns: Int
@@ -16,10 +17,10 @@ final class MovedPictureCoder {
     private let kept: KeptRows
     private let coder: MacroblockCoder
 
-    /// What moves may come from at most so far away, either way, in samples.
+    /// The longest horizontal or vertical motion that can be encoded, in samples.
     let farthest: Int
 
-    /// nil for streams of another kind.
+    /// Nil if the writer doesn't support this kind of stream.
     init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int, rows: Int) {
         guard let writer = PredictedSliceWriter(sequence, picture, columns: columns) else { return nil }
         self.writer = writer
@@ -27,7 +28,7 @@ final class MovedPictureCoder {
         self.rows = rows
         kept = KeptRows(width: columns * 16)
         coder = MacroblockCoder(width: columns * 16, height: rows * 16)
-        // MaxVmvR of the level (table A-1), whole samples; across the library promises no more in its SPS.
+        // MaxVmvR of the level (table A-1) in whole samples. The SPS that x264 writes allows no more horizontally.
         farthest =
             switch sequence.profileLevelID.levelIDC {
             case ...10: 63
@@ -37,15 +38,15 @@ final class MovedPictureCoder {
             }
     }
 
-    /// Whether motion is within what can be coded.
+    /// Whether the motion is within the range that can be encoded.
     func reaches(_ motion: borrowing PictureMotion) -> Bool {
         abs(motion.x) <= farthest && abs(motion.y) <= farthest && (motion.x != 0 || motion.y != 0)
     }
 
-    /// Appends the picture's slice to `target`, and makes `reference`, which is the picture before, the picture itself.
+    /// Appends the picture's slice to `target`, and turns `reference` from the previous picture into this one.
     ///
-    /// `planes` are the picture as it should look, `motion` says what becomes of each macroblock of it. Where a macroblock is
-    /// said to have moved, the place that it came from must lie inside the picture.
+    /// `planes` is the source picture, and `motion` has the state of each macroblock. The place from which a macroblock
+    /// has moved must lie inside the picture.
     func encode(
         _ planes: SourcePlanes, reference: ReconstructedPicture, motion: inout PictureMotion, quantizer: Int,
         frameNumber: UInt32, to target: inout [UInt8]
@@ -63,7 +64,8 @@ final class MovedPictureCoder {
         coder.begin(
             planes, reference, kept, x: motion.x, y: motion.y, quantizer: quantizer,
             chromaOffset: writer.chromaQuantizerOffset)
-        // What comes straight from below can't have been written over yet; what is coded may come from above as well.
+        // Rows copied straight up from below haven't been overwritten yet. Encoded macroblocks may also refer to rows
+        // above.
         let needsRows = motion.x != 0 || motion.y < 0
         kept.begin(reach: max(MacroblockCoder.searchedRows, -motion.y) + 32)
         var keptUntil = 0
@@ -102,7 +104,7 @@ final class MovedPictureCoder {
         motion.states[row * columns..<(row + 1) * columns].contains(PictureMotion.State.coded.rawValue)
     }
 
-    /// Copies macroblocks of a row to where they have moved; only for whole samples of chroma.
+    /// Copies macroblocks of one row from where they were. Works only if chroma moves by whole samples.
     private func copy(_ columns: Range<Int>, _ row: Int, _ x: Int, _ y: Int, _ reference: ReconstructedPicture) {
         let (luma, chroma) = (reference.plane(0), reference.plane(1))
         let start = columns.lowerBound * 16
@@ -118,7 +120,7 @@ final class MovedPictureCoder {
 }
 
 extension ReconstructedPicture {
-    /// Repeats the outermost samples of a 4:2:0 picture into its margins.
+    /// Extends the outermost samples of a 4:2:0 picture into its margins.
     func extendMargins(width: Int, height: Int) {
         let margin = Self.margin
         let (luma, chroma) = (plane(0), plane(1))

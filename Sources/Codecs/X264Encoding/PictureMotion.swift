@@ -1,27 +1,27 @@
-/// What of a picture is the picture before, moved as one.
+/// The parts of a picture that are the previous picture moved as a whole.
 public struct PictureMotion {
-    /// What becomes of a macroblock.
+    /// What happens to a macroblock.
     public enum State: UInt8 {
-        /// It looks as before.
+        /// It is unchanged.
         case still = 0
-        /// It is to be coded.
+        /// It has to be encoded.
         case coded = 1
-        /// It looks as the picture before does at `x`, `y` from it.
+        /// It equals the previous picture displaced by (`x`, `y`).
         case moved = 2
-        /// The same, but chroma came out coarser: half samples of it blur. Set by the encoder.
+        /// Like `moved`, but half-sample interpolation has blurred its chroma. Set by the encoder.
         case movedCoarsely = 3
     }
 
-    /// Where what is seen now stood, in luma samples from where it stands.
+    /// The horizontal and vertical position in the previous picture, relative to the new position, in luma samples.
     public var x: Int
     public var y: Int
     /// The `State` of each macroblock, row by row.
     public var states: [UInt8]
-    /// How many macroblocks are to be coded, and how many have moved.
+    /// The number of macroblocks to encode, and the number that have moved.
     public var codedCount = 0
     public var movedCount = 0
 
-    /// Motion by so much, of no macroblock yet.
+    /// Creates a motion that applies to no macroblock yet.
     public init(x: Int, y: Int, macroblocks: Int) {
         self.x = x
         self.y = y

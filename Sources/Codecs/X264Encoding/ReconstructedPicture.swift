@@ -1,27 +1,27 @@
 import CX264
 import Glibc
 
-/// An encoder's last picture as decoders see it, in the library's own memory, where the next picture refers to it: valid until
-/// the picture after that is begun.
+/// An encoder's last picture as decoders see it. It is in x264's memory, where the next picture refers to it, and is
+/// valid until the picture after the next one begins.
 ///
-/// Around each plane stand `margin` more samples (ITU-T H.264 section 8.4.2.2.1 lets motion vectors point there): left and
-/// right, and, for luma, above and below; for the chroma of 4:2:0 half as many rows.
+/// Each plane has a margin of `margin` samples, because motion vectors may point there (ITU-T H.264 section 8.4.2.2.1).
+/// It extends to the left and right and, for luma, above and below; for 4:2:0 chroma it has half as many rows.
 ///
-/// The library hands these planes out to be looked at. That they may also be written between two pictures, and that the
-/// margin is there, is how its frames are made (PADH and PADV in its common/frame.c) and not promised: the tests decode
-/// what comes of it and compare every picture.
+/// x264 provides these planes for reading. That they may be written between two pictures, and that they have a margin,
+/// is an implementation detail of x264 (PADH and PADV in its common/frame.c) and not guaranteed, so the tests decode
+/// the result and compare every picture.
 struct ReconstructedPicture {
-    /// Samples around luma on every side.
+    /// The number of samples around luma on every side.
     static let margin = 32
 
     struct Plane {
         var base: UnsafeMutablePointer<UInt8>
         var stride: Int
-        /// Rows of luma for each row of this plane.
+        /// The number of luma rows for each row of this plane.
         var lumaRows: Int
     }
 
-    /// How many planes there are: luma and interleaved chroma (4:2:0), or three (4:4:4).
+    /// The number of planes: luma and interleaved chroma (4:2:0), or three (4:4:4).
     let planeCount: Int
     private let first: Plane
     private let second: Plane
@@ -43,17 +43,18 @@ struct ReconstructedPicture {
         }
     }
 
-    /// Luma, then Cb and Cr in turns, or Cb and then Cr.
+    /// Plane 0 is luma. Plane 1 is interleaved chroma, or Cb followed by Cr as plane 2.
     func plane(_ index: Int) -> Plane { index == 0 ? first : index == 1 ? second : third }
 
-    /// Copies `count` rows (of luma; those of chroma that belong to them) with their margins on the left and on the right.
-    /// Rows may be negative, into the margin. `width` is a multiple of 16.
+    /// Copies `count` luma rows and the matching chroma rows, with their left and right margins.
+    ///
+    /// Row numbers may be negative, to address the margin. `width` must be a multiple of 16.
     func copyRows(_ first: Int, count: Int, width: Int, from source: ReconstructedPicture, at start: Int) {
         for index in 0..<min(planeCount, source.planeCount) {
             let plane = plane(index)
             let other = source.plane(index)
             for row in 0..<count / plane.lumaRows {
-                // Chroma of 4:2:0 has half the columns and both components in turns: as many bytes a row as luma.
+                // 4:2:0 chroma has half the columns and two interleaved components: as many bytes a row as luma.
                 memcpy(
                     plane.base + (first / plane.lumaRows + row) * plane.stride - Self.margin,
                     other.base + (start / plane.lumaRows + row) * other.stride - Self.margin,

@@ -2,25 +2,26 @@ import Glibc
 import H264
 public import MediaTypes
 
-/// Encodes a screen of which mostly little changes: what doesn't change costs next to nothing.
+/// Encodes a screen, most of which usually doesn't change. Unchanged parts cost almost nothing.
 ///
-/// The library takes about 190 ns for each macroblock of a picture even where it is told that nothing has changed: 1.3 ms at
-/// 1920x1080. So a picture is put together of slices. Where little changes, only bands of a few macroblock rows are given to
-/// the library, by an encoder as high as one band, and the rest is covered by slices of our own that say "as before". Where
-/// much changes, one encoder of the whole picture makes one slice of it. A picture in which nothing changes needs no encoder,
-/// and neither does one that is the picture before, moved: `MovedPictureCoder` makes those.
+/// x264 takes about 190 ns for each macroblock of a picture even if it is told that nothing has changed: 1.3 ms at
+/// 1920x1080. To avoid this, a picture is assembled from slices. If little changes, only bands of a few macroblock rows
+/// are encoded by x264, with an encoder that is one band high, and the rest is covered by skipped slices that
+/// `SliceEditing` writes. If much changes, one encoder for the whole picture encodes it as one slice. A picture without
+/// changes needs no encoder, and neither does one that is the previous picture moved: `MovedPictureCoder` writes that.
 ///
-/// All share one reference picture, which lies in the whole picture's encoder: a band's surroundings are copied from there
-/// into the band encoder's reference before, and its reconstruction is copied back after; what moves, moves in there.
+/// All of them share one reference picture, which belongs to the whole picture's encoder. Before a band is encoded, its
+/// surroundings are copied from there into the band encoder's reference, and afterwards its reconstruction is copied
+/// back. `MovedPictureCoder` moves samples within it.
 ///
-/// Not thread-safe: one thread at a time.
+/// Not thread-safe: use it from one thread at a time.
 public final class ScreenEncoder {
-    /// What it was made with.
+    /// The configuration that the encoder was created with.
     public let configuration: X264Configuration
-    /// Columns and rows of macroblocks.
+    /// The numbers of macroblock columns and rows.
     public let columns: Int
     public let rows: Int
-    /// The sequence and the picture parameter set, without start codes.
+    /// The sequence and picture parameter sets, without start codes.
     public var sequenceParameterSet: [UInt8] { whole.sequenceParameterSet }
     public var pictureParameterSet: [UInt8] { whole.pictureParameterSet }
 
@@ -29,11 +30,11 @@ public final class ScreenEncoder {
     private let editing: SliceEditing?
     private let moving: MovedPictureCoder?
     private var frameNumber: UInt32 = 0
-    // What the library would give its next slice of the whole picture, and what it believes to be its last.
+    // The frame number of the whole picture's encoder, which isn't aware of pictures that were encoded in other ways.
     private var wholeFrameNumber: UInt32 = 0
     private var hasIDR = false
     private var placement = BandPlacement(height: BandEncoder.rows)
-    // 1 for each macroblock that is to be skipped.
+    // 1 for each macroblock to skip.
     private let skipped: UnsafeMutablePointer<UInt8>
     private let list = NALUnitList(capacity: 256)
     private var bytes: [UInt8] = []
@@ -42,14 +43,14 @@ public final class ScreenEncoder {
     private var choice = BandChoice()
     private var range = SearchRange()
 
-    /// Above this part of the rows (in hundredths) one slice of the whole picture is as cheap.
+    /// The percentage of rows above which one slice of the whole picture is as cheap as bands.
     private static let mostBandRows = 75
-    /// So many bands are always better than the whole.
+    /// Up to this number, bands are always better than the whole picture.
     private static let fewBands = 2
 
-    /// Opens the encoders. `configuration` must have `quantizerEachPicture`.
+    /// Opens the encoders. `configuration` must use `quantizerEachPicture`.
     ///
-    /// `onWarning` gets the library's warnings and errors, one line each, on the calling thread.
+    /// `onWarning` receives x264's warnings and errors, one line each, on the calling thread.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
     ) throws(X264Error) {
@@ -64,7 +65,8 @@ public final class ScreenEncoder {
             PictureParameterSet(nalUnit: whole.pictureParameterSet[...])
         )
         editing = sets.flatMap { SliceEditing($0.0, $0.1) }
-        // Sub-sample motion needs planes that the library makes for itself; `ultrafast` alone does without.
+        // Sub-sample motion needs interpolated planes that x264 makes for itself. Only the preset `ultrafast` doesn't
+        // use it.
         let hasBands = configuration.preset == .ultrafast && rows >= 2 * BandEncoder.rows && editing != nil
         band = hasBands ? try BandEncoder(configuration, like: whole, onWarning: onWarning) : nil
         let isUltrafast = configuration.preset == .ultrafast
@@ -78,19 +80,19 @@ public final class ScreenEncoder {
         skipped.deallocate()
     }
 
-    /// Which macroblocks are coded.
+    /// The macroblocks to encode.
     public struct Activity {
-        /// For each macroblock, row by row, 0 where it is to stay as viewers have it.
+        /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
         public var isActive: [UInt8]
-        /// How many are to be coded.
+        /// The number of macroblocks to encode.
         public var count: Int
-        /// Whether some of those that stay are coarser than this picture's quantizer: the library would code them again if
-        /// it saw how they should look.
+        /// Whether some of the other macroblocks are coarser than this picture's quantizer. x264 would encode them
+        /// again if it saw the source.
         public var protectsRest: Bool
-        /// Whether bands are better even where much is coded: nothing moves.
+        /// Whether bands are better even if much is encoded, because nothing moves.
         public var prefersBands: Bool
 
-        /// Macroblocks to code.
+        /// Creates an activity.
         public init(isActive: [UInt8], count: Int, protectsRest: Bool, prefersBands: Bool = false) {
             self.isActive = isActive
             self.count = count
@@ -99,11 +101,11 @@ public final class ScreenEncoder {
         }
     }
 
-    /// Whether there are pictures of bands at all: not of screens that are only a few bands high.
+    /// Whether pictures can be encoded in bands. A screen that is only a few bands high doesn't use them.
     public var hasBands: Bool { band != nil }
 
-    /// Whether a picture of this activity is made of bands. Where not, and `protectsRest` holds, the quantizer must not be
-    /// finer than that of the rest.
+    /// Whether a picture with this activity is encoded in bands. If not, and if `protectsRest` is true, the quantizer
+    /// must not be finer than that of the rest.
     public func usesBands(_ activity: borrowing Activity) -> Bool {
         guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
         if activity.count == 0 { return true }
@@ -112,20 +114,20 @@ public final class ScreenEncoder {
         return choice.usesBands && isWorthBands
     }
 
-    /// Whether the bands that were just placed leave enough of the picture out.
+    /// Whether the bands that were just placed leave enough of the picture out to be worthwhile.
     private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
 
-    /// How far away what moves may have been, in samples; 0 where nothing can be made by moving at all.
+    /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
     public var farthestMotion: Int { moving?.farthest ?? 0 }
 
-    /// Whether a picture with this motion can be made by moving; where not, it is made as if nothing were known of it.
+    /// Whether a picture with this motion can be encoded by moving. If not, it is encoded without the motion.
     public func moves(_ motion: borrowing PictureMotion) -> Bool {
         guard let moving, hasIDR, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
     }
 
-    /// Encodes a P picture of what `motion` says of each macroblock, and says in it where chroma came out coarser. As `encode`
-    /// in all else.
+    /// Encodes a P picture from the macroblock states in `motion`, and marks those whose chroma came out coarser. In
+    /// all other respects it works like `encode(_:_:quantizer:isIDR:time:)`.
     public func encode(
         _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
     ) throws(X264Error) -> EncodedPicture {
@@ -141,10 +143,11 @@ public final class ScreenEncoder {
         return try collect(quantizer: quantizer)
     }
 
-    /// Encodes one picture; the planes must cover whole macroblocks (`columns` and `rows` of them) and are only read during
-    /// the call. The first picture is an IDR picture, and so is one that `isIDR` asks for; those are coded as a whole.
+    /// Encodes one picture.
     ///
-    /// What comes back is valid until the next call.
+    /// The planes must cover whole macroblocks (`columns` by `rows`) and are only read during the call. The first
+    /// picture is an IDR picture, and so is one for which `isIDR` is true; these are encoded as a whole. The result is
+    /// valid until the next call.
     public func encode(
         _ planes: SourcePlanes, _ activity: borrowing Activity, quantizer: Int, isIDR: Bool, time: MediaTime
     ) throws(X264Error) -> EncodedPicture {
@@ -191,7 +194,7 @@ public final class ScreenEncoder {
         return picture
     }
 
-    /// Takes up what a picture cost that could have been made either way.
+    /// Records the cost of a picture that could have been encoded either in bands or as a whole.
     private func learn(_ activity: borrowing Activity, _ picture: EncodedPicture) {
         guard band != nil, activity.count > 0, !activity.prefersBands, placement.starts.count > Self.fewBands,
             isWorthBands
@@ -237,14 +240,15 @@ public final class ScreenEncoder {
         return frameNumber == wholeFrameNumber ? picture : try renumber(picture, editing)
     }
 
-    /// The same picture with our own frame number, as pictures of bands came between.
+    /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
+    /// moving.
     private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(X264Error) -> EncodedPicture {
         bytes.removeAll(keepingCapacity: true)
         ranges.removeAll(keepingCapacity: true)
         for unit in picture {
             let prefix = Array(unit.bytes.prefix(SliceEditing.prefixCount))
             if let edited = editing.prefix(prefix, withFrameNumber: frameNumber) {
-                // In the library's own buffer, which is ours until the next call.
+                // This writes into x264's own buffer, which is ours until the next call.
                 let target = UnsafeMutableBufferPointer(mutating: unit.bytes)
                 for (index, byte) in edited.enumerated() { target[index] = byte }
                 continue
@@ -258,14 +262,14 @@ public final class ScreenEncoder {
             }
             ranges.append(begin..<bytes.count)
         }
-        // A picture of the whole has one slice: it was edited in one way or in the other.
+        // A whole picture has one slice, so it was edited either in place or by copying.
         return ranges.isEmpty ? picture : try collect(quantizer: picture.quantizer)
     }
 
     private func collect(quantizer: Int) throws(X264Error) -> EncodedPicture {
         list.removeAll()
         let isWhole = bytes.withUnsafeBufferPointer { all in
-            // The array isn't touched before the next call, and its storage stays where it is until then.
+            // The array isn't changed before the next call, so its storage stays where it is until then.
             ranges.allSatisfy { range in
                 let unit = UnsafeBufferPointer(rebasing: all[range])
                 return list.append(EncodedNALUnit(type: (unit.first ?? 0) & 0x1F, bytes: unit))
@@ -277,7 +281,7 @@ public final class ScreenEncoder {
 }
 
 extension ScreenEncoder {
-    /// The last picture as viewers have it, planar and without margins, `width` by `height`: for tests.
+    /// The last picture as viewers see it, planar and without margins, `width` by `height`. For tests.
     func reconstructedPicture(width: Int, height: Int) -> [UInt8] {
         guard let picture = whole.reconstruction else { return [] }
         var bytes: [UInt8] = []

@@ -1,24 +1,25 @@
 import CX264
 public import MediaTypes
 
-/// How to encode.
+/// The settings of an encoder.
 public struct X264Configuration: Sendable {
-    /// The visible size in pixels; odd sides are allowed.
+    /// The visible size in pixels; odd widths and heights are allowed.
     public var size: PictureSize
-    /// Pictures a second at most, 1...240: the level follows from it, and how many bits one picture may take.
+    /// The maximum number of pictures per second, 1...240. The level and the most bits for one picture follow from it.
     public var framesPerSecond: Int
-    /// How many bits, and how good.
+    /// The rate control.
     public var rate: RateMode
-    /// How much work goes into a picture.
+    /// How much work x264 puts into a picture.
     public var preset: X264Preset
-    /// The matrix that the pictures' colours were made with; written into the stream.
+    /// The matrix that the source colours were converted with; written into the stream.
     public var matrix: ColorMatrix
     /// Whether luma spans 0...255 instead of 16...235; written into the stream.
     public var isFullRange: Bool
-    /// How many chroma samples the pictures have; 4:4:4 makes it High 4:4:4 Predictive.
+    /// The chroma format; 4:4:4 selects High 4:4:4 Predictive.
     public var chroma: ChromaFormat
 
-    /// A configuration; colours are BT.601 with limited range unless told otherwise, which is what libyuv makes of a screen.
+    /// Creates a configuration. The default colours are BT.601 in limited range, which is what libyuv makes of a
+    /// screen.
     public init(
         size: PictureSize, framesPerSecond: Int, rate: RateMode, preset: X264Preset = .ultrafast,
         matrix: ColorMatrix = .bt601, isFullRange: Bool = false, chroma: ChromaFormat = .yuv420
@@ -32,9 +33,10 @@ public struct X264Configuration: Sendable {
         self.chroma = chroma
     }
 
-    /// The size that is coded and shown: `size` with odd sides rounded up, because with 4:2:0 the SPS can only crop by two
-    /// samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX); in 4:4:4 as well, so that one size serves both. The rest of the
-    /// last macroblock is cropped by the SPS.
+    /// The size that is encoded and shown: `size` with odd dimensions rounded up.
+    ///
+    /// With 4:2:0, the SPS can only crop by two samples (ITU-T H.264 section 7.4.2.1.1, CropUnitX); 4:4:4 is rounded
+    /// too, so that one size serves both. The SPS crops the rest of the last macroblock.
     public var encodedSize: PictureSize {
         PictureSize(width: size.width + size.width & 1, height: size.height + size.height & 1)
     }
@@ -60,8 +62,8 @@ public struct X264Configuration: Sendable {
         parameters.i_keyint_min = 1
         parameters.i_scenecut_threshold = 0
         parameters.i_bframe = 0
-        // Pictures come when something changed, but telling the library so (b_vfr_input) makes it hold each one back until
-        // the next: the ceiling counts every picture as 1 / framesPerSecond long instead, which errs on the safe side.
+        // Pictures come only when something has changed, but with b_vfr_input x264 would hold each one back until the
+        // next. Instead the rate control treats every picture as 1 / framesPerSecond long, which errs on the safe side.
         parameters.b_vfr_input = 0
         parameters.i_fps_num = UInt32(clamping: framesPerSecond)
         parameters.i_fps_den = 1
@@ -77,8 +79,8 @@ public struct X264Configuration: Sendable {
         parameters.vui.i_transfer = colours
         parameters.vui.i_colmatrix = colours
         rate.apply(to: &parameters)
-        // Constrained Baseline: profile_idc 66 with constraint_set0 and constraint_set1; 4:4:4 has a profile of its own, whose
-        // 8x8 transform and CABAC we don't use.
+        // Constrained Baseline is profile_idc 66 with constraint_set0 and constraint_set1. 4:4:4 has a profile of its
+        // own, whose 8x8 transform and CABAC aren't used.
         parameters.b_cabac = 0
         parameters.analyse.b_transform_8x8 = 0
         let profile = chroma == .yuv420 ? "baseline" : "high444"
@@ -87,12 +89,14 @@ public struct X264Configuration: Sendable {
     }
 }
 
-/// Who decides how many bits a picture gets.
+/// The rate control: what decides how many bits a picture gets.
 public enum RateMode: Sendable, Hashable {
-    /// The library: constant quality up to a ceiling.
+    /// x264 decides: constant quality up to a maximum bit rate.
     case ceiling(RateSettings)
-    /// The caller, who gives each picture its quantizer, and may tell which macroblocks are to be skipped. The deblocking
-    /// filter is off: it would change the skipped neighbours of coded macroblocks a little with each picture.
+    /// The caller sets each picture's quantizer, and may mark macroblocks to skip.
+    ///
+    /// The deblocking filter is off, because it would change the skipped neighbours of encoded macroblocks a little
+    /// with each picture.
     case quantizerEachPicture
 
     func apply(to parameters: inout x264_param_t) {
@@ -101,30 +105,31 @@ public enum RateMode: Sendable, Hashable {
         case .quantizerEachPicture:
             parameters.rc.i_rc_method = X264_RC_CQP
             parameters.rc.i_qp_constant = 23
-            // The library clips a picture's quantizer to the constant one divided by the first and times the second.
+            // x264 clips a picture's quantizer to the constant one divided by the first factor and multiplied by the
+            // second.
             parameters.rc.f_ip_factor = 16
             parameters.rc.f_pb_factor = 10
             parameters.b_deblocking_filter = 0
             parameters.analyse.b_mb_info = 1
             parameters.analyse.i_weighted_pred = 0
-            // The headers of two encoders have to agree.
+            // The headers of two encoders must be compatible.
             parameters.b_stitchable = 1
         }
     }
 }
 
-/// How many bits a stream may use: constant quality up to a ceiling.
+/// The bits that a stream may use: constant quality up to a maximum bit rate.
 ///
-/// Everything that the encoder knows about rate is in here, so that another rate control changes this alone.
+/// All rate settings of the encoder are here, so that another rate control changes only this type.
 public struct RateSettings: Sendable, Hashable {
-    /// The most bits a second, averaged over `buffer`.
+    /// The maximum bit rate, averaged over `buffer`.
     public var bitRate: BitRate
-    /// The library's rate factor where the ceiling isn't reached: 0 lossless ... 51 worst.
+    /// x264's rate factor, which applies below the maximum bit rate: 0 is lossless, 51 is worst.
     public var rateFactor: Float
-    /// Over how long the ceiling is averaged.
+    /// The period over which the bit rate is averaged.
     public var buffer: Interval
 
-    /// Constant quality up to `bitRate`.
+    /// Creates settings for constant quality up to `bitRate`.
     public init(bitRate: BitRate, rateFactor: Float = 22, buffer: Interval = .seconds(1)) {
         self.bitRate = bitRate
         self.rateFactor = rateFactor
@@ -140,7 +145,7 @@ public struct RateSettings: Sendable, Hashable {
     }
 }
 
-/// How much work goes into a picture, as the library names it.
+/// How much work x264 puts into a picture, by x264's preset name.
 public enum X264Preset: String, Sendable {
     case ultrafast
     case superfast

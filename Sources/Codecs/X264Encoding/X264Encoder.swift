@@ -1,12 +1,15 @@
 import CX264
 public import MediaTypes
 
-/// Encodes pictures to H.264 with libx264, Constrained Baseline for 4:2:0 and High 4:4:4 Predictive for 4:4:4: no B-frames, no
-/// delay, CAVLC, one slice a picture, and an IDR picture only as the first one and on request.
+/// Encodes pictures to H.264 with libx264: Constrained Baseline for 4:2:0, and High 4:4:4 Predictive for 4:4:4.
 ///
-/// Owns the library's encoder. Not thread-safe: one thread at a time; the library starts no thread of its own here.
+/// It uses no B-frames, no delay, CAVLC and one slice for each picture. Only the first picture and pictures on request
+/// are IDR pictures.
+///
+/// Owns the libx264 encoder. Not thread-safe: use it from one thread at a time. libx264 starts no thread of its own
+/// here.
 public final class X264Encoder {
-    /// What it was made with; `rate` follows `reconfigure(rate:)`.
+    /// The configuration that the encoder was created with; `rate` follows `reconfigure(rate:)`.
     public private(set) var configuration: X264Configuration
     /// The sequence parameter set, without a start code.
     public let sequenceParameterSet: [UInt8]
@@ -18,15 +21,15 @@ public final class X264Encoder {
 
     private let handle: OpaquePointer
     private let list = NALUnitList(capacity: 64)
-    // The library keeps a pointer to it for as long as the encoder lives.
+    // libx264 keeps a pointer to it for as long as the encoder lives.
     private let log: X264Log
     private var lastTicks = Int64.min
-    // Only for pictures whose width or height is odd: their last column and row repeated.
+    // Used only for pictures with an odd width or height: a copy with the last column and row repeated.
     private var padded: [UInt8] = []
 
     /// Opens an encoder.
     ///
-    /// `onWarning` gets the library's warnings and errors, one line each, on the calling thread.
+    /// `onWarning` receives libx264's warnings and errors, one line each, on the calling thread.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
     ) throws(X264Error) {
@@ -58,7 +61,7 @@ public final class X264Encoder {
         x264_encoder_close(handle)
     }
 
-    /// Changes the rate from the next picture on; no IDR picture comes of it.
+    /// Changes the rate, starting with the next picture, without an IDR picture.
     public func reconfigure(rate: RateSettings) throws(X264Error) {
         var changed = configuration
         var parameters = x264_param_t()
@@ -71,7 +74,7 @@ public final class X264Encoder {
         configuration = changed
     }
 
-    /// Looks for motion so many samples far from the next picture on.
+    /// Changes the range of the motion search in samples, starting with the next picture.
     func reconfigure(searchRange samples: Int) throws(X264Error) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
@@ -79,17 +82,17 @@ public final class X264Encoder {
         guard x264_encoder_reconfig(handle, &parameters) == 0 else { throw .notEncoded(reason: log.lastLine) }
     }
 
-    /// How one picture is to be coded.
+    /// The options for encoding one picture.
     public struct Request {
-        /// As an IDR picture.
+        /// Whether to encode an IDR picture.
         public var isIDR = false
-        /// The quantizer of all of it, 0...51; nil leaves it to the library.
+        /// The quantizer of the whole picture, 0...51; nil leaves it to libx264.
         public var quantizer: Int?
-        /// For each macroblock 1 where it hasn't changed and is to be skipped, else 0; read during the call, and by
-        /// encoders of `quantizerEachPicture` alone.
+        /// For each macroblock, 1 if it hasn't changed and is to be skipped, otherwise 0. It is read during the call,
+        /// and only if the rate mode is `quantizerEachPicture`.
         public var skipped: UnsafeMutablePointer<UInt8>?
 
-        /// A picture that the library codes as it likes.
+        /// Creates a request; by default libx264 decides.
         public init(isIDR: Bool = false, quantizer: Int? = nil, skipped: UnsafeMutablePointer<UInt8>? = nil) {
             self.isIDR = isIDR
             self.quantizer = quantizer
@@ -97,10 +100,10 @@ public final class X264Encoder {
         }
     }
 
-    /// Encodes one picture; the planes must cover `configuration.encodedSize` and are only read during the call.
+    /// Encodes one picture. The planes must cover `configuration.encodedSize` and are only read during the call.
     ///
-    /// What comes back points into the library's memory and is valid until the next call of this encoder. `time` only
-    /// orders the pictures; one that doesn't advance is counted as one tick later.
+    /// The result points into libx264's memory and is valid until the next call of this encoder. `time` only orders the
+    /// pictures; a time that isn't later than the last one counts as one tick later.
     public func encode(
         _ planes: SourcePlanes, _ request: Request, time: MediaTime
     ) throws(X264Error) -> EncodedPicture {
@@ -112,7 +115,7 @@ public final class X264Encoder {
         lastTicks = max(lastTicks &+ 1, time.ticks)
         input.i_pts = lastTicks
         if let quantizer = request.quantizer { input.i_qpplus1 = Int32(clamping: max(0, min(51, quantizer)) + 1) }
-        // X264_MBINFO_CONSTANT is 1.
+        // The value 1 is X264_MBINFO_CONSTANT.
         input.prop.mb_info = request.skipped
         let chromaWidth = planes.isInterleaved || !is420 ? size.width : size.width / 2
         guard planes.lumaStride >= size.width, planes.chromaStride >= chromaWidth else {
@@ -120,7 +123,7 @@ public final class X264Encoder {
         }
         input.img.i_csp = is420 ? planes.isInterleaved ? X264_CSP_NV12 : X264_CSP_I420 : X264_CSP_I444
         input.img.i_plane = planes.isInterleaved ? 2 : 3
-        // The library takes pointers to mutable memory, but only reads it.
+        // libx264 takes mutable pointers, but only reads.
         input.img.plane.0 = UnsafeMutablePointer(mutating: planes.luma)
         input.img.plane.1 = UnsafeMutablePointer(mutating: planes.blueDifference)
         input.img.plane.2 = UnsafeMutablePointer(mutating: planes.redDifference)
@@ -137,8 +140,8 @@ public final class X264Encoder {
         return EncodedPicture(units: list.all, isIDR: output.b_keyframe != 0, quantizer: Int(output.i_qpplus1) - 1)
     }
 
-    /// Encodes `picture`, whose size must be `configuration.size`, to an access unit of its own memory, with SPS and PPS in
-    /// front of an IDR picture.
+    /// Encodes `picture`, whose size must be `configuration.size`, to an access unit that owns its memory. SPS and PPS
+    /// precede an IDR picture.
     public func accessUnit(
         of picture: I420Picture, forceIDR: Bool, time: MediaTime
     ) throws(X264Error) -> AccessUnit {
@@ -162,7 +165,7 @@ public final class X264Encoder {
         return try copy(encoded.get(), captureTime: picture.captureTime)
     }
 
-    /// `picture` in memory of its own, with SPS and PPS in front of an IDR picture.
+    /// Copies `picture` to an access unit that owns its memory. SPS and PPS precede an IDR picture.
     public func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> AccessUnit {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
@@ -179,7 +182,7 @@ public final class X264Encoder {
         return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: picture.isIDR, captureTime: captureTime)
     }
 
-    /// Repeats the last column and row of `picture` so that both sides are even.
+    /// Repeats the last column and row of `picture` so that width and height are even.
     private func pad(_ picture: I420Picture) {
         let size = configuration.encodedSize
         let width = picture.size.width
@@ -190,17 +193,17 @@ public final class X264Encoder {
             padded.append(contentsOf: picture.bytes[start..<start + width])
             if size.width > width { padded.append(picture.bytes[start + width - 1]) }
         }
-        // The chroma planes of an odd size are rounded up already.
+        // The chroma planes of an odd size are already rounded up.
         padded.append(contentsOf: picture.bytes[picture.lumaCount...])
     }
 }
 
 extension NALUnitList {
-    /// The library's NAL units instead of those that are there.
+    /// Replaces the NAL units with those of libx264.
     fileprivate func take(_ units: UnsafeMutablePointer<x264_nal_t>?, count: Int32) {
         removeAll()
         guard let units else { return }
-        // One slice a picture, and an SEI: far below the capacity.
+        // There is one slice for each picture, and an SEI: far fewer than the capacity.
         for index in 0..<max(0, Int(count)) where !append(EncodedNALUnit(units[index])) { return }
     }
 }

@@ -1,24 +1,24 @@
 public import MediaTypes
 
-/// What can go wrong with an encoder.
+/// The reason why an encoder can't be opened or can't encode a picture.
 public enum X264Error: Error, CustomStringConvertible {
-    /// A side is zero, or larger than 16384.
+    /// The width or height is zero, or larger than 16384.
     case unusableSize(PictureSize)
-    /// Not 1...240 pictures a second.
+    /// The frame rate isn't 1...240.
     case unusableFrameRate(Int)
-    /// The library doesn't know this preset or profile.
+    /// libx264 doesn't know this preset or profile.
     case unknownPreset(String)
-    /// The library refused the configuration.
+    /// libx264 rejected the configuration.
     case cannotOpen(size: PictureSize, reason: String)
-    /// The library made no SPS and PPS.
+    /// libx264 made no SPS and PPS.
     case noParameterSets
-    /// The library refused a new rate.
+    /// libx264 rejected a new rate.
     case cannotReconfigure(BitRate, reason: String)
-    /// A row of the source is shorter than the picture is wide.
+    /// A row of the source is shorter than the width of the picture.
     case rowsTooShort(stride: Int, width: Int)
-    /// The picture isn't of the encoder's size, or its planes aren't of the picture's.
+    /// The picture doesn't have the encoder's size, or its planes don't fit its size.
     case wrongPictureSize(PictureSize, expected: PictureSize)
-    /// The library gave nothing for a picture.
+    /// libx264 returned nothing for a picture.
     case notEncoded(reason: String)
 
     public var description: String {

@@ -1,7 +1,7 @@
 import CX264
 import Glibc
 
-/// Takes the library's log lines, which otherwise go to standard error; keeps the last for the error that follows it.
+/// Receives libx264's log lines, which would otherwise go to standard error, and keeps the last one for error messages.
 final class X264Log {
     private(set) var lastLine = "no reason given"
     private let onWarning: (@Sendable (String) -> Void)?

@@ -1,13 +1,13 @@
 public import MediaTypes
 
-/// Gives the pictures of a plan, part by part, in the order of decoding: the second look at a recording.
+/// The second pass over a recording: returns the pictures of a plan, part by part, in decoding order.
 public struct ExportPass: Sendable {
-    /// A picture on its way into a file.
+    /// A picture to be written to a file.
     public struct Picture: Sendable {
-        /// Which of the plan's parts it belongs to.
+        /// The index of the plan's part that it belongs to.
         public let part: Int
         public let accessUnit: AccessUnit
-        /// Both since the part's beginning.
+        /// The decoding and presentation times, from the part's beginning.
         public let decodingTime: Interval
         public let presentationTime: Interval
     }
@@ -18,19 +18,19 @@ public struct ExportPass: Sendable {
     private var reading = PictureReading()
     private var times: PresentationTimes
 
-    /// A pass for a plan of the same recording.
+    /// Creates a pass for a plan of the same recording.
     public init(_ plan: ExportPlan) {
         self.plan = plan
         times = PresentationTimes(reordering: plan.parts.first?.reordering ?? 0)
     }
 
-    /// Whether the plan's last picture was given.
+    /// Whether the plan's last picture has been returned.
     public var isDone: Bool { part >= plan.parts.count }
 
-    /// Takes the next picture of the recording; gives those that can be written.
+    /// Takes the next picture of the recording, and returns the pictures that can be written.
     public mutating func add(_ picture: TimedPictures.Picture) -> [Picture] {
         defer { index += 1 }
-        // Parameter sets in front of the first part count, too.
+        // Parameter sets before the first part count too.
         let facts = reading.read(picture.accessUnit)
         guard part < plan.parts.count, index >= plan.parts[part].first else { return [] }
         var given: [Picture] = []
@@ -39,7 +39,7 @@ public struct ExportPass: Sendable {
         return given
     }
 
-    /// The recording ended; gives what was held back.
+    /// Ends the recording, and returns the pictures that were held back.
     public mutating func finish() -> [Picture] {
         isDone ? [] : endPart()
     }

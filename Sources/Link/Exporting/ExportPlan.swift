@@ -1,47 +1,49 @@
 import H264
 public import MediaTypes
 
-/// What goes into which file: found out by looking at all pictures once, before anything is written.
+/// Decides which pictures go into which file, in a first pass over all pictures before anything is written.
 ///
 /// Its memory is bounded: at most ``partLimit`` parts, and a window of order counts.
 public struct ExportPlan: Sendable {
-    /// A run of pictures of one size and one format of colours: one file.
+    /// A run of pictures with the same size and colour format, which becomes one file.
     public struct Part: Sendable {
-        /// The index of its first picture among all of the recording, and how many it has.
+        /// The index of its first picture in the whole recording, and the number of its pictures.
         public internal(set) var first: Int
         public internal(set) var count = 0
         public internal(set) var size: PictureSize
         /// The parameter sets at its beginning.
         public internal(set) var parameterSets: [[UInt8]]
-        /// Whether others come later.
+        /// Whether the parameter sets change later.
         public internal(set) var changesParameterSets = false
-        /// How many pictures at most stand in front of one that is shown before them.
+        /// The largest number of pictures that precede another one in decoding order and are shown after it.
         public internal(set) var reordering = 0
-        /// When its first and its last picture are, since the recording began.
+        /// The times of its first and last picture since the recording began.
         public internal(set) var start: Interval
         public internal(set) var end: Interval
-        /// The longest time between two pictures, one after the other.
+        /// The longest time between two consecutive pictures.
         var longestPause = Interval.zero
 
-        /// How long the last picture is shown, which nothing tells: as long as the one before it, and never longer than a capture
-        /// is silent.
+        /// How long the last picture is shown. The recording doesn't say, so it is the time between the last two
+        /// pictures, but at most the longest silence of a capture.
         public internal(set) var lastStep = Interval.milliseconds(33)
         static let longestLastStep = Interval.seconds(10)
 
-        /// No picture is decoded later behind the one in front of it, and none is shown later behind its decoding: the latter
-        /// is as many pictures away as may stand in front of it, and those as many from their own time.
+        /// An upper limit for the time between two decodings, and between decoding and presentation.
+        ///
+        /// A picture is presented at most `reordering` pictures away from its place in decoding order, and its
+        /// decoding time is that of a picture up to as many places earlier.
         public var longestStep: Interval { longestPause * Int64(2 * reordering + 1) }
     }
 
-    /// More changes of size than that are not followed: the pictures from there on are left out.
+    /// The largest number of parts. Pictures after more changes of size are left out.
     public static let partLimit = 100
 
     /// The files, in order.
     public private(set) var parts: [Part] = []
-    /// Pictures that are left out since there were too many changes of size.
+    /// The number of pictures that are left out because the size changed too often.
     public private(set) var leftOut = 0
 
-    /// The pictures from the first to the last one that was asked for, those that no file takes included.
+    /// The range of pictures from the first to the last requested one, including those that no file contains.
     public var range: Range<Int> { (parts.first?.first ?? 0)..<max(end, parts.first?.first ?? 0) }
 
     private var end = 0
@@ -53,13 +55,14 @@ public struct ExportPlan: Sendable {
     private var isOver = false
     private var format = TrackFormat()
 
-    /// A plan for the pictures from the last IDR picture at or before `from` to the last one at or before `to`.
+    /// Creates a plan for the pictures from the last IDR picture at or before `from` to the last picture at or before
+    /// `to`.
     public init(from: Interval? = nil, to: Interval? = nil) {
         self.from = from
         self.to = to
     }
 
-    /// How many pictures all files have.
+    /// The number of pictures in all files.
     public var count: Int { parts.reduce(0) { $0 + $1.count } }
 
     /// Takes the next picture of the recording.
@@ -91,7 +94,7 @@ public struct ExportPlan: Sendable {
             parts[parts.count - 1].changesParameterSets = true
         }
         let last = parts.count - 1
-        // What can't be read in between stays out, so count up to here.
+        // Pictures in between that can't be read are left out, so the count extends to this picture.
         parts[last].count = index - parts[last].first + 1
         let step = picture.time - parts[last].end
         if step > .zero { parts[last].lastStep = min(step, Part.longestLastStep) }
@@ -101,7 +104,7 @@ public struct ExportPlan: Sendable {
     }
 }
 
-/// What a track of a file keeps from its first picture to its last: many players can't follow a change.
+/// The properties of a track that must not change within a file, because many players can't handle a change.
 private struct TrackFormat: Sendable {
     private var size = PictureSize(width: 0, height: 0)
     private var chromaFormat = 0

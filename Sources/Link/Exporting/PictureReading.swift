@@ -1,23 +1,23 @@
 import H264
 import MediaTypes
 
-/// What a file needs to know of an access unit beside its bytes.
+/// The properties of an access unit that a file needs in addition to its bytes.
 struct PictureFacts: Sendable {
     /// The SPS that it refers to.
     let sequence: SequenceParameterSet
-    /// All parameter sets that hold now.
+    /// All parameter sets that currently apply.
     let parameterSets: [[UInt8]]
-    /// Whether they differ from those at the picture before.
+    /// Whether they differ from those of the previous picture.
     let changesSets: Bool
     let place: PictureOrder.Place
 }
 
-/// Follows parameter sets and order counts through access units in the order of decoding.
+/// Tracks parameter sets and order counts through access units in decoding order.
 struct PictureReading: Sendable {
     private var sets = ParameterSets()
     private var order = PictureOrder()
 
-    /// What is known of the next access unit; nil where it has no slice that can be read.
+    /// The properties of the next access unit; nil if it has no readable slice.
     mutating func read(_ unit: AccessUnit) -> PictureFacts? {
         let before = sets.nalUnits
         for range in unit.nalUnits {

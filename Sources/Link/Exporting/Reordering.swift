@@ -1,15 +1,15 @@
 import H264
 import MediaTypes
 
-/// The last order counts, to see how far decoding runs ahead of showing.
+/// The most recent order counts, from which the amount of reordering is found.
 struct OrderWindow: Sendable {
-    /// No decoder keeps more pictures waiting (max_dec_frame_buffering, ITU-T H.264 section A.3.1).
+    /// The most pictures that a decoder may hold back (max_dec_frame_buffering, ITU-T H.264 section A.3.1).
     static let limit = 16
 
     private var run: UInt64 = 0
     private var counts: [Int64] = []
 
-    /// How many of the pictures in front are shown after this one.
+    /// Adds a picture, and returns how many pictures before it in decoding order are shown after it.
     mutating func add(_ place: PictureOrder.Place) -> Int {
         if place.run != run { counts.removeAll(keepingCapacity: true) }
         run = place.run
@@ -20,11 +20,11 @@ struct OrderWindow: Sendable {
     }
 }
 
-/// Gives pictures that come in the order of decoding the times at which they are shown.
+/// Assigns presentation times to pictures in decoding order.
 ///
-/// The times of the recording are those at which pictures were ready, one after the other: the picture that is shown
-/// first gets the first of them. Holds as many pictures back as stand in front of one that is shown before them; mostly
-/// none.
+/// The times in a recording are those at which pictures were ready, in ascending order: the picture that is shown first
+/// gets the first time. As many pictures are held back as precede another one that is shown before them, which is
+/// usually none.
 struct PresentationTimes: Sendable {
     struct Picture: Sendable {
         let accessUnit: AccessUnit
@@ -41,16 +41,16 @@ struct PresentationTimes: Sendable {
 
     private let reordering: Int
     private var waiting: [Waiting] = []
-    /// Times that no picture has been given yet.
+    /// The times that no picture has been assigned yet.
     private var times: [Interval] = []
-    /// The last times of decoding, `reordering` of them.
+    /// The last `reordering` times, which are used as decoding times.
     private var earlier: [Interval] = []
 
     init(reordering: Int) {
         self.reordering = reordering
     }
 
-    /// Takes the next picture in the order of decoding, and gives those whose times are known.
+    /// Takes the next picture in decoding order, and returns the pictures whose times are known.
     mutating func add(_ unit: AccessUnit, _ place: PictureOrder.Place, at time: Interval) -> [Picture] {
         times.append(time)
         waiting.append(
@@ -59,13 +59,13 @@ struct PresentationTimes: Sendable {
         return takeKnown()
     }
 
-    /// The last picture was added.
+    /// Assigns the remaining times after the last picture.
     mutating func finish() -> [Picture] {
         while !times.isEmpty { show() }
         return takeKnown()
     }
 
-    /// So much earlier than shown that no picture is decoded too late.
+    /// The decoding time: `reordering` pictures earlier, so that no picture is decoded after its presentation time.
     private mutating func decodingTime(_ time: Interval) -> Interval {
         guard reordering > 0 else { return time }
         if earlier.isEmpty {
@@ -75,7 +75,7 @@ struct PresentationTimes: Sendable {
         return earlier.removeFirst()
     }
 
-    /// The picture that is next to be shown gets the next time.
+    /// Assigns the next time to the picture that is shown next.
     private mutating func show() {
         let candidates = waiting.indices.filter { waiting[$0].presentationTime == nil }
         let next = candidates.min { left, right in

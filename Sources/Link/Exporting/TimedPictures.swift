@@ -3,20 +3,21 @@ import H264
 public import MediaTypes
 public import Recording
 
-/// Access units with their times, put together from what a recording holds.
+/// Assembles the access units of a recording, and assigns a time to each.
 ///
-/// A picture has the time when it was taken, where its messages tell, else when it arrived; files without times are
-/// paced evenly. Times count from the recording's beginning and always grow. No thread, no clock, no I/O.
+/// The time of a picture is its capture time if its messages have one, otherwise its arrival time. Files without times
+/// get evenly spaced times. Times count from the recording's beginning and always increase. Uses no threads, no clock
+/// and no I/O.
 public struct TimedPictures: Sendable {
-    /// An access unit and when.
+    /// An access unit and its time.
     public struct Picture: Sendable {
         public let accessUnit: AccessUnit
-        /// When, since the recording began.
+        /// The time since the recording began.
         public let time: Interval
-        /// Where its first message begins in the file.
+        /// The file offset of its first message.
         public let offset: UInt64
 
-        /// An access unit that was put together elsewhere.
+        /// Creates a picture from an access unit that was assembled elsewhere.
         public init(accessUnit: AccessUnit, time: Interval, offset: UInt64) {
             self.accessUnit = accessUnit
             self.time = time
@@ -24,12 +25,12 @@ public struct TimedPictures: Sendable {
         }
     }
 
-    /// Times in a file differ by at least one tick of 90 kHz.
+    /// The smallest time between two pictures: at least one tick of 90 kHz.
     static let leastStep = Interval(nanoseconds: 11_112)
-    /// Further from when it arrived a capture time can't be: then it is of another clock.
+    /// The longest credible delay between capture and arrival. If it is exceeded, the capture time is on another clock.
     private static let longestDelay = Interval.seconds(10)
 
-    /// Access units left out behind damage, up to the next IDR picture.
+    /// The number of access units that were left out after damage, up to the next IDR picture.
     public private(set) var skipped: UInt64 = 0
 
     private let framesPerSecond: Int
@@ -38,30 +39,31 @@ public struct TimedPictures: Sendable {
     private var count: Int64 = 0
     private var lastTime: Interval?
     private var awaitsIDR = false
-    /// Whether any has come.
+    /// Whether any NAL unit has been added.
     private var hasNALUnit = false
     private var lastSliceCount = 0
     private var start: Start?
-    /// What is added to capture times, which are of a clock of their own for each start of capture.
+    /// The interval that is added to capture times, because each start of capture has its own clock.
     private var clock: (epoch: UInt64, shift: Interval)?
 
-    /// Where and when the access unit that is being put together began.
+    /// The place and time at which the current access unit began.
     private struct Start: Sendable {
         var offset: UInt64
         var arrival: Interval?
     }
 
-    /// Before the first item; files without times have so many pictures a second.
+    /// Creates an assembler. Files without times are given `framesPerSecond` pictures per second.
     public init(framesPerSecond: Int) {
         self.framesPerSecond = max(1, framesPerSecond)
     }
 
-    /// Takes the next item of the file, which is best consumed: its bytes are copied where they are a message's.
+    /// Takes the next item of the file. Pass it consumed if possible, because a message's bytes are copied.
     public mutating func add(_ item: consuming RecordedItem) {
         let own = Start(offset: item.offset, arrival: item.arrival)
         switch item.content {
         case .connection:
-            // In front of the first NAL unit nothing was lost: what begins without an IDR picture is as good as in a stream alone.
+            // Before the first NAL unit, nothing was lost: a beginning without an IDR picture is the same as in a
+            // separate stream.
             if hasNALUnit { damaged() }
             assembler = AccessUnitAssembler()
             clock = nil
@@ -71,7 +73,8 @@ public struct TimedPictures: Sendable {
         if let received = Self.received(consume item) { add(received, own) }
     }
 
-    /// What an item is to a host; nil where nothing. Of a large message not two copies are left behind.
+    /// Converts an item to what a host would receive; nil if it isn't a message to a host. Consuming the item avoids
+    /// keeping two copies of a large message.
     private static func received(_ item: consuming RecordedItem) -> ReceivedMessage? {
         switch item.content {
         case .message(let message, .toHost): return try? message.received()
@@ -82,12 +85,12 @@ public struct TimedPictures: Sendable {
         }
     }
 
-    /// Here something is missing: the picture that it was in goes, and so does all that refers to it.
+    /// Handles missing data: drops the affected picture and all pictures that refer to it.
     public mutating func damaged() {
         assembler.finish()
         while let unit = assembler.next() {
-            // Only legacy forms and Annex B give one here, since they don't say where it ends: with as many slices as
-            // the last one had it is taken for whole.
+            // Only legacy forms and Annex B return an access unit here, because they don't mark its end. It is taken as
+            // complete if it has as many slices as the last one.
             if !awaitsIDR || unit.accessUnit.isIDR, unit.accessUnit.sliceCount >= lastSliceCount {
                 give(unit)
             } else {
@@ -98,13 +101,13 @@ public struct TimedPictures: Sendable {
         awaitsIDR = true
     }
 
-    /// The file ends, whole.
+    /// Ends a file that is complete.
     public mutating func finish() {
         assembler.finish()
         drain()
     }
 
-    /// The next picture.
+    /// The next picture; nil if none is ready.
     public mutating func next() -> Picture? { ready.isEmpty ? nil : ready.removeFirst() }
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
@@ -116,7 +119,7 @@ public struct TimedPictures: Sendable {
         if drain() { start = isEnd ? nil : own }
     }
 
-    /// Whether an access unit was complete.
+    /// Collects the complete access units, and returns whether there were any.
     @discardableResult
     private mutating func drain() -> Bool {
         var isComplete = false
@@ -145,7 +148,7 @@ public struct TimedPictures: Sendable {
         if let capture = unit.accessUnit.captureTime {
             let taken = capture - MonotonicTime.zero
             if clock?.epoch != unit.epoch {
-                // A dump has no times of arrival: a new clock goes on where the last one stopped.
+                // A dump has no arrival times, so a new clock continues where the last one stopped.
                 clock = (unit.epoch, (arrival ?? lastTime ?? .zero) - taken)
             }
             let shifted = taken + (clock?.shift ?? .zero)

@@ -1,8 +1,8 @@
 public import MediaTypes
 
-/// Numbers as text, without Foundation.
+/// Formats numbers as text, without Foundation.
 public enum DecimalText {
-    /// `value` rounded to so many digits behind the point (0...9); zeros at the end go where `trimmed`.
+    /// Formats `value` with `digits` decimal places (0...9), rounded. Trailing zeros are removed if `trimmed` is true.
     public static func fixed(_ value: Double, digits: Int, trimmed: Bool = false) -> String {
         let digits = max(0, min(9, digits))
         var scale: Int64 = 1
@@ -12,7 +12,7 @@ public enum DecimalText {
         return fixed(Int64(scaled), scale: scale, digits: digits, trimmed: trimmed)
     }
 
-    /// An interval in seconds, with three digits behind the point (rounded down) or all nine.
+    /// Formats an interval in seconds with three decimal places (truncated), or with nine if `digits` is above 3.
     public static func seconds(_ interval: Interval, digits: Int = 3) -> String {
         let isShort = digits <= 3
         return fixed(
@@ -29,7 +29,7 @@ public enum DecimalText {
         return (value < 0 ? "-" : "") + "\(whole)" + (tail.isEmpty ? "" : "." + tail)
     }
 
-    /// `1234567` as `1,234,567`.
+    /// Formats `1234567` as `1,234,567`.
     public static func grouped(_ value: UInt64) -> String {
         let digits = Array(String(value))
         var text = ""

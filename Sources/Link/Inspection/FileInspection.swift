@@ -2,24 +2,24 @@ import CaptureLink
 import MediaTypes
 public import Recording
 
-/// Inspects a recording, a raw dump or an Annex B file: tells ``StreamInspector`` what its reader gives.
+/// Inspects a recording, a raw dump or an Annex B file by passing what its reader returns to ``StreamInspector``.
 ///
-/// Its owner reads: every item goes to `add`, every fault to `add` before the reader goes on behind it, and at the end
-/// of the file comes `end`.
+/// The owner reads the file. It passes every item to `add`, every fault to `add` before the reader continues after it,
+/// and calls `end` at the end of the file.
 public struct FileInspection: Sendable {
     private var inspector = StreamInspector()
-    /// A fault waits until it is known where the file can be read again.
+    /// A fault that is held back until it is known where reading can continue.
     private var pendingFault: RecordingFault?
-    /// Whether bytes could not be read.
+    /// Whether some bytes could not be read.
     public private(set) var isDamaged = false
 
-    /// Before the first item.
+    /// Creates an inspection that hasn't received any item.
     public init() {}
 
-    /// What was found so far.
+    /// The results so far.
     public var summary: StreamSummary { inspector.summary }
 
-    /// What has been found since the last call.
+    /// Returns the rows that were found since the last call.
     public mutating func takeRows() -> [InspectedRow] { inspector.takeRows() }
 
     /// Takes the next item.
@@ -42,14 +42,14 @@ public struct FileInspection: Sendable {
         }
     }
 
-    /// Takes why the reader can't go on.
+    /// Takes the reason why the reader stopped.
     public mutating func add(_ fault: RecordingFault) {
-        // What is found in the middle of damage is damage: one fault up to the next item.
+        // A fault found within damage is part of it, so there is only one fault until the next item.
         if pendingFault == nil { pendingFault = fault }
         isDamaged = true
     }
 
-    /// The file's end, at `offset`; `hasEnd` tells whether a recording says so itself, nil in other files.
+    /// Ends the inspection at `offset`. `hasEnd` says whether a recording has an end record; it is nil for other files.
     public mutating func end(at offset: UInt64, hasEnd: Bool?) {
         let isCut = pendingFault?.isCut ?? false
         tellFault(until: offset)

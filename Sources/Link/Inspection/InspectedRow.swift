@@ -2,41 +2,41 @@ import CaptureLink
 public import H264
 public import MediaTypes
 
-/// One thing that an inspection found, in the order of the file.
+/// One result of an inspection. Results come in file order.
 public enum InspectedRow: Sendable {
     /// A message, or a NAL unit of an Annex B stream.
     case message(InspectedMessage)
-    /// A picture that is complete; comes behind its last message.
+    /// A complete picture; it comes after its last message.
     case picture(InspectedPicture)
-    /// Something wrong; comes behind the message that it is about.
+    /// A fault; it comes after the message that it is about.
     case fault(InspectionFault)
-    /// Something in a file beside messages and NAL units.
+    /// Something in a file other than messages and NAL units.
     case note(InspectedNote)
 }
 
-/// Something in a file beside messages and NAL units.
+/// Something in a file other than messages and NAL units.
 public struct InspectedNote: Hashable, Sendable {
-    /// What, for programs; raw values stay as they are.
+    /// The kind of note, for programs; raw values never change.
     public enum Code: String, Sendable {
         /// A connection of the link begins.
         case connection
         /// Bytes of an Annex B stream that belong to no NAL unit.
         case otherBytes
-        /// The recorder ended in good order.
+        /// The recording ended regularly.
         case end
-        /// A recording without that end: its recorder was killed, or still runs.
+        /// The recording has no end record: its recorder was killed or is still running.
         case noEnd
     }
 
     public var code: Code
-    /// Where it begins, in bytes from the file's first.
+    /// The file offset at which it begins.
     public var offset: UInt64
-    /// How many bytes it takes.
+    /// The number of bytes that it takes.
     public var size: UInt64
-    /// When, since the recording began.
+    /// The time since the recording began.
     public var time: Interval?
 
-    /// For people; no full stop.
+    /// A description for people, without a full stop.
     public var words: String {
         switch code {
         case .connection: "a connection begins"
@@ -47,78 +47,78 @@ public struct InspectedNote: Hashable, Sendable {
     }
 }
 
-/// A message, or a NAL unit of an Annex B stream. Holds none of its bytes.
+/// A message, or a NAL unit of an Annex B stream, without its bytes.
 public struct InspectedMessage: Sendable {
-    /// Where it begins, in bytes from the file's or connection's first.
+    /// The offset at which it begins in the file or connection.
     public var offset: UInt64
-    /// Bytes of its payload; in an Annex B stream all from its start code to the next.
+    /// The number of payload bytes; in an Annex B stream, all bytes from its start code to the next one.
     public var size: UInt64
-    /// When it arrived, since the recording began; else when its picture was taken, since the first one. Nil where
-    /// neither is known.
+    /// The arrival time since the recording began, or else the capture time since the first one. Nil if neither is
+    /// known.
     public var time: Interval?
-    /// When the picture was taken, on the sender's clock.
+    /// The time at which the picture was captured, on the sender's clock.
     public var captureTime: MonotonicTime?
-    /// Byte 1 of its header; 0, a NAL unit, in legacy forms and Annex B.
+    /// Byte 1 of its header; 0 (a NAL unit) in legacy forms and Annex B.
     public var kindCode: UInt8
-    /// The start of capture that it belongs to; 0 where there is none.
+    /// The epoch, which identifies the start of capture that it belongs to; 0 if there is none.
     public var epoch: UInt64
-    /// Whether it says that it is the last of its access unit.
+    /// Whether it is marked as the last of its access unit.
     public var endsAccessUnit: Bool
-    /// Whether it comes out of an Annex B stream.
+    /// Whether it comes from an Annex B stream.
     public var isAnnexB = false
-    /// Whether it went from the host to capture.
+    /// Whether it was sent from the host to the capture.
     public var isToCapture = false
-    /// Of a NAL unit: what it holds; nil also where its forbidden bit is set.
+    /// For a NAL unit, its type; nil also if its forbidden bit is set.
     public var nalUnitType: NALUnitType?
-    /// Of a NAL unit: nal_ref_idc.
+    /// For a NAL unit, nal_ref_idc.
     public var referenceIDC: UInt8?
-    /// Of a slice: its header, where that can be read.
+    /// For a slice, its header if it can be read.
     public var slice: SliceHeader?
-    /// Of a slice: SliceQPY.
+    /// For a slice, SliceQPY.
     public var quantizer: Int?
-    /// Of a slice: which picture it belongs to, from 0.
+    /// For a slice, the number of its picture, counted from 0.
     public var picture: UInt64?
-    /// What else a person wants to know of it.
+    /// Further information for people.
     public var words: String
-    /// Of a picture message: the damaged area.
+    /// For a picture message, the damaged area.
     public var damage: PixelRectangle?
 
-    /// The name of its kind, as Protocol/capture-link.md has it.
+    /// The name of its kind, as in Protocol/capture-link.md.
     public var kindName: String {
         MessageWords.name(ofKind: kindCode) ?? "kind \(kindCode)"
     }
 }
 
-/// A picture: one access unit's primary coded picture.
+/// A picture: the primary coded picture of one access unit.
 public struct InspectedPicture: Sendable {
-    /// Counts the pictures of the file, from 0.
+    /// The number of the picture in the file, counted from 0.
     public var number: UInt64
-    /// Where its first message begins: that of its notice or parameter sets, where it has them.
+    /// The offset of its first message, which may be its picture message or a parameter set.
     public var offset: UInt64
-    /// Bytes of its NAL units, start codes, parameter sets and SEI included.
+    /// The number of bytes in its NAL units, including start codes, parameter sets and SEI.
     public var size: UInt64 = 0
-    /// When, as in ``InspectedMessage``; of its first slice.
+    /// The time of its first slice, as in ``InspectedMessage``.
     public var time: Interval?
     public var captureTime: MonotonicTime?
-    /// Slices, of whatever kind.
+    /// The number of slices of any kind.
     public var slices = 0
     /// The kinds of its slices.
     public var kinds: Set<SliceKind> = []
     public var isIDR = false
-    /// nal_ref_idc of its first slice: 0 where no other picture refers to it.
+    /// nal_ref_idc of its first slice; 0 if no other picture refers to it.
     public var referenceIDC: UInt8 = 0
     /// frame_num.
     public var frameNumber: UInt32?
-    /// PicOrderCnt: its place among the pictures since the last IDR picture, in order of output.
+    /// PicOrderCnt: its place in output order among the pictures since the last IDR picture.
     public var orderCount: Int64?
-    /// The least and the greatest SliceQPY of its slices.
+    /// The smallest and largest SliceQPY of its slices.
     public var quantizers: ClosedRange<Int>?
-    /// The part that changed since the picture before, where the sender told.
+    /// The area that changed since the previous picture, if the sender gave it.
     public var damage: PixelRectangle?
-    /// Its number as the sender counts, where it told.
+    /// Its number in the sender's count, if the sender gave it.
     public var sequenceNumber: UInt64?
 
-    /// `I`, `P` or `B`: the kind of slice that tells most, as `IDR` where it is an IDR picture.
+    /// `IDR` for an IDR picture, otherwise the most general kind of its slices: `B`, `P`, `SP`, `I` or `SI`.
     public var kindName: String {
         if isIDR { return "IDR" }
         for kind in [SliceKind.b, .p, .sp, .i, .si] where kinds.contains(kind) { return kind.description }

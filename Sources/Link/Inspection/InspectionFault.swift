@@ -1,55 +1,55 @@
-/// Something wrong in a stream, and where.
+/// A fault in a stream, and its place.
 public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, for programs; raw values stay as they are.
+    /// The kind of fault, for programs; raw values never change.
     public enum Code: String, Sendable, CaseIterable {
-        /// Bytes that are no message, no record or no NAL unit; inspection goes on behind them.
+        /// Bytes that are not a message, a record or a NAL unit; inspection continues after them.
         case unreadable
-        /// The file ends in the middle of something.
+        /// The file ends inside an item.
         case cutFile
         /// Messages that the recorder could not keep.
         case recordingGap
         /// A control message whose payload can't be read.
         case malformedMessage
-        /// A NAL unit that can't be read, or of a type that no encoder sends.
+        /// A NAL unit that can't be read, or of a type that no encoder outputs.
         case invalidNALUnit
         /// A NAL unit with forbidden_zero_bit set.
         case forbiddenBit
-        /// A slice that refers to an SPS or PPS which was not sent before it.
+        /// A slice that refers to an SPS or PPS that wasn't sent before it.
         case missingParameterSet
-        /// The first picture that can be decoded is no IDR picture.
+        /// The first picture that can be decoded isn't an IDR picture.
         case startsWithoutIDR
-        /// frame_num leaves out pictures that others may refer to.
+        /// frame_num skips pictures that others may refer to.
         case frameNumberGap
-        /// The sender's own count of pictures leaves some out, or repeats some.
+        /// The sender's own count of pictures skips or repeats some.
         case pictureNumberGap
-        /// A time that lies before the one of the message in front.
+        /// A time that is earlier than that of the previous message.
         case timeRunsBack
-        /// An access unit whose last NAL unit does not say that it is the last.
+        /// An access unit whose last NAL unit isn't marked as the last.
         case missingEnd
-        /// A picture none of whose slices begins at its first macroblock.
+        /// A picture in which no slice begins at the first macroblock.
         case incompletePicture
         /// An access unit that ends without a slice.
         case emptyAccessUnit
-        /// An access unit that a new start of capture cut off.
+        /// An access unit that was cut off by a new start of capture.
         case cutOffAccessUnit
-        /// An access unit past the limit of bytes or NAL units of the link.
+        /// An access unit that exceeds the link's limit of bytes or NAL units.
         case oversizedAccessUnit
-        /// A slice of a legacy stream that came after its picture had been ended by time.
+        /// A slice of a legacy stream that arrived after a timeout had ended its picture.
         case lateSlice
         /// The stream ends inside an access unit.
         case unfinishedAccessUnit
 
-        /// Whether bytes are missing that may have been a part of a picture.
+        /// Whether bytes are missing that may have been part of a picture.
         var tearsPictures: Bool { self == .unreadable || self == .cutFile || self == .recordingGap }
     }
 
     public let code: Code
-    /// In bytes from the file's or connection's first.
+    /// The offset in the file or connection.
     public let offset: UInt64
-    /// For people: without the offset, no full stop.
+    /// A description for people, without the offset and without a full stop.
     public let words: String
 
-    /// A fault at a place.
+    /// Creates a fault at an offset.
     public init(_ code: Code, at offset: UInt64, _ words: String) {
         self.code = code
         self.offset = offset
@@ -57,7 +57,7 @@ public struct InspectionFault: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        // Some words have the place already.
+        // Some descriptions already include the offset.
         words.contains("byte \(offset)") ? words : "byte \(offset): \(words)"
     }
 }

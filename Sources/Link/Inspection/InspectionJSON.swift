@@ -2,11 +2,11 @@ import CaptureLink
 import H264
 import MediaTypes
 
-/// Rows and the summary as JSON, one object a line (Protocol/inspection.md).
+/// Formats rows and the summary as JSON, one object per line (Protocol/inspection.md).
 ///
-/// Field names stay as they are; later versions add some. A field whose value isn't known is left out.
+/// Field names never change; later versions may add fields. A field whose value isn't known is left out.
 public enum InspectionJSON {
-    /// A row as one line, with a line feed.
+    /// Formats a row as one line with a line feed.
     public static func line(_ row: InspectedRow) -> String {
         let object =
             switch row {
@@ -18,7 +18,7 @@ public enum InspectionJSON {
         return object.text + "\n"
     }
 
-    /// The last line; `form` says what the stream is.
+    /// Formats the summary, which is the last line; `form` is the format of the stream.
     public static func line(_ summary: StreamSummary, form: String?) -> String {
         var object = JSONObject()
         object.add("type", "summary")
@@ -171,7 +171,7 @@ public enum InspectionJSON {
         return object
     }
 
-    /// Sorted by name, so that the same stream gives the same text.
+    /// Sorted by name, so that the same stream always gives the same text.
     private static func counts(_ entries: [(String, UInt64)]) -> JSONObject {
         var object = JSONObject()
         for (name, count) in entries.sorted(by: { $0.0 < $1.0 }) { object.add(name, count) }

@@ -1,11 +1,11 @@
 import H264
 import MediaTypes
 
-/// Rows as lines of a table for people: at most 100 columns wide, numbers to the right.
+/// Formats rows as the lines of a table for people. Lines have at most 100 columns, and numbers are right-aligned.
 ///
-/// Widths are fixed, since rows are shown as they are found.
+/// Column widths are fixed, because rows are shown as they are found.
 public struct InspectionTable: Sendable {
-    /// Which rows are shown; faults always are.
+    /// The rows to show. Faults are always shown.
     public enum Contents: Sendable {
         case messages
         case pictures
@@ -23,7 +23,7 @@ public struct InspectionTable: Sendable {
         var isNumber = true
     }
 
-    /// A table of messages or of pictures.
+    /// Creates a table of messages or of pictures.
     public init(_ contents: Contents) {
         self.contents = contents
         switch contents {
@@ -44,12 +44,12 @@ public struct InspectionTable: Sendable {
         }
     }
 
-    /// The line above the rows.
+    /// The heading of the table.
     public var heading: String {
         lines(columns.map(\.name), contents == .messages ? "what it says" : "damage").joined(separator: "\n") + "\n"
     }
 
-    /// The lines of a row, each with a line feed; empty where it isn't shown.
+    /// The lines of a row, each with a line feed; empty if the row isn't shown.
     public func text(_ row: InspectedRow) -> String {
         let shown: [String]
         switch (row, contents) {
@@ -63,7 +63,7 @@ public struct InspectionTable: Sendable {
         return shown.joined(separator: "\n") + "\n"
     }
 
-    /// What would not fit into its column.
+    /// Short forms of names that don't fit into their column.
     private static let shortNames = ["pointerPosition": "pointer"]
 
     private func cells(_ message: InspectedMessage) -> [String] {
@@ -90,10 +90,10 @@ public struct InspectionTable: Sendable {
         quantizers.count == 1 ? "\(quantizers.lowerBound)" : "\(quantizers.lowerBound)-\(quantizers.upperBound)"
     }
 
-    /// Cells under each other; the text behind them goes on in its own column.
+    /// Formats cells in columns, followed by `text`, which wraps in a column of its own.
     private func lines(_ cells: [String], _ text: String) -> [String] {
         var line = ""
-        // Where only the first cells are given, the text stands behind them.
+        // If only the first cells are given, the text follows them directly.
         for (column, cell) in zip(columns, cells) {
             let space = String(repeating: " ", count: max(0, column.width - cell.count))
             line += (column.isNumber ? space + cell : cell + space) + "  "
@@ -102,8 +102,8 @@ public struct InspectionTable: Sendable {
         return Self.wrapped(text, first: line, rest: indent)
     }
 
-    /// The text broken at spaces, behind `first` on the first line and `rest` on those that follow; control characters
-    /// are made visible, and no line ends with spaces.
+    /// Breaks `text` at spaces. The first line starts with `first`, all others with `rest`. Control characters are made
+    /// visible, and no line ends with spaces.
     static func wrapped(_ text: String, first: String, rest: String) -> [String] {
         var lines: [String] = []
         var line = first
@@ -122,7 +122,7 @@ public struct InspectionTable: Sendable {
         return lines
     }
 
-    /// What a sender writes must not move the cursor.
+    /// Replaces control characters, because text from a sender must not move the cursor.
     static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -134,7 +134,7 @@ public struct InspectionTable: Sendable {
 }
 
 extension NALUnitType {
-    /// As in the table: also the types that the link has no use for.
+    /// The name in the table, including types that the link doesn't use.
     var tableName: String {
         switch self {
         case .dataPartitionA: "partition A"

@@ -1,4 +1,4 @@
-/// One JSON object (RFC 8259), written field by field in the order given, without Foundation.
+/// One JSON object (RFC 8259). Fields are written in the order in which they are added, without Foundation.
 struct JSONObject {
     private var fields = ""
 
@@ -17,7 +17,7 @@ struct JSONObject {
 
     mutating func add(_ name: String, _ value: Bool) { add(raw: value ? "true" : "false", name) }
 
-    /// A number with so many digits behind the point.
+    /// Adds a number with at most `digits` decimal places.
     mutating func add(_ name: String, _ value: Double?, digits: Int) {
         guard let value, value.isFinite else { return }
         add(raw: DecimalText.fixed(value, digits: digits, trimmed: true), name)

@@ -1,12 +1,12 @@
 import CaptureLink
 import MediaTypes
 
-/// What a message says, for people.
+/// Describes messages for people.
 enum MessageWords {
-    /// The words of a message that isn't a NAL unit; empty where its kind says all.
+    /// Describes a message other than a NAL unit; empty if its kind says everything.
     static func words(of body: LinkMessage) -> String {
         switch body {
-        // Nothing of a code: tokens could be tried against it.
+        // The codes of a proof are never shown: they could be used to guess the token.
         case .nalUnit, .requestIDR, .pause, .resume, .sharpen, .answer, .challenge, .proof: ""
         case .hello(let hello): words(of: hello)
         case .picture(let notice): words(of: notice)
@@ -26,12 +26,12 @@ enum MessageWords {
         }
     }
 
-    /// The name of a kind, as Protocol/capture-link.md has it; nil where this version doesn't know it.
+    /// The name of a kind, as in Protocol/capture-link.md; nil if this version doesn't know it.
     static func name(ofKind code: UInt8) -> String? {
         code == MessageEncoder.sourceBytesKind ? "sourceBytes" : MessageKind(rawValue: code).map { "\($0)" }
     }
 
-    /// The words of a message that nobody acts on.
+    /// Describes a message that receivers ignore.
     static func words(ofKind code: UInt8) -> String {
         code == MessageEncoder.sourceBytesKind
             ? "of the file that is replayed, outside its NAL units" : "of a kind that this version doesn't know"
@@ -66,6 +66,6 @@ enum MessageWords {
 }
 
 extension PixelRectangle {
-    /// `640x480+10+20`
+    /// The format `640x480+10+20`.
     var words: String { "\(width)x\(height)+\(x)+\(y)" }
 }

@@ -2,17 +2,17 @@ import CaptureLink
 import H264
 import MediaTypes
 
-/// What is known of the access unit that has not ended yet.
+/// The state of the access unit that hasn't ended yet.
 struct PendingPicture: Sendable {
     private(set) var offset: UInt64 = 0
     private(set) var isEmpty = true
     private(set) var hasSlice = false
-    /// Whether a NAL unit in it could not be used.
+    /// Whether a NAL unit in it was unusable.
     private(set) var hasLeftOut = false
     private(set) var hasFirstMacroblock = false
     private(set) var size: UInt64 = 0
     private(set) var nalUnits = 0
-    /// Slices whose header could be read.
+    /// The number of slices whose header could be read.
     private(set) var slices = 0
     private(set) var captureTime: MonotonicTime?
     var number: UInt64 = 0
@@ -62,12 +62,12 @@ struct PendingPicture: Sendable {
     }
 }
 
-/// Whether frame_num goes on as it should (ITU-T H.264 section 7.4.3).
+/// Checks that frame_num increases correctly (ITU-T H.264 section 7.4.3).
 struct FrameNumbers: Sendable {
     /// PrevRefFrameNum; nil before the first picture.
     private var last: UInt32?
 
-    /// Takes the first slice of each picture; gives what is wrong in words.
+    /// Takes the first slice of each picture, and returns a description of the fault, if any.
     mutating func check(_ slice: SliceHeader, _ sequence: SequenceParameterSet, clears: Bool) -> String? {
         let found = slice.frameNumber
         let next = last.map { ($0 &+ 1) & ((1 << UInt32(sequence.frameNumberBits)) - 1) }
@@ -80,7 +80,7 @@ struct FrameNumbers: Sendable {
         }
         if slice.isIDR || sequence.allowsFrameNumberGaps { return nil }
         guard let last, let next, found != last, found != next else { return nil }
-        // The gap is told once.
+        // Each gap is reported only once.
         self.last = found
         return "frame_num goes from \(last) to \(found): pictures are missing"
     }

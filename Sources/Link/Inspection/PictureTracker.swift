@@ -2,12 +2,12 @@ import CaptureLink
 import H264
 import MediaTypes
 
-/// Puts pictures together from NAL units without keeping a byte of them, and names what is wrong.
+/// Assembles pictures from NAL units without keeping their bytes, and reports faults.
 ///
-/// The rules are those of `AccessUnitAssembler`: in the extended form the last NAL unit says so; in a legacy form and
-/// in Annex B the next access unit begins where ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 say.
+/// The rules are those of `AccessUnitAssembler`: in the extended form, the last NAL unit is marked; in legacy forms and
+/// in Annex B, ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 define where the next access unit begins.
 struct PictureTracker: Sendable {
-    /// The SPS that the NAL unit which was just added holds.
+    /// The SPS in the NAL unit that was just added, if it is one.
     private(set) var newSequence: SequenceParameterSet?
 
     private var sets = ParameterSets()
@@ -30,13 +30,13 @@ struct PictureTracker: Sendable {
         return faults
     }
 
-    /// Pictures that ended before the message that was just added.
+    /// Returns the pictures that ended before the message that was just added.
     mutating func takeEndedBefore() -> [InspectedPicture] {
         defer { endedBefore.removeAll(keepingCapacity: true) }
         return endedBefore
     }
 
-    /// Pictures that ended with it.
+    /// Returns the pictures that ended with the message that was just added.
     mutating func takeEndedBehind() -> [InspectedPicture] {
         defer { endedBehind.removeAll(keepingCapacity: true) }
         return endedBehind
@@ -46,7 +46,7 @@ struct PictureTracker: Sendable {
         faults.append(InspectionFault(code, at: offset, words))
     }
 
-    /// Takes the message that stands before a picture.
+    /// Takes the picture message that precedes a picture.
     mutating func add(_ notice: PictureNotice, _ row: InspectedMessage) {
         newSequence = nil
         begin(row.epoch, at: row.offset)
@@ -62,13 +62,13 @@ struct PictureTracker: Sendable {
         current.notice = notice
     }
 
-    /// Takes a NAL unit, without start code, and completes its row.
+    /// Takes a NAL unit without its start code, and completes its row.
     mutating func add(
         _ bytes: ArraySlice<UInt8>, to row: inout InspectedMessage, isLegacy: Bool, arrival: MonotonicTime?,
         stream: UInt8
     ) {
         newSequence = nil
-        // Another stream of the connection is not ours to follow.
+        // Other streams of the connection aren't inspected.
         guard stream == 0 else {
             row.words = "of stream \(stream)"
             return
@@ -89,7 +89,7 @@ struct PictureTracker: Sendable {
         if !isLegacy, row.endsAccessUnit { complete(at: row.offset, endsWithThis: true) }
     }
 
-    /// The stream ends.
+    /// Ends the stream.
     mutating func end(at offset: UInt64) {
         newSequence = nil
         guard !current.isEmpty else { return }
@@ -103,7 +103,7 @@ struct PictureTracker: Sendable {
         }
     }
 
-    /// Another connection begins; it has parameter sets of its own.
+    /// Begins another connection, which has its own parameter sets.
     mutating func connectionBegins(at offset: UInt64) {
         newSequence = nil
         if isLegacy, current.hasSlice { complete(at: offset) }
@@ -111,10 +111,10 @@ struct PictureTracker: Sendable {
         epoch = 0
     }
 
-    /// Something is missing here: the picture that it was in can't be judged.
+    /// Handles missing data: the picture that it was part of can't be checked.
     mutating func tear() {
         newSequence = nil
-        // A legacy stream doesn't say where a picture ends: what is there of it counts.
+        // A legacy stream doesn't mark the end of a picture, so the part that is there counts as a picture.
         if isLegacy, current.hasSlice { complete(at: current.offset) }
         current = PendingPicture()
         lastSlice = nil
@@ -127,7 +127,7 @@ struct PictureTracker: Sendable {
     private mutating func read(
         _ bytes: ArraySlice<UInt8>, at offset: UInt64
     ) -> (ArraySlice<UInt8>, NALUnitHeader)? {
-        // What ends with a zero byte is trailing_zero_8bits (section 7.4.1).
+        // A zero byte at the end is trailing_zero_8bits (section 7.4.1).
         var nalUnit = bytes
         while nalUnit.count > 1, nalUnit.last == 0 { nalUnit = nalUnit.dropLast() }
         guard let first = nalUnit.first else {
@@ -178,7 +178,7 @@ struct PictureTracker: Sendable {
         }
     }
 
-    /// Whether the slice belongs to a picture.
+    /// Adds a slice, and returns whether it belongs to a picture.
     private mutating func addSlice(
         _ nalUnit: ArraySlice<UInt8>, _ row: inout InspectedMessage, _ arrival: MonotonicTime?
     ) -> Bool {
@@ -221,7 +221,7 @@ struct PictureTracker: Sendable {
         }
     }
 
-    /// The first slice of a picture says what it is.
+    /// Begins a picture with its first slice.
     private mutating func beginPicture(_ slice: SliceHeader, _ coded: CodedSlice?, _ row: InspectedMessage) {
         current.number = nextNumber
         nextNumber &+= 1
@@ -283,7 +283,7 @@ struct PictureTracker: Sendable {
         let pending = current
         current = PendingPicture()
         guard pending.hasSlice else {
-            // What was left out has been told already.
+            // What was left out has already been reported.
             if pending.hasLeftOut { return }
             fault(.emptyAccessUnit, at: pending.isEmpty ? offset : pending.offset, "an access unit without a slice")
             return

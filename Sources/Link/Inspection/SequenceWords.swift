@@ -1,10 +1,10 @@
 public import H264
 
 extension SequenceParameterSet {
-    /// Profile, level and size: `Constrained Baseline, level 3.1, 1280x720`.
+    /// The profile, level and size, such as `Constrained Baseline, level 3.1, 1280x720`.
     public var shortWords: String { "\(profileLevelID.profileWords), level \(profileLevelID.levelWords), \(size)" }
 
-    /// All that a person may want to know of it, a clause each.
+    /// A full description for people, as a list of clauses.
     public var words: [String] {
         var clauses = ["\(profileLevelID.profileWords) profile, level \(profileLevelID.levelWords)"]
         clauses.append(size == codedSize ? "\(size)" : "\(size) (coded as \(codedSize))")
@@ -39,7 +39,7 @@ extension VideoUsability {
 }
 
 extension VideoUsability.ColourDescription {
-    /// The usual name where all three codes agree (ITU-T H.264 tables E-3 to E-5).
+    /// The usual name, if all three codes match (ITU-T H.264 tables E-3 to E-5).
     fileprivate var name: String? {
         switch (primaries, transferCharacteristics, matrixCoefficients) {
         case (1, 1, 1): "BT.709"
@@ -53,7 +53,7 @@ extension VideoUsability.ColourDescription {
 }
 
 extension VideoUsability.Timing {
-    /// A frame lasts two ticks; to three digits behind the point.
+    /// The frame rate with three decimal places; a frame lasts two ticks.
     fileprivate var pictureRateWords: String? {
         guard unitsInTick > 0 else { return nil }
         return DecimalText.fixed(Double(timeScale) / (2 * Double(unitsInTick)), digits: 3, trimmed: true)
@@ -82,7 +82,7 @@ extension ProfileLevelID {
         }
     }
 
-    /// The level as the specification writes it: `3.1`, `1b`.
+    /// The level as the specification writes it, such as `3.1` or `1b`.
     public var levelWords: String {
         isLevel1b ? "1b" : "\(levelIDC / 10).\(levelIDC % 10)"
     }

@@ -2,26 +2,26 @@ public import CaptureLink
 import H264
 public import MediaTypes
 
-/// Looks through a stream of messages or NAL units, and tells what is in it and what is wrong with it.
+/// Inspects a stream of messages or NAL units: describes its contents and reports its faults.
 ///
-/// Puts pictures together as `AccessUnitAssembler` does, but keeps none of their bytes: its memory is bounded whatever
-/// the stream. No thread and no clock.
+/// It assembles pictures as `AccessUnitAssembler` does but keeps none of their bytes, so its memory is bounded for any
+/// stream. Uses no threads and no clock.
 public struct StreamInspector: Sendable {
-    /// What was found so far.
+    /// The results so far.
     public private(set) var summary = StreamSummary()
 
     private var rows: [InspectedRow] = []
     private var pictures = PictureTracker()
     private var timeline = InspectionTimeline()
 
-    /// Before the first byte.
+    /// Creates an inspector at the beginning of a stream.
     public init() {}
 
     /// Takes a message that begins at `offset`.
     ///
     /// - Parameters:
-    ///   - arrival: when it arrived, where that was recorded; zero is when the recording began.
-    ///   - isToCapture: whether it went from the host to capture.
+    ///   - arrival: The arrival time, if it was recorded; zero is the beginning of the recording.
+    ///   - isToCapture: Whether the message was sent from the host to the capture.
     public mutating func add(
         _ message: ReceivedMessage, at offset: UInt64, arrival: MonotonicTime? = nil, isToCapture: Bool = false
     ) {
@@ -55,9 +55,9 @@ public struct StreamInspector: Sendable {
         finish(row)
     }
 
-    /// Takes a message that nobody acts on: of a kind that this version doesn't know, or `sourceBytes`.
+    /// Takes a message that receivers ignore: one of a kind that this version doesn't know, or `sourceBytes`.
     ///
-    /// - Parameter words: what it is, where its kind is known but it can't be read.
+    /// - Parameter words: A description, if the kind is known but the message can't be read.
     public mutating func addUnknown(
         _ header: MessageHeader, at offset: UInt64, arrival: MonotonicTime? = nil,
         words: String? = nil
@@ -70,11 +70,11 @@ public struct StreamInspector: Sendable {
                 endsAccessUnit: false, words: words ?? MessageWords.words(ofKind: header.kindCode)))
     }
 
-    /// Takes a NAL unit of an Annex B stream, without its start code and without zeros behind it.
+    /// Takes a NAL unit of an Annex B stream, without its start code and trailing zeros.
     ///
     /// - Parameters:
-    ///   - offset: where its start code begins.
-    ///   - size: all its bytes, start code and zeros included.
+    ///   - offset: The offset of its start code.
+    ///   - size: The number of all its bytes, including start code and zeros.
     public mutating func addNALUnit(_ nalUnit: ArraySlice<UInt8>, at offset: UInt64, size: UInt64) {
         var row = InspectedMessage(
             offset: offset, size: size, kindCode: MessageKind.nalUnit.rawValue, epoch: 0, endsAccessUnit: false,
@@ -84,7 +84,7 @@ public struct StreamInspector: Sendable {
         finish(row)
     }
 
-    /// Takes what stands in a file beside messages and NAL units.
+    /// Takes something in a file other than messages and NAL units.
     public mutating func add(_ note: InspectedNote) {
         if note.code == .connection {
             pictures.connectionBegins(at: note.offset)
@@ -95,7 +95,7 @@ public struct StreamInspector: Sendable {
         rows.append(.note(note))
     }
 
-    /// Bytes that can't be read begin at `offset`; `words` say what is wrong.
+    /// Reports that bytes from `offset` on can't be read; `words` describes the fault.
     public mutating func addFault(
         _ code: InspectionFault.Code = .unreadable, at offset: UInt64, _ words: String
     ) {
@@ -104,14 +104,14 @@ public struct StreamInspector: Sendable {
         drain()
     }
 
-    /// The stream ends, at `offset`.
+    /// Ends the stream at `offset`.
     public mutating func end(at offset: UInt64) {
         pictures.end(at: offset)
         drain()
         summary.endOffset = offset
     }
 
-    /// What has been found since the last call.
+    /// Returns the rows that were found since the last call.
     public mutating func takeRows() -> [InspectedRow] {
         defer { rows.removeAll(keepingCapacity: true) }
         return rows
@@ -124,7 +124,7 @@ public struct StreamInspector: Sendable {
             summary.note(sequence, at: row.offset)
         }
         summary.note(row)
-        // A picture that this message ended stands before it.
+        // A picture that ended before this message comes before it.
         drain(before: row)
     }
 
@@ -144,7 +144,7 @@ public struct StreamInspector: Sendable {
     }
 }
 
-/// Times of messages, from the recording's beginning or from the first one that is known.
+/// Computes the times of messages, counted from the recording's beginning or from the first known time.
 struct InspectionTimeline: Sendable {
     private var base: MonotonicTime?
     private var epoch: UInt64 = 0
@@ -152,14 +152,14 @@ struct InspectionTimeline: Sendable {
     private var lastArrival: MonotonicTime?
     private var isBack = false
 
-    /// The time of a message; a new epoch's capture times, which are of another clock, go on from the last.
+    /// The time of a message. A new epoch has another clock, so its capture times continue from the last time.
     mutating func time(arrival: MonotonicTime?, capture: MonotonicTime?, epoch newEpoch: UInt64) -> Interval? {
         isBack = false
         if let arrival {
             if let lastArrival, arrival < lastArrival { isBack = true }
             lastArrival = arrival
         }
-        // Arrival counts from the recording's beginning, as everywhere else.
+        // Arrival times count from the recording's beginning, as everywhere else.
         if let arrival { return arrival - MonotonicTime.zero }
         guard let own = capture else { return nil }
         if base == nil || newEpoch != epoch { base = own - last }
@@ -168,9 +168,9 @@ struct InspectionTimeline: Sendable {
         return last
     }
 
-    /// Another connection's capture times are of another clock.
+    /// The capture times of another connection are on another clock.
     mutating func connectionBegins() { epoch = 0 }
 
-    /// Whether the message that was just timed arrived before the one in front.
+    /// Whether the message whose time was just computed arrived before the previous one.
     func ranBack(_ arrival: MonotonicTime?) -> Bool { arrival != nil && isBack }
 }

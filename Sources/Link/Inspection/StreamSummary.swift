@@ -2,26 +2,26 @@ public import CaptureLink
 public import H264
 public import MediaTypes
 
-/// What a whole stream comes to. Its memory is bounded: counts, extremes, and short lists with a limit.
+/// The summary of a whole stream. Its memory is bounded: it holds counts, extremes, and short lists with a limit.
 public struct StreamSummary: Sendable {
-    /// A longest or largest thing, and where.
+    /// A longest or largest value and its place.
     public struct Extreme: Hashable, Sendable {
-        /// Nanoseconds, bytes or pictures.
+        /// The value in nanoseconds, bytes or pictures.
         public var value: Int64
-        /// The picture that it was found at, its place and time.
+        /// The picture with this value, and its offset and time.
         public var picture: UInt64
         public var offset: UInt64
         public var time: Interval?
     }
 
-    /// Least, greatest and sum of a number.
+    /// The minimum, maximum and mean of a number.
     public struct Spread: Hashable, Sendable {
         public private(set) var count: UInt64 = 0
         public private(set) var least: Int64 = 0
         public private(set) var greatest: Int64 = 0
         private var sum = 0.0
 
-        /// The mean; 0 of nothing.
+        /// The mean; 0 if there are no values.
         public var mean: Double { count == 0 ? 0 : sum / Double(count) }
 
         mutating func add(_ value: Int64) {
@@ -32,67 +32,67 @@ public struct StreamSummary: Sendable {
         }
     }
 
-    /// A fault that occurred, how often, and the first of its kind.
+    /// The number of faults of one kind, and the first of them.
     public struct FaultCount: Sendable {
         public var count: UInt64
         public var first: InspectionFault
     }
 
-    /// An SPS that occurred, where first, and how often in a row or not.
+    /// An SPS, the offset of its first occurrence, and the number of its occurrences.
     public struct SequenceCount: Sendable {
         public var sequence: SequenceParameterSet
         public var offset: UInt64
         public var count: UInt64
     }
 
-    /// Lists have at most so many entries.
+    /// The largest number of entries in a list.
     public static let listLimit = 16
 
-    /// Messages by the code of their kind. NAL units are kind 0.
+    /// The number of messages by the code of their kind. NAL units are kind 0.
     public private(set) var messages: [UInt8: UInt64] = [:]
-    /// Whether any of them was a message of the link, legacy forms included.
+    /// Whether there were any messages of the link, including legacy forms.
     public private(set) var hasLinkMessages = false
-    /// NAL units by type.
+    /// The number of NAL units by type.
     public private(set) var nalUnits: [NALUnitType: UInt64] = [:]
-    /// Bytes of all payloads.
+    /// The number of bytes in all payloads.
     public private(set) var payloadBytes: UInt64 = 0
-    /// Starts of capture: epochs other than 0 in a row.
+    /// The number of capture starts: how often the epoch of NAL units changed to another nonzero value.
     public private(set) var epochs: UInt64 = 0
-    /// Who sent.
+    /// The senders.
     public private(set) var hellos: [Hello] = []
-    /// Why the sender ended, where it told.
+    /// The reason why the sender ended, if it gave one.
     public internal(set) var ending: EndNotice?
     /// The different SPS, in the order of their first occurrence.
     public private(set) var sequences: [SequenceCount] = []
 
     public private(set) var pictures: UInt64 = 0
-    /// Pictures by ``InspectedPicture/kindName``.
+    /// The number of pictures by ``InspectedPicture/kindName``.
     public private(set) var pictureKinds: [String: UInt64] = [:]
     public private(set) var pictureBytes: UInt64 = 0
     public private(set) var slices: UInt64 = 0
     public private(set) var largest: Extreme?
-    /// Pictures from one IDR picture to the next.
+    /// The number of pictures from one IDR picture to the next.
     public private(set) var idrDistance = Spread()
-    /// Nanoseconds from one IDR picture to the next.
+    /// The nanoseconds from one IDR picture to the next.
     public private(set) var idrInterval = Spread()
-    /// The quantizers of pictures: of each the mean of its least and greatest, times 2.
+    /// For each picture, the sum of its smallest and largest quantizer.
     private var quantizerSum = Spread()
     public private(set) var quantizerRange: ClosedRange<Int>?
-    /// Shares of pictures that were damaged, in millionths.
+    /// The damaged share of each picture, in millionths.
     private var damage = Spread()
 
     public private(set) var firstTime: Interval?
     public private(set) var lastTime: Interval?
     /// The longest time from one picture to the next.
     public private(set) var longestGap: Extreme?
-    /// Bytes of pictures in the busiest whole second.
+    /// The number of picture bytes in the busiest whole second.
     public private(set) var peakSecondBytes: UInt64 = 0
 
-    /// Faults by code.
+    /// The faults by code.
     public private(set) var faults: [InspectionFault.Code: FaultCount] = [:]
-    /// Where the stream ended, in bytes; nil before.
+    /// The offset at which the stream ended; nil before.
     public internal(set) var endOffset: UInt64?
-    /// Whether it is a recording without its end record: the recorder was killed, or still runs.
+    /// Whether it is a recording without an end record: the recorder was killed or is still running.
     public internal(set) var lacksEnd = false
 
     private var lastEpoch: UInt64 = 0
@@ -100,24 +100,24 @@ public struct StreamSummary: Sendable {
     private var second: Int64 = 0
     private var secondBytes: UInt64 = 0
 
-    /// Nothing yet.
+    /// Creates an empty summary.
     public init() {}
 
-    /// From the first picture to the last.
+    /// The time from the first picture to the last.
     public var duration: Interval? {
         guard let firstTime, let lastTime, lastTime > firstTime else { return nil }
         return lastTime - firstTime
     }
 
-    /// Pictures a second between the first and the last.
+    /// The number of pictures per second between the first and the last.
     public var pictureRate: Double? { duration.map { Double(pictures - 1) / $0.seconds } }
-    /// Bits a second of pictures.
+    /// The bit rate of the pictures in bits per second.
     public var bitRate: Double? { duration.map { Double(pictureBytes) * 8 / $0.seconds } }
-    /// The mean quantizer of pictures.
+    /// The mean quantizer of the pictures.
     public var meanQuantizer: Double? { quantizerSum.count == 0 ? nil : quantizerSum.mean / 2 }
-    /// The mean share of a picture that was damaged, 0...1, where the sender told.
+    /// The mean damaged share of a picture, 0...1, if the sender gave the damage.
     public var meanDamage: Double? { damage.count == 0 ? nil : damage.mean / 1e6 }
-    /// How many faults there were.
+    /// The number of faults.
     public var faultCount: UInt64 { faults.values.reduce(0) { $0 &+ $1.count } }
 
     mutating func note(_ row: InspectedMessage) {
@@ -125,7 +125,7 @@ public struct StreamSummary: Sendable {
         payloadBytes &+= row.size
         if !row.isAnnexB { hasLinkMessages = true }
         if let type = row.nalUnitType { nalUnits[type, default: 0] &+= 1 }
-        // Hellos of a replay have an epoch of their own.
+        // Only NAL units count, because the hello of a replay has an epoch of its own.
         if row.epoch != 0, row.kindCode == MessageKind.nalUnit.rawValue, row.epoch != lastEpoch {
             lastEpoch = row.epoch
             epochs &+= 1

@@ -6,8 +6,8 @@ extension StreamSummary {
     /// The summary as lines for people, at most 100 columns wide.
     ///
     /// - Parameters:
-    ///   - form: what the file is, in words; nil leaves the line out.
-    ///   - listsFaults: whether the first fault of each kind is told, not only how many there are.
+    ///   - form: The format of the file in words; nil leaves the line out.
+    ///   - listsFaults: Whether the first fault of each kind is described, and not only the number of faults given.
     public func text(form: String?, listsFaults: Bool = true) -> String {
         var lines: [(String, String)] = []
         if let form { lines.append(("stream", form)) }

@@ -1,12 +1,13 @@
 import Glibc
 
-/// Addresses that begin with the same bits, as `192.0.2.0/24` or `2001:db8::/32`; a single one where no number of bits is given.
+/// A range of addresses with a common prefix, such as `192.0.2.0/24` or `2001:db8::/32`. Without a prefix length, it is
+/// a single address.
 public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
-    /// Four or sixteen bytes; those behind the bits that count are zero.
+    /// Four or sixteen bytes; the bits after the prefix are zero.
     private let bytes: [UInt8]
     private let bits: Int
 
-    /// Reads a range; nil where `text` is none.
+    /// Parses a range; nil if `text` isn't one.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let bytes = Self.bytes(of: String(parts[0])) else { return nil }
@@ -21,7 +22,7 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes, bits: bits)
     }
 
-    /// Where the neighbours of an address are, who may all be the same: its /64 in IPv6, and itself in IPv4.
+    /// The addresses that may all belong to the same party as `address`: its /64 for IPv6, and only itself for IPv4.
     public init?(around address: String) {
         guard let bytes = Self.bytes(of: address) else { return nil }
         self.init(bytes, bits: bytes.count == 4 ? 32 : 64)
@@ -35,14 +36,14 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// Whether an address in digits is one of them.
+    /// Whether the range contains an address, given in numeric form.
     public func contains(_ address: String) -> Bool {
         guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
         return AddressRange(other, bits: bits) == self
     }
 
-    /// The address that `text` is in digits. An IPv4 address in the form of an IPv6 one (RFC 4291, section 2.5.5.2) is what it stands
-    /// for, and the interface behind a link-local one is left out.
+    /// Parses a numeric address. An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) becomes the IPv4 address, and
+    /// the interface name of a link-local address is ignored.
     private static func bytes(of text: String) -> [UInt8]? {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }

@@ -2,12 +2,14 @@ import Glibc
 import MediaTypes
 
 extension LinkConnection {
-    /// Connects to `address`: a host's socket, or the socket that the parent process handed down. Over TCP it waits for the
-    /// answer, a few seconds at most; ``LinkDial`` doesn't.
+    /// Connects to `address`: a host's socket, or a socket that the parent process passed on.
     ///
-    /// - Parameter hasToken: whether there is one to show: without it only this machine's own addresses are tried.
-    /// - Throws: `notListening` and `unreachable` where nobody is there now (try again), `permissionDenied` and `foreignPeer`
-    ///   where the host is not of our user nor root's, `tokenRequired` where the address is another machine's.
+    /// Over TCP, it waits for the answer, a few seconds at most; ``LinkDial`` doesn't wait.
+    ///
+    /// - Parameter hasToken: Whether there is a token. Without one, only addresses of this machine are tried.
+    /// - Throws: `notListening` and `unreachable` if no host is there now, so that it makes sense to try again;
+    ///   `permissionDenied` and `foreignPeer` if the host belongs to neither this user nor root; `tokenRequired` if the
+    ///   address is on another machine.
     public static func connect(
         to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) -> LinkConnection {
@@ -20,7 +22,7 @@ extension LinkConnection {
         }
     }
 
-    /// A connection that needs no waiting for.
+    /// Makes a connection that doesn't require waiting.
     static func connectAtOnce(to address: LinkAddress, limit: Int) throws(LinkTransportError) -> LinkConnection {
         switch address {
         case .unix(let path): try connect(toPath: path, limit: limit)
@@ -36,17 +38,18 @@ extension LinkConnection {
         let (_, code) = retryingInterrupted { address.withSockaddr { Glibc.connect(number, $0, $1) } }
         switch code {
         case 0: break
-        // EAGAIN: the host is there and too many wait for it; a Unix socket never answers EINPROGRESS.
+        // EAGAIN means that the host is there but too many connections wait for it. A Unix socket never returns
+        // EINPROGRESS.
         case ENOENT, ENOTDIR, EAGAIN: throw .notListening(path: path)
         case ECONNREFUSED:
-            // The kernel's answer for a dead host's socket and for a file that was never a socket alike.
+            // The kernel gives this answer both for the socket of a dead host and for a file that was never a socket.
             if let status = FileStatus(path: path), !status.isSocket, !status.isLink { throw .notASocket(path: path) }
             throw .notListening(path: path)
         case EPROTOTYPE: throw .notASocket(path: path)
         case EACCES, EPERM: throw .permissionDenied(path: path)
         default: throw .system(call: "connect", subject: path, code: code)
         }
-        // Whoever was first to put a socket there gets our screen: make sure that it was us.
+        // The process that owns the socket receives our screen, so make sure that it belongs to us.
         try PeerCredentials(of: socket).check()
         return LinkConnection(adopting: socket, limit: limit)
     }
@@ -60,7 +63,7 @@ extension LinkConnection {
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &length) }
             }
         }
-        // A socket whose peer is already gone counts as connected: reading will find its end.
+        // A socket whose peer is already gone counts as connected: reading will reach its end.
         if peer.code != 0 && peer.code != EINVAL {
             throw .unusableDescriptor(number: number, reason: "it is a socket that isn't connected")
         }
@@ -72,9 +75,10 @@ extension LinkConnection {
 }
 
 extension LinkAddress {
-    /// Throws where the address names a descriptor that isn't open, or is no socket.
+    /// Throws if the address is a descriptor that isn't open or isn't a socket.
     ///
-    /// For a program's beginning: what it opens itself later may get the very number, and be taken for the link.
+    /// Call it when the program starts: a file that the program opens later may get the same number and be mistaken for
+    /// the link.
     public func checkHandedDown() throws(LinkTransportError) {
         guard case .descriptor(let number) = self else { return }
         var status = stat()

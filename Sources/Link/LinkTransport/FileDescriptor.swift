@@ -1,21 +1,22 @@
 import Glibc
 
-/// An open file descriptor with one owner; it is closed when its owner goes.
+/// An open file descriptor with one owner. It is closed when its owner is released.
 public struct FileDescriptor: ~Copyable, Sendable {
     /// The number that system calls take. Don't close it, and don't keep it longer than this value lives.
     public let rawValue: Int32
 
-    /// Takes `rawValue` over: from now on this value closes it.
+    /// Takes ownership of `rawValue`, and closes it at the end.
     public init(owning rawValue: Int32) {
         self.rawValue = rawValue
     }
 
     deinit {
-        // Not repeated after EINTR: on Linux the number is free even then, and may be someone else's by now.
+        // Not repeated after EINTR, because on Linux the descriptor is released even then and may already be in use
+        // elsewhere.
         Glibc.close(rawValue)
     }
 
-    /// Gives the open descriptor up to the caller, who has to close it.
+    /// Transfers the open descriptor to the caller, who has to close it.
     public consuming func release() -> Int32 {
         let number = rawValue
         discard self
@@ -23,7 +24,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// Sets `O_NONBLOCK` and `FD_CLOEXEC` on a descriptor that we didn't open ourselves.
+/// Sets `O_NONBLOCK` and `FD_CLOEXEC` on a descriptor that this process didn't open itself.
 func makeNonBlocking(_ descriptor: borrowing FileDescriptor) throws(LinkTransportError) {
     let number = descriptor.rawValue
     let flags = try systemCall("fcntl(F_GETFL)") { fcntl(number, F_GETFL) }

@@ -1,13 +1,15 @@
-/// Where capture and host meet: a Unix socket's path, a TCP port, or a connected socket that the parent process hands down.
+/// The address at which capture and host meet: the path of a Unix socket, a TCP port, or a connected socket that the
+/// parent process passes on.
 public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// `unix:PATH`
     case unix(path: String)
-    /// `tcp:HOST:PORT`; the host is a name or an address without brackets. Port 0 is any, for who listens.
+    /// `tcp:HOST:PORT`, where the host is a name or an address without brackets. A listener may use port 0 for any free
+    /// port.
     case tcp(host: String, port: UInt16)
     /// `fd:N`
     case descriptor(Int32)
 
-    /// Reads `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` for this machine alone, or `fd:N`.
+    /// Parses `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` (only this machine), or `fd:N`.
     public init(parsing text: String) throws(LinkTransportError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
@@ -31,7 +33,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The socket where a host of this user listens unless told otherwise. Looks folders up, changes nothing.
+    /// The socket where a host of this user listens by default. Looks for folders, but changes nothing.
     public static func standard(environment: SocketFolder.Environment = .current) -> LinkAddress {
         .unix(path: SocketFolder(environment: environment).path + "/link.sock")
     }
@@ -57,10 +59,10 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         return .tcp(host: host, port: port)
     }
 
-    /// A name of the DNS has at most so many bytes (RFC 1035, section 2.3.4).
+    /// The maximum length of a DNS name in bytes (RFC 1035, section 2.3.4).
     private static let longestName = 255
 
-    /// The host of a TCP address; empty elsewhere.
+    /// The host of a TCP address; empty for other addresses.
     var hostName: String {
         if case .tcp(let host, _) = self { host } else { "" }
     }

@@ -1,31 +1,32 @@
 import Glibc
 
-/// A connected, non-blocking stream socket with a bounded queue of what the peer hasn't taken yet.
+/// A connected, non-blocking stream socket with a bounded queue of bytes that the peer hasn't accepted yet.
 ///
-/// Not thread-safe. Its thread polls `descriptor`: for reading always, for writing while `wantsWrite`; writable means
-/// `flush`. `close` is explicit, idempotent, and also done when the connection goes.
+/// Not thread-safe. Its thread polls `descriptor`, always for reading, and also for writing while `wantsWrite` is true.
+/// When it is writable, call `flush`. `close` is explicit and idempotent, and also happens when the connection is
+/// released.
 public final class LinkConnection {
-    /// What `receive` found.
+    /// The result of `receive`.
     public enum Received: Equatable, Sendable {
-        /// So many bytes stand at the buffer's beginning; at least one.
+        /// The number of bytes at the beginning of the buffer; at least one.
         case bytes(Int)
-        /// Nothing has come; poll.
+        /// No data has arrived; use poll(2).
         case wouldBlock
-        /// The peer has closed its end, or is gone.
+        /// The peer has closed its end or is gone.
         case closed
     }
 
-    /// Bytes that may wait for a slow peer unless told otherwise: a few of the largest NAL units.
+    /// The default number of bytes that may wait for a slow peer: a few of the largest NAL units.
     public static let standardLimit = 16 << 20
 
     private var socket: FileDescriptor?
     private var outgoing = OutgoingBytes()
     private var isPeerGone = false
     private let limit: Int
-    /// The other end's IP address in digits, without a port; nil for a Unix socket, whose ends are on one machine.
+    /// The peer's numeric IP address without a port. Nil for a Unix socket, whose ends are on the same machine.
     public let remote: String?
 
-    /// Takes over a connected socket that is already non-blocking; at most `limit` bytes wait for the peer.
+    /// Takes ownership of a connected socket that is already non-blocking. At most `limit` bytes wait for the peer.
     public init(
         adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String? = nil
     ) {
@@ -34,7 +35,7 @@ public final class LinkConnection {
         self.remote = remote
     }
 
-    /// For poll(2). -1 after `close`.
+    /// The file descriptor for poll(2); -1 after `close`.
     public var descriptor: Int32 {
         switch socket {
         case .some(let open): open.rawValue
@@ -42,18 +43,19 @@ public final class LinkConnection {
         }
     }
 
-    /// Whether nothing can be written any more: `close` has been called, or writing found that the peer is gone.
+    /// Whether writing is no longer possible, because `close` was called or because a write found that the peer is
+    /// gone.
     ///
-    /// What a peer has sent before it went can still be read, up to `Received.closed`.
+    /// Data that the peer sent before it left can still be read, until `Received.closed`.
     public var isClosed: Bool { isPeerGone || descriptor < 0 }
-    /// Whether bytes wait for the peer: back-pressure.
+    /// Whether bytes wait for the peer (back-pressure).
     public var hasPending: Bool { !outgoing.isEmpty }
-    /// How many bytes wait for the peer.
+    /// The number of bytes that wait for the peer.
     public var pendingBytes: Int { outgoing.count }
-    /// Whether poll(2) should also watch for room to write.
+    /// Whether poll(2) should also wait until the socket is writable.
     public var wantsWrite: Bool { hasPending && !isClosed }
 
-    /// Reads what has come, at most `buffer.count` bytes, to the buffer's beginning.
+    /// Reads available data, at most `buffer.count` bytes, into the beginning of the buffer.
     public func receive(into buffer: inout [UInt8]) throws(LinkTransportError) -> Received {
         let number = descriptor
         if number < 0 || buffer.isEmpty { return number < 0 ? .closed : .wouldBlock }
@@ -68,20 +70,21 @@ public final class LinkConnection {
         }
     }
 
-    /// Writes a message, or as much of it as the peer takes now; only what it doesn't take is copied and waits.
+    /// Writes a message, or as much of it as the peer accepts now. Only the rest is copied and waits.
     ///
-    /// The message's order is kept: while older bytes wait, it waits behind them.
-    /// - Throws: `queueFull` where more than the limit would wait (then nothing of the message is written), `closed`
-    ///   where the peer is gone.
+    /// Messages stay in order: a message waits while older bytes do.
+    ///
+    /// - Throws: `queueFull` if more than the limit would wait (nothing of the message is written then), or `closed` if
+    ///   the peer is gone.
     public func enqueue(header: [UInt8], payload: UnsafeRawBufferPointer) throws(LinkTransportError) {
         if isClosed { throw .closed }
-        // Sizes of memory that exists: their sum can't overflow.
+        // These are sizes of existing memory, so their sum can't overflow.
         if outgoing.count + header.count + payload.count > limit {
             throw .queueFull(pending: outgoing.count, limit: limit)
         }
         var written = 0
         if !hasPending {
-            // Through a Result: the standard library's closure here throws untyped errors only.
+            // A Result is used because the standard library's closure here can only throw untyped errors.
             let sent = header.withUnsafeBytes { head in
                 Result { () throws(LinkTransportError) in try send(head, payload) }
             }
@@ -92,7 +95,7 @@ public final class LinkConnection {
         if ofPayload < payload.count { outgoing.append(UnsafeRawBufferPointer(rebasing: payload[ofPayload...])) }
     }
 
-    /// As above, from an array.
+    /// Writes a message whose payload is an array.
     public func enqueue(header: [UInt8], payload: [UInt8] = []) throws(LinkTransportError) {
         let queued = payload.withUnsafeBytes { bytes in
             Result { () throws(LinkTransportError) in try enqueue(header: header, payload: bytes) }
@@ -100,7 +103,7 @@ public final class LinkConnection {
         try queued.get()
     }
 
-    /// Writes what waits, as far as the peer takes it; true when nothing waits any more.
+    /// Writes waiting bytes as far as the peer accepts them. Returns true if none are left.
     @discardableResult
     public func flush() throws(LinkTransportError) -> Bool {
         if isClosed { throw .closed }
@@ -114,15 +117,15 @@ public final class LinkConnection {
         return true
     }
 
-    /// Ends the connection; what still waits is lost.
+    /// Closes the connection. Bytes that still wait are lost.
     public func close() {
         socket = nil
         outgoing = OutgoingBytes()
     }
 
-    /// One sendmsg(2) of both pieces; gives how many bytes the peer took, 0 where there is no room.
+    /// Sends both pieces with one sendmsg(2). Returns how many bytes the peer accepted, or 0 if there is no room.
     ///
-    /// Not writev(2): only the send family can be told not to raise SIGPIPE.
+    /// writev(2) isn't used, because only the send functions can be told not to raise SIGPIPE.
     private func send(
         _ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
     ) throws(LinkTransportError) -> Int {

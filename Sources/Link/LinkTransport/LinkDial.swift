@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 public import MediaTypes
 
-/// A connection that is being made: never waits itself.
+/// A connection attempt that never blocks.
 ///
-/// Not thread-safe. Its thread polls `descriptor` for `events` until `deadline`, and calls `advance` at either. Letting go
-/// of it gives the attempt up.
+/// Not thread-safe. Its thread polls `descriptor` for `events` until `deadline`, and calls `advance` in either case.
+/// Releasing it cancels the attempt.
 public final class LinkDial {
-    /// How long the system may take to find a name's addresses.
+    /// How long the system may take to resolve a name.
     private static let lookupPatience = Interval.seconds(10)
     /// How long one address may take to answer.
     private static let connectPatience = Interval.seconds(5)
-    /// A name's addresses that are tried.
+    /// The largest number of a name's addresses that are tried.
     private static let addressLimit = 8
 
     private let address: LinkAddress
@@ -21,17 +21,17 @@ public final class LinkDial {
     private var lookup: NameLookup?
     private var candidates: ArraySlice<NetworkAddress> = []
     private var socket: FileDescriptor?
-    /// Why the last address that was tried was no good.
+    /// The error of the last address that was tried.
     private var failure: Int32?
-    /// When `advance` has something to do although nothing has happened.
+    /// The time at which `advance` should be called even if nothing has happened.
     public private(set) var deadline = MonotonicTime.zero
 
     /// Begins to connect to `address`.
     ///
     /// - Parameters:
-    ///   - hasToken: whether there is one to show: without it only this machine's own addresses are tried.
-    ///   - limit: bytes that may wait for the peer of the connection.
-    /// - Throws: as ``LinkConnection/connect(to:hasToken:limit:)``.
+    ///   - hasToken: Whether there is a token. Without one, only addresses of this machine are tried.
+    ///   - limit: The number of bytes that may wait for the peer of the connection.
+    /// - Throws: The same errors as ``LinkConnection/connect(to:hasToken:limit:)``.
     public convenience init(
         to address: LinkAddress, hasToken: Bool = false, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) {
@@ -42,7 +42,7 @@ public final class LinkDial {
         try self.init(to: address, found: found, hasToken: hasToken, limit: limit)
     }
 
-    /// As above; `found` are the addresses of its host, where they need no looking up.
+    /// Begins to connect to `address`; `found` has the addresses of its host if they are already known.
     init(
         to address: LinkAddress, found: [NetworkAddress], hasToken: Bool, limit: Int = LinkConnection.standardLimit
     ) throws(LinkTransportError) {
@@ -62,7 +62,7 @@ public final class LinkDial {
         }
     }
 
-    /// For poll(2); -1 where there is nothing to wait for but `deadline`.
+    /// The file descriptor for poll(2); -1 if only `deadline` has to be awaited.
     public var descriptor: Int32 {
         if let lookup { return lookup.descriptor }
         switch socket {
@@ -71,12 +71,12 @@ public final class LinkDial {
         }
     }
 
-    /// What to poll `descriptor` for.
+    /// The events for which to poll `descriptor`.
     public var events: Int16 { Int16(lookup == nil ? POLLOUT : POLLIN) }
 
-    /// Goes on with what has happened since; the connection once there is one.
+    /// Continues the attempt, and returns the connection once there is one.
     ///
-    /// - Throws: why there will be none.
+    /// - Throws: The reason why the attempt has failed.
     public func advance() throws(LinkTransportError) -> LinkConnection? {
         if let connection { return connection }
         if let lookup {
@@ -107,14 +107,14 @@ public final class LinkDial {
         return connection
     }
 
-    /// Those of a name's addresses that we may try: without a token our pictures don't leave this machine.
+    /// The addresses of a name that may be tried: without a token, pictures must not leave this machine.
     private func allowed(_ found: [NetworkAddress]) throws(LinkTransportError) -> ArraySlice<NetworkAddress> {
         let allowed = hasToken ? found : found.filter(\.isLoopback)
         if allowed.isEmpty { throw .tokenRequired(address: "\(address)") }
         return allowed.prefix(Self.addressLimit)
     }
 
-    /// A socket for an address; nil where this system doesn't speak its version of IP.
+    /// A socket for an address; nil if this system doesn't support its version of IP.
     private func makeSocket(for next: NetworkAddress) throws(LinkTransportError) -> FileDescriptor? {
         do throws(LinkTransportError) {
             return try next.makeSocket()
@@ -124,18 +124,18 @@ public final class LinkDial {
         }
     }
 
-    /// Turns to the next address; throws where there is none left.
+    /// Tries the next address; throws if there are none left.
     private func connectNext() throws(LinkTransportError) {
         while let next = candidates.popFirst() {
             guard let fresh = try makeSocket(for: next) else {
-                // What another address has answered says more.
+                // An answer from another address is more informative.
                 failure = failure ?? EAFNOSUPPORT
                 continue
             }
             try TCPOptions.set(fresh, end: .capture)
             let number = fresh.rawValue
             socket = consume fresh
-            // Not again after EINTR: the attempt goes on by itself, as it does behind EINPROGRESS.
+            // Not repeated after EINTR, because the attempt continues in the background, as after EINPROGRESS.
             let code = next.withSockaddr { Glibc.connect(number, $0, $1) } == 0 ? 0 : errno
             switch code {
             case 0:
@@ -154,12 +154,13 @@ public final class LinkDial {
         }
     }
 
-    /// The socket is connected: to somebody else, it is to be hoped.
+    /// Takes over the connected socket, unless it is connected to itself.
     private func adopt() throws(LinkTransportError) -> LinkConnection? {
         guard let open = socket.take() else { return nil }
         let ours = NetworkAddress(of: open.rawValue) { getsockname($0, $1, $2) }
         let theirs = NetworkAddress(of: open.rawValue) { getpeername($0, $1, $2) }
-        // Where nobody listens, and the kernel happens to give us the very port that we ask for, we meet ourselves.
+        // If no host listens and the kernel happens to choose the requested port for our end, the socket connects to
+        // itself.
         if let ours, ours == theirs {
             failure = ECONNREFUSED
             try connectNext()
@@ -170,7 +171,7 @@ public final class LinkDial {
     }
 }
 
-/// CLOCK_MONOTONIC now.
+/// The current time of CLOCK_MONOTONIC.
 func monotonicTime() -> MonotonicTime {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

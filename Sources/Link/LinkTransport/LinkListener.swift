@@ -1,21 +1,24 @@
 import CLinux
 import Glibc
 
-/// A Unix socket that takes connections from captures of this user, or a TCP port that takes them from whoever may come.
+/// A Unix socket that accepts connections from captures of this user, or a TCP port that accepts connections from
+/// anyone.
 ///
-/// Not thread-safe: one thread polls `descriptor` and calls `accept`. `close` is explicit, idempotent, and also done
-/// when the listener goes.
+/// Not thread-safe: one thread polls `descriptor` and calls `accept`. `close` is explicit and idempotent, and also
+/// happens when the listener is released.
 public final class LinkListener {
-    /// Where it listens; of a TCP port the one that it really is.
+    /// The address at which it listens. For TCP, it has the actual port.
     public let address: LinkAddress
     private var socket: FileDescriptor?
     private let file: FileStatus?
-    /// Connections that wait to be accepted: a flood of others shall not keep a capture from getting in line.
+    /// The number of connections that may wait to be accepted. It is large, so that a flood of others doesn't keep a
+    /// capture from connecting.
     private static let backlog: Int32 = 128
 
-    /// Listens at `address`, which is a path or a TCP port, of `LinkAddress`.
+    /// Listens at `address`, which must be a path or a TCP port.
     ///
-    /// - Parameter hasToken: whether captures have to show one: without it only this machine's own addresses are listened at.
+    /// - Parameter hasToken: Whether captures have to prove a token. Without one, listening is allowed only on
+    ///   addresses of this machine.
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
     ) throws(LinkTransportError) {
@@ -27,7 +30,7 @@ public final class LinkListener {
         }
     }
 
-    /// Listens on the first address that `host` has; waits for the system to tell it.
+    /// Listens on the first address of `host`, and waits until the system has resolved it.
     private init(host: String, port: UInt16, hasToken: Bool) throws(LinkTransportError) {
         let asked = LinkAddress.tcp(host: host, port: port)
         let found = try NetworkAddress.resolve(host: host, port: port, isNumeric: false).get()
@@ -39,7 +42,7 @@ public final class LinkListener {
         let number = listening.rawValue
         var (on, off): (Int32, Int32) = (1, 0)
         let size = socklen_t(MemoryLayout<Int32>.size)
-        // A host that starts again must not wait for the connections of the one before to be forgotten.
+        // A restarted host must not have to wait until the connections of the previous one are forgotten.
         try systemCall("setsockopt(SO_REUSEADDR)") { setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, size) }
         try TCPOptions.boundUnread(listening)
         if place.isIPv6 {
@@ -65,17 +68,17 @@ public final class LinkListener {
         socket = consume listening
     }
 
-    /// Listens on `path`, whose folder must exist; the socket file gets mode 0600 before anybody can connect.
+    /// Listens on `path`, whose folder must exist. The socket file has mode 0600 before anyone can connect.
     ///
-    /// A socket file that a dead process left behind is replaced; a live one is `alreadyListening`.
+    /// A socket file that a dead process left behind is replaced; for a live one, the error is `alreadyListening`.
     public init(path: String) throws(LinkTransportError) {
         let address = try SocketAddress(path: path)
         let listening = try SocketAddress.makeSocket()
-        // Two hosts that start at once must not each take the other's new socket for a dead one's.
+        // If two hosts start at once, neither must mistake the other's new socket for that of a dead process.
         let lock = try FolderLock(folder: address.folder)
         defer { lock.release() }
-        // Linux gives the socket file the mode of the unbound socket: right from the start, and without touching
-        // the umask that all threads share.
+        // On Linux the socket file gets the mode of the unbound socket, so the mode is right from the start, and the
+        // umask, which all threads share, needn't change.
         let number = listening.rawValue
         try systemCall("fchmod", on: path) { fchmod(number, 0o600) }
         try Self.bind(listening, to: address)
@@ -89,7 +92,7 @@ public final class LinkListener {
         close()
     }
 
-    /// For poll(2): readable when a connection waits. -1 after `close`.
+    /// The file descriptor for poll(2), which is readable when a connection waits; -1 after `close`.
     public var descriptor: Int32 {
         switch socket {
         case .some(let open): open.rawValue
@@ -97,9 +100,9 @@ public final class LinkListener {
         }
     }
 
-    /// Takes the next connection that waits; nil when there is none.
+    /// Accepts the next waiting connection; nil if there is none.
     ///
-    /// - Throws: `foreignPeer` where another user connected: that connection is closed, and the listener goes on.
+    /// - Throws: `foreignPeer` if another user connected. That connection is closed, and the listener continues.
     public func accept() throws(LinkTransportError) -> LinkConnection? {
         let number = descriptor
         if number < 0 { throw .closed }
@@ -120,7 +123,7 @@ public final class LinkListener {
         return LinkConnection(adopting: connected, remote: remote?.host ?? "?")
     }
 
-    /// Stops listening; removes the socket file if it is still the one that we made.
+    /// Stops listening, and removes the socket file if it is still the one that this listener made.
     public func close() {
         guard descriptor >= 0 else { return }
         if let file, case .unix(let path) = address, let current = FileStatus(path: path), current.isSameFile(as: file)
@@ -151,7 +154,7 @@ public final class LinkListener {
         }
     }
 
-    /// Removes a socket file that nobody listens on any more.
+    /// Removes a socket file on which no process listens any more.
     private static func removeIfDead(_ address: SocketAddress) throws(LinkTransportError) {
         guard let status = FileStatus(path: address.path) else { return }
         if !status.isSocket { throw .notASocket(path: address.path) }
@@ -162,15 +165,16 @@ public final class LinkListener {
         case ECONNREFUSED: unlink(address.path)
         case ENOENT: return
         case EACCES, EPERM: throw .permissionDenied(path: address.path)
-        // Connected, or its backlog is full: either way somebody is there.
+        // It is connected, or its backlog is full: in either case a process listens.
         default: throw .alreadyListening(path: address.path)
         }
     }
 }
 
-/// An advisory lock on a folder (flock(2)); where the folder can't be opened for reading there is none.
+/// An advisory lock on a folder (flock(2)). If the folder can't be opened for reading, there is no lock.
 private struct FolderLock {
-    /// Two hosts need it for a moment each. Whoever may read the folder can hold it for good: not waited for longer.
+    /// Two hosts need the lock only for a moment each. But any process that can read the folder can hold it forever, so
+    /// the wait is limited.
     private static let attempts = 50
     private static let pause: UInt32 = 20_000
 
@@ -182,7 +186,7 @@ private struct FolderLock {
         if number < 0 { return }
         for _ in 0..<Self.attempts {
             let (_, code) = retryingInterrupted { flock(number, LOCK_EX | LOCK_NB) }
-            // Any other error: a file system without locks.
+            // Any other error means that the file system has no locks.
             if code != EWOULDBLOCK { return }
             usleep(Self.pause)
         }

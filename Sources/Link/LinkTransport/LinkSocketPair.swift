@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// Two connected sockets: one end for us, one to hand down to a child process.
+/// Two connected sockets: one end for this process, and one for a child process.
 ///
-/// Neither survives exec by itself: who starts the child puts `childDescriptor` in place with dup2(2), whose copy has no
-/// `FD_CLOEXEC`, and then calls `closeChild`, or our end would never see the child's death.
+/// Neither end survives exec by itself. The parent puts `childDescriptor` in place with dup2(2), whose copy has no
+/// `FD_CLOEXEC`, and then calls `closeChild`; otherwise its own end would never detect the child's death.
 public final class LinkSocketPair {
-    /// Our end, non-blocking.
+    /// This process's end, which is non-blocking.
     public let connection: LinkConnection
     private var child: FileDescriptor?
 
-    /// A new connected pair; at most `limit` bytes wait at our end for the child.
+    /// Creates a connected pair. At most `limit` bytes wait at this process's end for the child.
     public init(limit: Int = LinkConnection.standardLimit) throws(LinkTransportError) {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -19,7 +19,7 @@ public final class LinkSocketPair {
         child = FileDescriptor(owning: numbers[1])
     }
 
-    /// The child's end, ours to close; -1 after `closeChild`.
+    /// The child's end, which this object closes; -1 after `closeChild`.
     public var childDescriptor: Int32 {
         switch child {
         case .some(let open): open.rawValue
@@ -27,7 +27,7 @@ public final class LinkSocketPair {
         }
     }
 
-    /// Closes our copy of the child's end.
+    /// Closes this process's copy of the child's end.
     public func closeChild() {
         child = nil
     }

@@ -1,24 +1,25 @@
 import Glibc
 
-/// What capture and host prove to each other over TCP that they have: the content of a file, which itself is never sent.
+/// A shared secret that capture and host prove to each other over TCP: the content of a file, which itself is never
+/// sent.
 public struct LinkToken: Sendable {
-    /// Bytes of a token.
+    /// The allowed lengths of a token in bytes.
     public static let lengths = 16...4096
 
     /// The token itself.
     public let bytes: [UInt8]
 
-    /// A token of these bytes; nil where they are too few or too many.
+    /// Creates a token from bytes; nil if there are too few or too many.
     public init?(_ bytes: [UInt8]) {
         guard Self.lengths.contains(bytes.count) else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads a token from a regular file that nobody but its owner may read; a line's end behind it is left out.
+    /// Reads a token from a regular file that only its owner may access. A line break at its end is removed.
     ///
-    /// - Throws: `tokenFile`, with what is wrong.
+    /// - Throws: `tokenFile` with the reason.
     public init(file path: String) throws(LinkTransportError) {
-        // A FIFO without a writer would keep us waiting.
+        // Without O_NONBLOCK, opening a FIFO would block until it has a writer.
         let (number, code) = retryingInterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         if code != 0 {
             throw .tokenFile(
@@ -62,7 +63,7 @@ public struct LinkToken: Sendable {
         self = token
     }
 
-    /// What it means that a token's file can't be opened.
+    /// The category of the error when a token's file can't be opened.
     private static func kind(_ code: Int32) -> LinkTransportError.Kind {
         switch code {
         case EACCES, EPERM: .permission

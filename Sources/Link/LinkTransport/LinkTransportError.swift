@@ -1,68 +1,68 @@
 import Glibc
 
-/// Why a link could not be made, or why it ended.
+/// The reason why a link could not be made, or why it ended.
 public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// An address that can't be read; `reason` says what would be right.
+    /// The address can't be parsed; `reason` says what would be right.
     case invalidAddress(text: String, reason: String)
-    /// A socket's path that doesn't fit into `sockaddr_un` (unix(7)): at most 107 bytes.
+    /// The socket's path doesn't fit into `sockaddr_un` (unix(7)), which holds at most 107 bytes.
     case pathTooLong(path: String, bytes: Int)
-    /// The folder that the socket should be in isn't there.
+    /// The folder for the socket doesn't exist.
     case folderMissing(folder: String)
-    /// A folder that we would use is not ours, or others may write in it.
+    /// The folder for the socket belongs to another user, or others may write to it.
     case folderNotSafe(folder: String, reason: String)
-    /// Another process holds the lock on the socket's folder, and doesn't let go of it.
+    /// Another process holds the lock on the socket's folder and doesn't release it.
     case folderLocked(folder: String)
     /// A live process already accepts connections on this path.
     case alreadyListening(path: String)
-    /// Nobody accepts connections on this path now; worth another try later.
+    /// No process accepts connections on this path now. It makes sense to try again later.
     case notListening(path: String)
-    /// Something else than a socket is at this path.
+    /// The file at this path isn't a socket.
     case notASocket(path: String)
-    /// The system doesn't let us use this path.
+    /// The system denies access to this path.
     case permissionDenied(path: String)
-    /// Nobody answers at this TCP address now; `code` is the errno that says how.
+    /// No answer comes from this TCP address now; `code` is the errno.
     case unreachable(address: String, code: Int32)
-    /// The name of a TCP address has no IP address that could be found.
+    /// No IP address was found for the name in a TCP address.
     case nameUnknown(host: String, reason: String, isTemporary: Bool)
     /// Another program listens at this TCP address.
     case portTaken(address: String)
-    /// No interface of this machine has this TCP address: nobody can listen there.
+    /// No interface of this machine has this TCP address, so it can't be used for listening.
     case notOurAddress(address: String)
-    /// An address that other machines can reach, or that is another machine's, and no token.
+    /// A token is required, because the address is on another machine or can be reached from other machines.
     case tokenRequired(address: String)
-    /// A file that can't be a token's; `kind` says whether others may have read it or we may not (`permission`), whether it is
-    /// not there (`missing`), or whether it is no token (`data`).
+    /// The file can't be used as a token. `kind` is `permission` if others may have read it or this process may not,
+    /// `missing` if it doesn't exist, or `data` if its content isn't a token.
     case tokenFile(path: String, reason: String, kind: Kind)
-    /// Host and capture don't have the same token; `text` says so.
+    /// Host and capture don't have the same token; `text` is the message.
     case tokenRefused(text: String)
-    /// The process on the other end belongs neither to our user nor to root.
+    /// The process on the other end belongs to neither this user nor root.
     case foreignPeer(peerUser: UInt32, ourUser: UInt32)
-    /// A descriptor that we were handed is not open, or is no connected socket.
+    /// The descriptor that was passed on isn't open or isn't a connected socket.
     case unusableDescriptor(number: Int32, reason: String)
-    /// The peer reads too slowly: `pending` bytes wait already and `limit` is the most that may.
+    /// The peer reads too slowly: `pending` bytes already wait, and `limit` is the maximum.
     case queueFull(pending: Int, limit: Int)
-    /// The connection has ended; nothing more can be written.
+    /// The connection has ended, and nothing more can be written.
     case closed
-    /// A system call failed; `code` is its errno.
+    /// A system call failed with the errno `code`.
     case system(call: String, subject: String, code: Int32)
 
-    /// What a program should do about it.
+    /// The category of an error, which determines a program's exit code.
     public enum Kind: Sendable {
-        /// The user wrote something that can't work (exit 64).
+        /// The user's input can't work (exit 64).
         case usage
-        /// The other side isn't there, or went away; try again later (exit 69 where trying again makes no sense).
+        /// The other end isn't there or has left; try again later (exit 69 if that makes no sense).
         case unavailable
-        /// A file that is needed isn't there (exit 66).
+        /// A required file doesn't exist (exit 66).
         case missing
-        /// A file has the wrong content (exit 65).
+        /// A file has invalid content (exit 65).
         case data
-        /// Access is refused (exit 77).
+        /// Access is denied (exit 77).
         case permission
         /// The system failed (exit 71).
         case system
     }
 
-    /// What a program should do about it.
+    /// The category of the error.
     public var kind: Kind {
         switch self {
         case .invalidAddress, .pathTooLong, .unusableDescriptor, .notOurAddress, .tokenRequired: .usage
@@ -76,7 +76,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    /// Whether the same attempt may well succeed a little later.
+    /// Whether the same attempt may succeed a little later.
     public var isRetryable: Bool {
         switch self {
         case .notListening, .closed, .queueFull, .unreachable: true

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Looks a name up on a thread of its own, because getaddrinfo(3) can't be told to hurry.
+/// Resolves a name on a separate thread, because getaddrinfo(3) has no timeout.
 final class NameLookup: Sendable {
-    /// Outlives the lookup where nobody waits for it any more: the thread ends when the system has answered.
+    /// The state shared with the thread. It may outlive the lookup: the thread ends only when the system has answered.
     private final class Question: Sendable {
         let host: String
         let port: UInt16
@@ -45,8 +45,8 @@ final class NameLookup: Sendable {
         pthread_detach(thread)
     }
 
-    /// Readable when there is an answer.
+    /// A file descriptor that is readable when there is an answer.
     var descriptor: Int32 { question.event }
-    /// nil while the system has not answered.
+    /// The answer; nil until the system has answered.
     var answer: Result<[NetworkAddress], LinkTransportError>? { question.answer.withLock { $0 } }
 }

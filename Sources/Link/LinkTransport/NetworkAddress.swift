@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An IPv4 or IPv6 address with a port, as socket calls take it.
+/// An IPv4 or IPv6 address with a port, in the form that socket calls take.
 struct NetworkAddress: Sendable, Equatable {
     /// A `sockaddr_in` or `sockaddr_in6`, byte for byte.
     private let bytes: [UInt8]
@@ -15,7 +15,7 @@ struct NetworkAddress: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Our end of a socket, or its peer's; nil where that is no IP socket.
+    /// The address of a socket's own end or of its peer; nil if it isn't an IP socket.
     init?(
         of descriptor: Int32, _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) {
@@ -31,7 +31,8 @@ struct NetworkAddress: Sendable, Equatable {
         self = address
     }
 
-    /// Asks getaddrinfo(3), which for a name may take seconds; `isNumeric`: only an address in digits, at once.
+    /// Calls getaddrinfo(3), which may take seconds for a name. If `isNumeric` is true, accepts only a numeric address
+    /// and returns at once.
     static func resolve(host: String, port: UInt16, isNumeric: Bool) -> Result<[NetworkAddress], LinkTransportError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -59,7 +60,7 @@ struct NetworkAddress: Sendable, Equatable {
 
     var isIPv6: Bool { bytes.prefix(2).elementsEqual(Self.familyBytes(AF_INET6)) }
 
-    /// Whether only this machine can be meant: 127.0.0.0/8, ::1, and the first in the clothes of the second.
+    /// Whether the address is on this machine: 127.0.0.0/8, ::1, or 127.0.0.0/8 as an IPv4-mapped IPv6 address.
     var isLoopback: Bool {
         guard isIPv6 else { return bytes[4] == 127 }
         let address = bytes[8..<24]
@@ -69,7 +70,7 @@ struct NetworkAddress: Sendable, Equatable {
 
     var port: UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
-    /// The address in digits, without the port.
+    /// The numeric address without the port.
     var host: String {
         var text = [CChar](repeating: 0, count: 128)
         let length = socklen_t(text.count)
@@ -86,14 +87,14 @@ struct NetworkAddress: Sendable, Equatable {
         }
     }
 
-    /// A new non-blocking TCP socket for this address, which is not handed down to child processes.
+    /// A new non-blocking TCP socket for this address, which child processes don't inherit.
     func makeSocket() throws(LinkTransportError) -> FileDescriptor {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         return FileDescriptor(owning: try systemCall("socket") { socket(isIPv6 ? AF_INET6 : AF_INET, type, 0) })
     }
 
     private static let loopback6 = [UInt8](repeating: 0, count: 15) + [1]
-    /// What stands before an IPv4 address that is written as an IPv6 one (RFC 4291, section 2.5.5.2).
+    /// The prefix of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
     private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     private static func familyBytes(_ family: Int32) -> [UInt8] {

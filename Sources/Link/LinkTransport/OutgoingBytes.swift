@@ -1,6 +1,6 @@
-/// Bytes in the order in which they have to leave.
+/// A queue of bytes to send.
 struct OutgoingBytes {
-    /// An empty queue keeps at most this much memory for the next time.
+    /// The most memory that an empty queue keeps for reuse, in bytes.
     private static let keptCapacity = 256 << 10
 
     private var bytes: [UInt8] = []
@@ -8,11 +8,11 @@ struct OutgoingBytes {
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
-    /// How much memory it holds, for what waits and for the next time.
+    /// The number of bytes of memory that the queue holds, including unused memory.
     var capacity: Int { bytes.capacity }
 
     mutating func append(_ more: some Collection<UInt8>) {
-        // Move what is left down before the array would grow for bytes that have long left.
+        // Removes the bytes that have been sent before the array has to grow.
         if start > bytes.count / 2 {
             bytes.removeSubrange(..<start)
             start = 0
@@ -20,7 +20,7 @@ struct OutgoingBytes {
         bytes.append(contentsOf: more)
     }
 
-    /// Forgets the first `taken` bytes; `taken` is at most `count`.
+    /// Removes the first `taken` bytes; `taken` is at most `count`.
     mutating func removeFirst(_ taken: Int) {
         start += min(taken, count)
         if isEmpty {

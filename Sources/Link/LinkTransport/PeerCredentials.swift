@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Who made the other end of a connected Unix socket (SO_PEERCRED, unix(7)): the kernel's word, not the peer's.
+/// The user at the other end of a connected Unix socket (SO_PEERCRED, unix(7)), as reported by the kernel and not by
+/// the peer.
 struct PeerCredentials {
     let user: UInt32
 
@@ -16,7 +17,7 @@ struct PeerCredentials {
         user = credentials.uid
     }
 
-    /// Only our own user and root may be on the other end.
+    /// Throws unless the other end belongs to this process's user or to root.
     func check(ourUser: UInt32 = geteuid()) throws(LinkTransportError) {
         if user != ourUser && user != 0 { throw .foreignPeer(peerUser: user, ourUser: ourUser) }
     }

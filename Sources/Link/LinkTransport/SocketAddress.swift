@@ -3,13 +3,13 @@ import Glibc
 
 /// A Unix socket's path as `sockaddr_un` (unix(7)).
 struct SocketAddress {
-    /// `sun_path` has 108 bytes, one of them for the NUL at its end.
+    /// `sun_path` has 108 bytes, one of which is for the NUL at the end.
     static let longestPath = 107
 
     let path: String
     private var storage = sockaddr_un()
 
-    /// Checks the path's length; nothing is looked up.
+    /// Checks only the path's length and characters; doesn't access the file system.
     init(path: String) throws(LinkTransportError) {
         let bytes = Array(path.utf8)
         if bytes.isEmpty { throw .invalidAddress(text: path, reason: "the path is empty") }
@@ -35,7 +35,7 @@ struct SocketAddress {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// A new non-blocking stream socket that is not handed down to child processes.
+    /// A new non-blocking stream socket, which child processes don't inherit.
     static func makeSocket() throws(LinkTransportError) -> FileDescriptor {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         return FileDescriptor(owning: try systemCall("socket") { socket(AF_UNIX, type, 0) })

@@ -1,25 +1,25 @@
 import Glibc
 
-/// The folder for this user's sockets: the first of these that can be had.
+/// The folder for this user's sockets, which is the first of these that is available:
 ///
-/// - `$XDG_RUNTIME_DIR/screenrelay`, where that directory is there and ours;
-/// - `/run/user/UID/screenrelay`, likewise;
-/// - `$TMPDIR/screenrelay-UID` (or under `/tmp`), where anybody may have put something before us: hence the checks.
+/// - `$XDG_RUNTIME_DIR/screenrelay`, if that directory exists and belongs to this user;
+/// - `/run/user/UID/screenrelay`, under the same conditions;
+/// - `$TMPDIR/screenrelay-UID` (or under `/tmp`), where another user may have created it first, hence the checks.
 ///
-/// Host and capture find the same one, each by itself. Only a folder that we make ourselves is ever changed.
+/// Host and capture find the same folder independently. Only a folder that this process creates is ever changed.
 public struct SocketFolder: Sendable {
-    /// The surroundings that decide which folder it is.
+    /// The environment that determines the folder.
     public struct Environment: Sendable {
         /// `$XDG_RUNTIME_DIR`
         public var runtimeDirectory: String?
         /// `$TMPDIR`
         public var temporaryDirectory: String?
-        /// Where the system keeps a directory for each user who is logged in.
+        /// The directory in which the system keeps a directory for each user who is logged in.
         public var userDirectories: String
-        /// Whose folder it is.
+        /// The user whose folder it is.
         public var user: UInt32
 
-        /// Surroundings that the caller describes.
+        /// Creates an environment from given values.
         public init(runtimeDirectory: String?, temporaryDirectory: String?, userDirectories: String, user: UInt32) {
             self.runtimeDirectory = runtimeDirectory
             self.temporaryDirectory = temporaryDirectory
@@ -36,16 +36,16 @@ public struct SocketFolder: Sendable {
         }
     }
 
-    /// The folder's path, without a slash at its end.
+    /// The folder's path, without a trailing slash.
     public let path: String
     private let user: UInt32
 
-    /// Finds out which folder it is; nothing is made yet.
+    /// Determines the folder; nothing is created yet.
     public init(environment: Environment = .current) {
         user = environment.user
         let runtime = [environment.runtimeDirectory, "\(environment.userDirectories)/\(environment.user)"]
         for case let directory? in runtime where directory.hasPrefix("/") {
-            // Under sudo the variable may still name another user's directory: not ours to put things in.
+            // Under sudo, the variable may still name another user's directory, which must not be used.
             if let status = FileStatus(path: directory), status.isDirectory, status.owner == environment.user {
                 path = directory + "/screenrelay"
                 return
@@ -55,7 +55,8 @@ public struct SocketFolder: Sendable {
         path = "\(temporary)/screenrelay-\(environment.user)"
     }
 
-    /// Makes the folder (0700) unless it is there, and checks that it is ours and that nobody else may write in it.
+    /// Creates the folder (0700) if necessary, and checks that it belongs to this user and that no other user may write
+    /// to it.
     public func prepare() throws(LinkTransportError) {
         let (_, code) = retryingInterrupted { mkdir(path, 0o700) }
         switch code {
@@ -77,11 +78,11 @@ public struct SocketFolder: Sendable {
     }
 }
 
-/// What lstat(2) tells of a path: a symbolic link is not followed.
+/// The result of lstat(2) for a path; symbolic links are not followed.
 struct FileStatus {
     private let status: stat
 
-    /// nil where there is nothing, or nothing that we may look at.
+    /// Nil if the file doesn't exist or can't be accessed.
     init?(path: String) {
         var status = stat()
         guard retryingInterrupted({ lstat(path, &status) }).code == 0 else { return nil }
@@ -94,7 +95,7 @@ struct FileStatus {
     var owner: UInt32 { status.st_uid }
     var permissions: UInt32 { status.st_mode & 0o7777 }
 
-    /// Whether both are the very same file.
+    /// Whether both are the same file.
     func isSameFile(as other: FileStatus) -> Bool {
         status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino
     }

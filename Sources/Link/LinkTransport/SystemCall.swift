@@ -1,6 +1,7 @@
 import Glibc
 
-/// Runs a system call again while signals interrupt it; gives its value, and errno where that is negative (else 0).
+/// Repeats a system call while signals interrupt it. Returns its value, and errno if the value is negative (otherwise
+/// 0).
 func retryingInterrupted<Value: SignedInteger>(_ call: () -> Value) -> (value: Value, code: Int32) {
     while true {
         let value = call()
@@ -10,7 +11,7 @@ func retryingInterrupted<Value: SignedInteger>(_ call: () -> Value) -> (value: V
     }
 }
 
-/// Runs a system call; the one place where errno becomes a thrown value.
+/// Runs a system call. This is the only place where errno becomes a thrown error.
 @discardableResult
 func systemCall<Value: SignedInteger>(
     _ name: String, on subject: String = "", _ call: () -> Value

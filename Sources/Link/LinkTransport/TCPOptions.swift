@@ -1,35 +1,38 @@
 import CLinux
 import Glibc
 
-/// What a TCP connection of the link is set to: no waiting for more bytes, no more of them in the kernel than are under way, and an
-/// end in bounded time to a peer that has vanished.
+/// The socket options of the link's TCP connections: no delay for small writes, little unsent data in the kernel, and a
+/// bounded time until a vanished peer is detected.
 enum TCPOptions {
-    /// Which end we are.
+    /// The end of the connection that this process is.
     enum End {
-        /// Writes little and often: what is not acknowledged for 15 s never will be.
+        /// The host writes little and often. Data that isn't acknowledged within 15 s never will be.
         case host
-        /// A host that lives and reads nothing may do so for 60 s. To the kernel it looks as one that has vanished, once its
-        /// window is closed.
+        /// A live host may read nothing for up to 60 s. Once its receive window is closed, the kernel can't tell it
+        /// from a host that has vanished.
         case capture
 
         fileprivate var patience: Int32 { self == .host ? 15_000 : 75_000 }
     }
 
-    /// While nothing is under way the peer is asked after so many seconds, and again at that distance.
+    /// The number of seconds without traffic after which the peer is probed, and between probes.
     private static let idle: Int32 = 5
 
-    /// Bytes that capture's kernel takes before it has sent them, give or take a segment of 64 KiB. Left to itself it takes 4 MiB
-    /// (tcp_wmem): seconds of old pictures, to a network that is slow. Less would cost throughput: it says that there is room
-    /// when half of this is sent.
+    /// The number of bytes that a capture's kernel accepts before it has sent them, give or take a segment of 64 KiB.
+    ///
+    /// By default the kernel accepts 4 MiB (tcp_wmem), which is seconds of old pictures on a slow network. A lower value
+    /// would cost throughput, because the kernel reports room only when half of this has been sent.
     private static let unsent: Int32 = 64 << 10
 
-    /// Bytes that come to a host that doesn't read. Left to itself the kernel goes up to 6 MiB and more (tcp_rmem) of pictures
-    /// that are old by the time. What is under way has to fit in: 50 Mbit/s over 100 ms are 625 kB. The kernel doubles the
-    /// number for what it needs itself, and tells the peer at least of the half.
+    /// The size of a host's receive buffer, which fills if the host doesn't read.
+    ///
+    /// By default the kernel accepts 6 MiB and more (tcp_rmem) of pictures that are outdated by then. The data in flight
+    /// has to fit: 50 Mbit/s over 100 ms are 625 kB. The kernel doubles the value for its own overhead, and advertises
+    /// at least half of the result.
     private static let unread: Int32 = 640 << 10
 
-    /// For a socket that will listen: those that it accepts have it from their first byte on, which also the scale of
-    /// their window depends on (tcp(7)). The system's net.core.rmem_max may make it less.
+    /// Sets the receive buffer of a socket that will listen. Accepted sockets inherit it from their first byte on, and
+    /// the scale of their window depends on it too (tcp(7)). The system's net.core.rmem_max may reduce it.
     static func boundUnread(_ listening: borrowing FileDescriptor) throws(LinkTransportError) {
         try set(listening.rawValue, SOL_SOCKET, SO_RCVBUF, unread, "SO_RCVBUF")
     }
@@ -41,7 +44,7 @@ enum TCPOptions {
         try set(number, SOL_SOCKET, SO_KEEPALIVE, 1, "SO_KEEPALIVE")
         try set(number, tcp, shim_TCP_KEEPIDLE, idle, "TCP_KEEPIDLE")
         try set(number, tcp, shim_TCP_KEEPINTVL, idle, "TCP_KEEPINTVL")
-        // Also for what keep-alive finds: it takes the place of TCP_KEEPCNT (tcp(7)).
+        // This also applies to keep-alive probes, where it replaces TCP_KEEPCNT (tcp(7)).
         try set(number, tcp, shim_TCP_USER_TIMEOUT, end.patience, "TCP_USER_TIMEOUT")
         if end == .capture { try set(number, tcp, shim_TCP_NOTSENT_LOWAT, unsent, "TCP_NOTSENT_LOWAT") }
     }

@@ -1,30 +1,30 @@
 import CaptureLink
 import H264
 
-/// Splits a byte stream (ITU-T H.264 Annex B) into NAL units so that it can be put together again byte for byte.
+/// Splits a byte stream (ITU-T H.264 Annex B) into NAL units such that the stream can be restored byte for byte.
 ///
-/// The bytes of a file are: start codes of three bytes, or of four where a zero stands in front; NAL units; and zeros. Zeros
-/// behind a NAL unit stay with it, up to 4096; what belongs to no NAL unit comes as `otherBytes`. Memory is bounded by the
-/// largest NAL unit that a message holds. No thread and no lock.
+/// A file consists of start codes of three bytes, or of four if another zero precedes them, of NAL units, and of zeros.
+/// Up to 4096 zeros after a NAL unit stay with it; bytes that belong to no NAL unit become `otherBytes`. Memory is
+/// bounded by the largest NAL unit that a message can hold. Uses no threads and no locks.
 struct AnnexBReader: Sendable {
-    /// So many zeros stay behind a NAL unit; more of them come as `otherBytes`.
+    /// The most zeros that stay with the NAL unit they follow; the rest become `otherBytes`.
     static let keptZeros = 4096
-    /// So many zeros may stand before the first start code.
+    /// The most zeros that may precede the first start code.
     static let leadingZeros = 1 << 20
     private static let otherLimit = 32 << 10
 
     private(set) var fault: RecordingFault?
-    /// Where the next item begins: the end of all that was given.
+    /// The file offset at which the next item begins, which is the end of the last item returned.
     private(set) var offset: UInt64
 
     private enum State {
         /// Before the first start code.
         case leading
-        /// Behind the start code that began at `start`.
+        /// After the start code that began at `start`.
         case nalUnit(start: UInt64, isShort: Bool)
-        /// Outside of NAL units, in bytes that are kept.
+        /// Outside NAL units; the bytes are kept.
         case between
-        /// In a NAL unit that is too long: all of it is left out.
+        /// In a NAL unit that is too long; all of it is dropped.
         case skipping
     }
 
@@ -32,14 +32,14 @@ struct AnnexBReader: Sendable {
     private static let payloadLimit = LinkLimits().nalUnit
     private var state = State.leading
     private var input: InputBytes
-    /// The payload of a NAL unit, or other bytes.
+    /// The payload of the current NAL unit, or other bytes.
     private var collected: [UInt8] = []
-    /// Zeros that were read and not yet put anywhere.
+    /// The number of zeros that were read and not yet assigned.
     private var zeros = 0
     private var ready: [RecordedItem] = []
     private var isFinished = false
 
-    /// How many bytes are kept of which no item has been made yet.
+    /// The number of bytes that are kept but not yet part of an item.
     var keptBytes: Int { input.count + collected.count }
 
     init(at offset: UInt64 = 0) {
@@ -67,7 +67,7 @@ struct AnnexBReader: Sendable {
         }
     }
 
-    /// Goes on behind a fault, with the next start code.
+    /// Continues after a fault, at the next start code.
     mutating func goOn() {
         guard fault != nil else { return }
         fault = nil
@@ -75,7 +75,7 @@ struct AnnexBReader: Sendable {
         state = .skipping
     }
 
-    /// Takes the zeros at the front of the input, or what stands before its next zero.
+    /// Consumes the zeros at the front of the input, or the bytes before its next zero.
     private mutating func step() throws(RecordingFault) {
         let piece = input.piece
         if piece.first == 0 {
@@ -93,7 +93,7 @@ struct AnnexBReader: Sendable {
         input.drop(end - piece.startIndex)
     }
 
-    /// Lets zeros go of which there are more than can still be part of a start code, and than a NAL unit keeps.
+    /// Assigns the zeros that exceed what a start code or the end of a NAL unit can hold.
     private mutating func settleZeros() throws(RecordingFault) {
         switch state {
         case .leading:
@@ -109,7 +109,7 @@ struct AnnexBReader: Sendable {
         }
     }
 
-    /// Takes bytes that are no zeros and end no start code.
+    /// Consumes bytes that are not zero and don't end a start code.
     private mutating func content(_ bytes: ArraySlice<UInt8>) throws(RecordingFault) {
         switch state {
         case .leading: throw .startCodeMissing(offset: offset)
@@ -117,8 +117,8 @@ struct AnnexBReader: Sendable {
             guard bytes.count <= Self.payloadLimit - collected.count - zeros else {
                 throw .nalUnitTooLong(offset: start, limit: Self.payloadLimit)
             }
-            // Its length is not known: growing it by and by would take up to three times as much for a moment. Memory that is
-            // reserved and not written takes none.
+            // The length is unknown. Growing the array gradually would briefly take up to three times the memory;
+            // memory that is reserved but not written takes none.
             if collected.count + zeros + bytes.count > Self.largeUnit { collected.reserveCapacity(Self.payloadLimit) }
             collected.append(contentsOf: repeatElement(0, count: zeros))
             collected.append(contentsOf: bytes)
@@ -136,7 +136,7 @@ struct AnnexBReader: Sendable {
         zeros = 0
     }
 
-    /// A start code has just ended, and the zeros before it are still counted.
+    /// Begins a NAL unit after its start code has been read. The zeros before the start code are still counted.
     private mutating func beginNALUnit() {
         let isShort = zeros < 3
         let codeZeros = isShort ? 2 : 3
@@ -176,7 +176,7 @@ struct AnnexBReader: Sendable {
         state = .between
     }
 
-    /// Gives the NAL unit out that was collected; `end` is where the zeros end that stay with it.
+    /// Emits the collected NAL unit; `end` is the end of the zeros that stay with it.
     private mutating func endNALUnit(trailing: Int, at end: UInt64) {
         guard case .nalUnit(let start, let isShort) = state else { return }
         collected.append(contentsOf: repeatElement(0, count: trailing))
@@ -185,7 +185,7 @@ struct AnnexBReader: Sendable {
             ready.append(
                 RecordedItem(offset: start, byteCount: end - start, arrival: nil, content: .nalUnit(unit)))
         } else {
-            // A start code without a NAL unit: no message can hold it.
+            // This is a start code without a NAL unit, which no message can hold.
             let bytes = isShort ? Array(collected.dropFirst()) : collected
             ready.append(
                 RecordedItem(offset: start, byteCount: end - start, arrival: nil, content: .otherBytes(bytes)))
@@ -194,7 +194,7 @@ struct AnnexBReader: Sendable {
         collected = []
     }
 
-    /// Moves the zeros that are counted to the other bytes, but for the last few.
+    /// Moves all counted zeros except the last `kept` to the other bytes.
     private mutating func flushZeros(keeping kept: Int) {
         while zeros > kept {
             let count = min(zeros - kept, Self.otherLimit - collected.count)

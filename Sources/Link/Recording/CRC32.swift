@@ -1,8 +1,9 @@
-/// The CRC-32 of ISO-HDLC (reflected polynomial 0xEDB88320), the one of zlib and PNG, so that any tool can check a file.
+/// The CRC-32 of ISO-HDLC (reflected polynomial 0xEDB88320), which zlib and PNG also use, so that other tools can
+/// verify files.
 ///
-/// Eight bytes a step ("slicing by eight"): far above what a disk takes.
+/// Processes eight bytes at a time ("slicing by eight"), which is much faster than a disk writes.
 struct CRC32 {
-    /// Eight tables of 256: table n is for the byte that n more bytes follow.
+    /// Eight tables of 256 entries. Table n is for a byte that is followed by n more bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for index in 0..<256 {
@@ -19,17 +20,17 @@ struct CRC32 {
 
     private var state: UInt32 = 0xFFFF_FFFF
 
-    /// The check of all bytes so far.
+    /// The checksum of all bytes so far.
     var value: UInt32 { ~state }
 
-    /// The check of `bytes`.
+    /// The checksum of `bytes`.
     static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var check = CRC32()
         check.add(bytes)
         return check.value
     }
 
-    /// Goes on with `bytes`.
+    /// Adds `bytes` to the checksum.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         let bytes = bytes.span
         let tables = Self.tables.span

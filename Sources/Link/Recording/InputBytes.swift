@@ -1,6 +1,7 @@
-/// The bytes of a file that were read and not yet used, in pieces that are not copied together.
+/// The bytes of a file that were read but not yet used. They stay in the pieces in which they were read, to avoid
+/// copying.
 struct InputBytes: Sendable {
-    /// Where the next byte stands in the file.
+    /// The file offset of the next byte.
     private(set) var offset: UInt64
     private var front: ArraySlice<UInt8> = []
     private var later: [ArraySlice<UInt8>] = []
@@ -10,9 +11,9 @@ struct InputBytes: Sendable {
     }
 
     var isEmpty: Bool { front.isEmpty }
-    /// How many bytes are left.
+    /// The number of bytes left.
     var count: Int { later.reduce(front.count) { $0 + $1.count } }
-    /// The bytes that can be looked at without copying: the rest of the first piece; empty only where nothing is left.
+    /// The rest of the first piece, which can be accessed without copying. Empty only if no bytes are left.
     var piece: ArraySlice<UInt8> { front }
 
     mutating func push(_ bytes: ArraySlice<UInt8>) {
@@ -20,7 +21,7 @@ struct InputBytes: Sendable {
         if front.isEmpty { front = bytes } else { later.append(bytes) }
     }
 
-    /// Puts bytes back that were taken last, to be taken once more.
+    /// Puts back the bytes that were taken last.
     mutating func putBack(_ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         offset &-= UInt64(bytes.count)
@@ -28,16 +29,16 @@ struct InputBytes: Sendable {
         front = bytes
     }
 
-    /// Lets `count` bytes of `piece` go.
+    /// Drops `count` bytes of `piece`.
     mutating func drop(_ count: Int) {
         let dropped = min(max(0, count), front.count)
         offset &+= UInt64(dropped)
         front = front.dropFirst(dropped)
-        // A piece of nothing would still keep the whole array alive, which its owner could then not fill again in place.
+        // An empty slice would still keep the whole array alive, so its owner could not refill it in place.
         if front.isEmpty { front = later.isEmpty ? [] : later.removeFirst() }
     }
 
-    /// Moves bytes behind those of `target` until it has `count`; says whether it has.
+    /// Moves bytes to the end of `target` until it has `count` bytes. Returns whether it has.
     mutating func fill(_ target: inout [UInt8], to count: Int) -> Bool {
         while target.count < count, !front.isEmpty {
             let taken = front.prefix(count - target.count)

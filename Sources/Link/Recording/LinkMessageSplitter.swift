@@ -1,36 +1,37 @@
 public import CaptureLink
 import H264
 
-/// Splits the bytes of a connection, or of a raw dump of one, into messages that stay as they passed.
+/// Splits the bytes of a connection, or of a raw dump of one, into unmodified messages.
 ///
-/// Takes the same messages as the host's `MessageDecoder`, with the same limits, but reads only their headers, and keeps
-/// those of unknown kinds. Push bytes, then call `next()` until it gives nil: more bytes are needed, or there is a `fault`.
-/// `goOn()` looks for a likely message behind it. No thread and no lock.
+/// It accepts the same messages as the host's `MessageDecoder`, with the same limits, but reads only their headers and
+/// keeps messages of unknown kinds. Push bytes, then call `next()` until it returns nil, which means that more bytes
+/// are needed or that there is a `fault`. After a fault, `goOn()` searches for the next likely message. Uses no threads
+/// and no locks.
 public struct LinkMessageSplitter: Sendable {
-    /// The form of the connection; nil until its first message has told.
+    /// The form of the connection; nil until the first message has been recognized.
     public private(set) var form: LinkForm?
-    /// Why nothing more is read; nil while all is well.
+    /// The reason why reading stopped; nil if there is no fault.
     public private(set) var fault: LinkError?
-    /// Where the next message begins: the end of all that was given.
+    /// The offset at which the next message begins, which is the end of the last message returned.
     public private(set) var offset: UInt64
-    /// How many bytes of a message are kept that is not yet whole; those that `next()` has not looked at are the caller's still.
+    /// The number of bytes kept of an incomplete message. Doesn't include bytes that `next()` hasn't looked at yet.
     public var unfinishedBytes: Int { collected.count }
-    /// Those, and what `next()` has not looked at.
+    /// The number of bytes kept, including those that `next()` hasn't looked at yet.
     var keptBytes: Int { input.count + collected.count }
 
-    /// What a peer may send at most; other limits count from the next message on.
+    /// The limits for what a peer may send. New limits apply from the next message on.
     public var limits: LinkLimits
     private var input: InputBytes
     private var collected: [UInt8] = []
-    /// How many bytes the message has that `collected` is the beginning of, once its header was read.
+    /// The length of the message at the beginning of `collected`, once its header has been read.
     private var wanted: Int?
     private var isFinished = false
     private var isSearching = false
-    /// Bytes before this place were put back once, and are not a second time: searching takes no longer than the file's
-    /// length allows.
+    /// Bytes before this offset have been put back once and are not put back again. This keeps the search time linear
+    /// in the length of the file.
     private var searchedTo: UInt64 = 0
 
-    /// A splitter at a connection's first byte, or at `offset` in one whose form is known.
+    /// Creates a splitter at a connection's first byte, or at `offset` in a connection whose form is known.
     public init(at offset: UInt64 = 0, form: LinkForm? = nil, limits: LinkLimits = LinkLimits()) {
         self.limits = limits
         self.form = form
@@ -38,13 +39,14 @@ public struct LinkMessageSplitter: Sendable {
         input = InputBytes(offset: offset)
     }
 
-    /// Takes the next bytes. They are copied, and let go, by the calls of `next()` up to the one that gives nil without a fault.
+    /// Adds the next bytes. They are copied and released by the calls of `next()` up to the one that returns nil
+    /// without a fault.
     public mutating func push(_ bytes: ArraySlice<UInt8>) { input.push(bytes) }
 
-    /// There are no more bytes: what is cut short is a fault from now on.
+    /// Marks the end of the bytes. From now on, an incomplete message is a fault.
     public mutating func finish() { isFinished = true }
 
-    /// The next message; nil where more bytes are needed, at the end, and at a fault.
+    /// The next message. Nil if more bytes are needed, at the end, and at a fault.
     public mutating func next() -> LinkBytes? {
         while fault == nil {
             if isSearching {
@@ -65,11 +67,11 @@ public struct LinkMessageSplitter: Sendable {
         return nil
     }
 
-    /// Goes on behind a fault: `next()` looks for the next place that looks like a message.
+    /// Continues after a fault: `next()` searches for the next bytes that look like a message.
     public mutating func goOn() {
         guard fault != nil else { return }
         fault = nil
-        // The first byte is that of the message at fault; behind it a message may begin anywhere.
+        // The first byte belongs to the faulty message; the next message may begin anywhere after it.
         if collected.isEmpty {
             input.drop(1)
         } else if wanted == nil || offset >= searchedTo {
@@ -117,7 +119,7 @@ public struct LinkMessageSplitter: Sendable {
         wanted = count
     }
 
-    /// A length is compared with its limit before anything is reserved for it.
+    /// Compares the length with its limit before any memory is reserved for it.
     private func check(_ header: MessageHeader) throws(LinkError) {
         let length = header.length
         if header.kind == .nalUnit {
@@ -131,7 +133,7 @@ public struct LinkMessageSplitter: Sendable {
         }
     }
 
-    /// Looks for bytes that could be a message; puts the input there, and says whether it found some.
+    /// Advances the input to bytes that could be a message. Returns whether there are any.
     private mutating func search() -> Bool {
         while true {
             let piece = input.piece
@@ -139,7 +141,8 @@ public struct LinkMessageSplitter: Sendable {
             offset = input.offset
             if input.isEmpty { return false }
             guard input.piece.first == MessageHeader.marker else { continue }
-            // Header, start code, NAL unit header; a message at the file's end may be shorter.
+            // The candidate covers the header, start code and NAL unit header. A message at the end of the file may be
+            // shorter.
             var candidate: [UInt8] = []
             let isWhole = input.fill(&candidate, to: LinkForm.extended.headerCount + 5)
             guard isWhole || isFinished else {
@@ -174,7 +177,7 @@ public struct LinkMessageSplitter: Sendable {
             guard payload.starts(with: AnnexB.startCode), let first = payload.dropFirst(4).first else { return false }
             return NALUnitHeader(first).map { !$0.type.isUnspecified } ?? false
         }
-        // Four reserved zeros, and an epoch: little else of a control message can be relied on.
+        // Four reserved zeros and an epoch: little else in a control message is certain.
         return bytes[4..<8].allSatisfy { $0 == 0 } && bytes[32..<40].contains { $0 != 0 }
             && (header.kind != nil || header.kindCode == MessageEncoder.sourceBytesKind)
     }

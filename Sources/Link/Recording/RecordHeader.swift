@@ -2,16 +2,16 @@ import ByteCoding
 import CaptureLink
 import MediaTypes
 
-/// The 24 bytes in front of every record (Protocol/recording.md).
+/// The 24-byte header of every record (Protocol/recording.md).
 ///
 ///      0 .. 1       2        3        4 .. 7     8 .. 15      16 .. 19          20 .. 23
 ///     +------------+--------+--------+----------+------------+-----------------+------------------------+
 ///     | 1E 'R'     | kind   | flags  | length   | arrival    | CRC-32: content | CRC-32: bytes 0 to 19  |
 ///     +------------+--------+--------+----------+------------+-----------------+------------------------+
 ///
-/// The last check covers all that stands before it: nobody trusts a length that was cut or changed.
+/// The last checksum covers everything before it, so a truncated or changed length is never trusted.
 struct RecordHeader: Hashable, Sendable {
-    /// What a record holds; other numbers are passed over.
+    /// The kind of a record. Readers skip kinds that they don't know.
     enum Kind: UInt8, Sendable {
         case message = 1
         case connection = 2
@@ -21,7 +21,7 @@ struct RecordHeader: Hashable, Sendable {
 
     static let marker: [UInt8] = [0x1E, 0x52]
     static let count = 24
-    /// The longest content of a message's record, and of every other.
+    /// The longest content of a message record, and of any other record.
     static let longestMessage = LinkLimits().nalUnit + LinkForm.extended.headerCount
     static let longestOther = 64 << 10
     private static let directionBit: UInt8 = 4
@@ -29,7 +29,7 @@ struct RecordHeader: Hashable, Sendable {
     var kindCode: UInt8
     var flags: UInt8
     var length: UInt32
-    /// Nanoseconds since the recording began.
+    /// The time in nanoseconds since the recording began.
     var arrival: UInt64
     var contentCheck: UInt32
 
@@ -37,7 +37,7 @@ struct RecordHeader: Hashable, Sendable {
     var limit: Int { kind == .message ? Self.longestMessage : Self.longestOther }
     var direction: LinkDirection { flags & Self.directionBit == 0 ? .toHost : .toCapture }
 
-    /// The form of a message's header: the two low bits.
+    /// The form of the message's header, which is in the two low bits of the flags.
     var form: LinkForm? {
         switch flags & 3 {
         case 0: .extended
@@ -55,7 +55,7 @@ struct RecordHeader: Hashable, Sendable {
         self.contentCheck = contentCheck
     }
 
-    /// The header that `bytes` are, 24 of them; nil where the marker or the check is wrong.
+    /// Decodes a header of 24 bytes; nil if the marker or the checksum is wrong.
     init?(decoding bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard bytes.count == Self.count, reader.bytes(2)?.elementsEqual(Self.marker) == true,
@@ -82,7 +82,7 @@ struct RecordHeader: Hashable, Sendable {
         writer.uint32LittleEndian(CRC32.of(writer.bytes[start...]))
     }
 
-    /// What the flags of a message's record say.
+    /// The flags of a message's record.
     static func flags(_ form: LinkForm, _ direction: LinkDirection) -> UInt8 {
         let formBits: UInt8 =
             switch form {

@@ -1,20 +1,20 @@
 import H264
 
-/// What a file that can be replayed is.
+/// The format of a file that can be replayed.
 public enum RecordedForm: String, Hashable, Sendable, CaseIterable {
     /// A recording: messages with their times (Protocol/recording.md).
     case recording
-    /// A raw dump: messages of the link and nothing else, in one of its three forms.
+    /// A raw dump: only messages of the link, in one of its three forms.
     case dump
-    /// NAL units behind start codes (ITU-T H.264 Annex B).
+    /// NAL units with start codes (ITU-T H.264 Annex B).
     case annexB
 
-    /// So many bytes tell always.
+    /// The number of bytes that always suffice to recognize the format.
     public static let firstLook = 8
 
-    /// What the file is that begins with `front`, its first eight bytes (fewer where it has no more).
+    /// Recognizes the format of a file by `front`, its first eight bytes (or fewer if the file is shorter).
     ///
-    /// - Throws: `RecordingFault` where it is none of them.
+    /// - Throws: `RecordingFault` if the format isn't one of these.
     public init(front: some Collection<UInt8>) throws(RecordingFault) {
         let front = Array(front.prefix(Self.firstLook))
         guard let first = front.first else { throw .empty }

@@ -1,34 +1,34 @@
 public import MediaTypes
 
-/// One thing that a recording, a raw dump or an Annex B file holds, in the order of the file.
+/// One element of a recording, a raw dump or an Annex B file. Items come in file order.
 public struct RecordedItem: Hashable, Sendable {
-    /// What it is.
+    /// The content of an item.
     public enum Content: Hashable, Sendable {
-        /// A message of the link, exactly as it passed.
+        /// A message of the link, exactly as it was sent.
         case message(LinkBytes, LinkDirection)
         /// A NAL unit of an Annex B file.
         case nalUnit(AnnexBNALUnit)
-        /// Bytes of an Annex B file that belong to no NAL unit: zeros before the first start code, long runs of zeros behind
-        /// a NAL unit, start codes without a NAL unit. Never more than 64 KiB in one item.
+        /// Bytes of an Annex B file that belong to no NAL unit: zeros before the first start code, long runs of zeros
+        /// after a NAL unit, and start codes without a NAL unit. At most 64 KiB in one item.
         case otherBytes([UInt8])
-        /// A connection of the link begins; it has a clock and an epoch of its own.
+        /// The beginning of a connection of the link, which has its own clock and epoch.
         case connection
-        /// Here messages are missing: the recorder could not keep up.
+        /// A gap where messages are missing because the recorder could not keep up.
         case gap(RecordingGap)
-        /// The recorder ended in good order.
+        /// The regular end of the recording.
         case end
     }
 
-    /// Where it begins in the file: the record, the message, or the start code. `RecordedFile.seek` takes it.
+    /// The file offset of the record, message or start code. It can be passed to `RecordedFile.seek`.
     public let offset: UInt64
-    /// How many bytes of the file it takes.
+    /// The number of bytes that it takes in the file.
     public let byteCount: UInt64
-    /// When it arrived, since the recording began; nil in dumps and Annex B, which have no times.
+    /// The arrival time since the recording began. Nil for dumps and Annex B files, which have no times.
     public let arrival: Interval?
-    /// What it is.
+    /// The content.
     public let content: Content
 
-    /// An item with these parts.
+    /// Creates an item from its properties.
     public init(offset: UInt64, byteCount: UInt64, arrival: Interval?, content: Content) {
         self.offset = offset
         self.byteCount = byteCount
@@ -37,26 +37,26 @@ public struct RecordedItem: Hashable, Sendable {
     }
 }
 
-/// Which way a message went.
+/// The direction in which a message was sent.
 public enum LinkDirection: UInt8, Hashable, Sendable, CaseIterable {
-    /// From capture, or from a replay, to the host.
+    /// From the capture, or from a replay, to the host.
     case toHost = 0
-    /// From the host to capture.
+    /// From the host to the capture.
     case toCapture = 1
 }
 
-/// What a recorder could not keep.
+/// The messages that a recorder could not keep.
 public struct RecordingGap: Hashable, Sendable {
-    /// How many messages are missing.
+    /// The number of missing messages.
     public var messages: UInt64
-    /// How many bytes these had, headers included.
+    /// The number of bytes in these messages, including headers.
     public var bytes: UInt64
-    /// When the first of them arrived, since the recording began.
+    /// The arrival time of the first of them since the recording began.
     public var from: Interval
-    /// When the last of them arrived.
+    /// The arrival time of the last of them.
     public var to: Interval
 
-    /// A gap of this size.
+    /// Creates a gap.
     public init(messages: UInt64, bytes: UInt64, from: Interval, to: Interval) {
         self.messages = messages
         self.bytes = bytes
@@ -65,14 +65,14 @@ public struct RecordingGap: Hashable, Sendable {
     }
 }
 
-/// A NAL unit of an Annex B file, and what is needed to write the file again byte for byte.
+/// A NAL unit of an Annex B file, with the information that is needed to restore the file byte for byte.
 public struct AnnexBNALUnit: Hashable, Sendable {
-    /// As a message of the link has it: `00 00 00 01`, the NAL unit, and the zeros that stood behind it (at most 4096).
+    /// The payload of the link's message: `00 00 00 01`, the NAL unit, and the zeros that followed it (at most 4096).
     public let payload: [UInt8]
-    /// In the file the start code has three bytes, not four.
+    /// Whether the start code in the file has three bytes instead of four.
     public let hasShortStartCode: Bool
 
-    /// A NAL unit in the form of a message's payload.
+    /// Creates a NAL unit from the payload of a message.
     public init(payload: [UInt8], hasShortStartCode: Bool) {
         self.payload = payload
         self.hasShortStartCode = hasShortStartCode
@@ -80,8 +80,10 @@ public struct AnnexBNALUnit: Hashable, Sendable {
 }
 
 extension RecordedItem {
-    /// What an Annex B file has to have for this item, in its place; nil where that is nothing. All of them together are,
-    /// byte for byte, the Annex B file that was read, or that a replay sent whose messages these are.
+    /// The bytes of this item in an Annex B file; nil if there are none.
+    ///
+    /// The bytes of all items together equal the Annex B file that was read, or from which the recorded messages were
+    /// replayed.
     public var annexB: ArraySlice<UInt8>? {
         switch content {
         case .message(let message, .toHost): message.annexB

@@ -1,9 +1,9 @@
 public import CaptureLink
 
-/// Reads a recording, a raw dump or an Annex B file, in pieces of any size, as one sequence of items.
+/// Reads a recording, a raw dump or an Annex B file as one sequence of items. The bytes may come in pieces of any size.
 ///
-/// Push bytes, then call `next()` until it gives nil: more bytes are needed, the end was reached, or there is a `fault`.
-/// No thread, no lock and no I/O.
+/// Push bytes, then call `next()` until it returns nil, which means that more bytes are needed, that the end was
+/// reached, or that there is a `fault`. Uses no threads, no locks and no I/O.
 public struct RecordedStream: Sendable {
     private enum Reader {
         case recording(RecordingReader)
@@ -11,11 +11,11 @@ public struct RecordedStream: Sendable {
         case annexB(AnnexBReader)
     }
 
-    /// Which of the three it is.
+    /// The format of the file.
     public let form: RecordedForm
     private var reader: Reader
 
-    /// A stream of this form, at its first byte.
+    /// Creates a stream of this format at its first byte.
     public init(form: RecordedForm) {
         self.form = form
         reader =
@@ -26,17 +26,17 @@ public struct RecordedStream: Sendable {
             }
     }
 
-    /// The recording's header, once it was read; nil for other files, and where it is damaged.
+    /// The recording's header once it has been read. Nil for other formats, and if the header is damaged.
     public var header: RecordingHeader? {
         if case .recording(let reader) = reader { reader.header } else { nil }
     }
 
-    /// The form of a dump's messages, once the first of them has told.
+    /// The form of a dump's messages, once the first of them has been recognized.
     public var linkForm: LinkForm? {
         if case .dump(let splitter) = reader { splitter.form } else { nil }
     }
 
-    /// Why nothing more is read; nil while all is well.
+    /// The reason why reading stopped; nil if there is no fault.
     public var fault: RecordingFault? {
         switch reader {
         case .recording(let reader): reader.fault
@@ -45,7 +45,7 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// The end of all that was given: where the next item would begin.
+    /// The offset at which the next item begins, which is the end of the last item returned.
     public var offset: UInt64 {
         switch reader {
         case .recording(let reader): reader.offset
@@ -54,13 +54,13 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// Whether a recording has been read to the record that says that nothing is missing at its end. Dumps and Annex B
-    /// files don't say.
+    /// Whether a recording's end record has been read, which says that nothing is missing at its end. Dumps and Annex B
+    /// files have no such record.
     public var hasEnd: Bool {
         if case .recording(let reader) = reader { reader.hasEnd } else { false }
     }
 
-    /// How many bytes are kept of which no item has been made yet.
+    /// The number of bytes that are kept but not yet part of an item.
     public var keptBytes: Int {
         switch reader {
         case .recording(let reader): reader.keptBytes
@@ -69,7 +69,7 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// Forgets all that was pushed: the next bytes are those at `offset`, where an item begins.
+    /// Discards all pushed bytes. The next bytes must be those at `offset`, where an item begins.
     public mutating func restart(at offset: UInt64) {
         switch reader {
         case .recording(let old):
@@ -80,7 +80,7 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// Takes the next bytes of the file.
+    /// Adds the next bytes of the file.
     public mutating func push(_ bytes: ArraySlice<UInt8>) {
         switch reader {
         case .recording(var inner):
@@ -98,7 +98,7 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// There are no more bytes: what is cut short is a fault from now on.
+    /// Marks the end of the bytes. From now on, an incomplete item is a fault.
     public mutating func finish() {
         switch reader {
         case .recording(var inner):
@@ -113,7 +113,7 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// The next item; nil where more bytes are needed, at the end, and at a fault.
+    /// The next item. Nil if more bytes are needed, at the end, and at a fault.
     public mutating func next() -> RecordedItem? {
         switch reader {
         case .recording(var inner):
@@ -135,8 +135,8 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// Goes on behind a fault: `next()` gives what is whole behind it. What was left out is from the fault's offset to the
-    /// offset of the item that comes then, or to the file's end.
+    /// Continues after a fault: `next()` returns the next complete item. The bytes that were left out are those from
+    /// the fault's offset to that item's offset, or to the end of the file.
     public mutating func goOn() {
         switch reader {
         case .recording(var inner):
@@ -151,6 +151,6 @@ public struct RecordedStream: Sendable {
         }
     }
 
-    /// Lets go of the reader while a copy of it is changed, so that its bytes aren't copied.
+    /// Drops the reader while a copy of it is being changed, so that its bytes aren't copied.
     private mutating func release() { reader = .annexB(AnnexBReader()) }
 }

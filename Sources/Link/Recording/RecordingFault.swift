@@ -1,41 +1,41 @@
 public import CaptureLink
 
-/// Where and why a file can't be read on. All before `offset` is whole and was given.
+/// The place and reason of a reading error. Everything before `offset` is complete and was returned.
 public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is empty.
     case empty
-    /// The file begins like none of the three that can be read.
+    /// The file doesn't begin like any of the three formats.
     case unrecognized(front: [UInt8])
-    /// It begins like a recording whose line ends were changed on the way.
+    /// The file begins like a recording whose line ends were changed in transfer.
     case damagedByTextMode
-    /// The file ends inside the recording's header, after so many bytes.
+    /// The file ends inside the recording's header, after `count` bytes.
     case cutInFileHeader(count: Int)
-    /// The recording's header doesn't have the check that it should.
+    /// The checksum of the recording's header is wrong.
     case fileHeaderCheck
-    /// A recording of a version that this program doesn't know.
+    /// The recording has a version that this program doesn't know.
     case unknownVersion(UInt16)
     /// The file ends inside a record's header.
     case cutInRecordHeader(offset: UInt64, missing: Int)
     /// The file ends inside a record.
     case cutInRecord(offset: UInt64, missing: Int)
-    /// Something else stands where a record should begin.
+    /// A record should begin here, but its marker is missing.
     case recordMarkerMissing(offset: UInt64)
-    /// A record's header doesn't have the check that it should.
+    /// The checksum of a record's header is wrong.
     case recordHeaderCheck(offset: UInt64)
-    /// A record longer than any message.
+    /// A record is longer than any message may be.
     case recordTooLong(offset: UInt64, length: UInt32, limit: Int)
-    /// A record's content doesn't have the check that it should.
+    /// The checksum of a record's content is wrong.
     case recordCheck(offset: UInt64)
-    /// A record that is whole, but whose content makes no sense.
+    /// A record is complete, but its content is invalid.
     case malformedRecord(offset: UInt64, problem: String)
-    /// A raw dump's message, as the host would refuse it.
+    /// A message of a raw dump is invalid, for a reason for which the host would reject it too.
     case link(LinkError)
-    /// An Annex B file without a start code where its first one should be.
+    /// An Annex B file has no start code where the first one should be.
     case startCodeMissing(offset: UInt64)
-    /// A NAL unit of an Annex B file that is longer than a message may be.
+    /// A NAL unit of an Annex B file is longer than a message may be.
     case nalUnitTooLong(offset: UInt64, limit: Int)
 
-    /// The first byte that is not part of anything whole.
+    /// The offset of the first byte that isn't part of a complete item.
     public var offset: UInt64 {
         switch self {
         case .empty, .unrecognized, .damagedByTextMode, .cutInFileHeader, .fileHeaderCheck, .unknownVersion: 0
@@ -85,7 +85,7 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LinkError {
-    /// Where the message that is at fault begins.
+    /// The offset at which the faulty message begins.
     public var offset: UInt64 {
         switch self {
         case .notAMessage(let offset, _), .nalUnitTooLong(_, _, let offset), .nalUnitTooShort(_, let offset),

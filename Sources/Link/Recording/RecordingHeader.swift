@@ -1,32 +1,34 @@
 import ByteCoding
 public import MediaTypes
 
-/// The front of a recording: what it is, and what the recorder's clocks showed when it began (Protocol/recording.md).
+/// The header of a recording: its format, and the recorder's clocks when it began (Protocol/recording.md).
 ///
 ///      0 .. 7                       8 .. 9    10 .. 11   12 .. 15   16 .. 23      24 .. 31     32 .. 43   44 .. 47
 ///     +----------------------------+---------+----------+----------+-------------+------------+----------+----------+
 ///     | 89 'S' 'R' 'R' 0D 0A 1A 0A | version | length   | reserved | monotonic   | wall clock | reserved | CRC-32   |
 ///     +----------------------------+---------+----------+----------+-------------+------------+----------+----------+
 ///
-/// All integers have their least significant byte first. A longer header has its check in its last four bytes, too.
+/// All integers have their least significant byte first. In a longer header, the checksum is also in the last four
+/// bytes.
 public struct RecordingHeader: Hashable, Sendable {
-    /// The version that is written.
+    /// The version that this program writes.
     public static let currentVersion: UInt16 = 1
-    /// The first bytes of every recording. As in PNG, changes of line ends, a lost high bit and a stop at 1A show.
+    /// The first bytes of every recording. As in PNG, they reveal changed line ends, a lost high bit, and a transfer
+    /// that stopped at 1A.
     static let magic: [UInt8] = [0x89, 0x53, 0x52, 0x52, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// The length that is written.
+    /// The length of the header that this program writes.
     static let writtenCount = 48
-    /// Magic, version and length: what has to be read before the rest can be.
+    /// The length of magic, version and length, which have to be read before the rest.
     static let frontCount = 12
-    /// The longest header that is read.
+    /// The longest header that this program reads.
     static let longest = 4096
 
-    /// When the recording began, on the recorder's CLOCK_MONOTONIC: where the arrival times count from.
+    /// The time when the recording began, on the recorder's CLOCK_MONOTONIC. Arrival times count from it.
     public var start: MonotonicTime
-    /// When that was, on CLOCK_REALTIME: nanoseconds since 1970 began (UTC).
+    /// The same time on CLOCK_REALTIME, in nanoseconds since 1970-01-01 00:00 UTC.
     public var wallClock: Int64
 
-    /// A header of a recording that begins now.
+    /// Creates the header of a recording that begins at these times.
     public init(start: MonotonicTime, wallClock: Int64) {
         self.start = start
         self.wallClock = wallClock
@@ -47,7 +49,7 @@ public struct RecordingHeader: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// How long the header is that begins with `front` (`frontCount` bytes).
+    /// The length of the header that begins with `front`, which has `frontCount` bytes.
     static func count(front: [UInt8]) throws(RecordingFault) -> Int {
         var reader = ByteReader(front)
         guard reader.bytes(magic.count)?.elementsEqual(magic) == true else { throw .unrecognized(front: front) }
@@ -59,7 +61,7 @@ public struct RecordingHeader: Hashable, Sendable {
         return Int(length)
     }
 
-    /// The header that `bytes`, as many as its length says, are.
+    /// Decodes a header from `bytes`, whose number must equal the header's length.
     init(decoding bytes: [UInt8]) throws(RecordingFault) {
         var tail = ByteReader(bytes.suffix(4))
         guard tail.uint32LittleEndian() == CRC32.of(bytes.dropLast(4)) else { throw .fileHeaderCheck }

@@ -2,26 +2,27 @@ import ByteCoding
 import CaptureLink
 import MediaTypes
 
-/// Reads a recording, in pieces of any size, as its items.
+/// Reads a recording as a sequence of items. The bytes may come in pieces of any size.
 ///
-/// Push bytes, then call `next()` until it gives nil: that means more bytes are needed, the file's end was reached, or there
-/// is a `fault`. Everything whole before a fault is given; `goOn()` looks for the next whole record behind it. A length is
-/// checked before a byte is reserved, so that the reader holds one message at most. No thread and no lock.
+/// Push bytes, then call `next()` until it returns nil, which means that more bytes are needed, that the end of the
+/// file was reached, or that there is a `fault`. All complete items before a fault are returned; `goOn()` searches for
+/// the next complete record after it. Lengths are checked before memory is reserved, so the reader holds at most one
+/// message. Uses no threads and no locks.
 public struct RecordingReader: Sendable {
-    /// The file's header, once it was read.
+    /// The file's header, once it has been read.
     public private(set) var header: RecordingHeader?
-    /// Why nothing more is read, and where the whole part ends; nil while all is well.
+    /// The reason why reading stopped, and where the complete part ends; nil if there is no fault.
     public private(set) var fault: RecordingFault?
-    /// Whether the last record was the one that says that nothing is missing at the end.
+    /// Whether the last record was the end record, which says that nothing is missing at the end.
     public private(set) var hasEnd = false
-    /// Where the next item would begin: the end of all that was given.
+    /// The offset at which the next item begins, which is the end of the last item returned.
     public private(set) var offset: UInt64
 
     private enum State {
         case fileHeader
         case recordHeader
         case content(RecordHeader)
-        /// Looking for a record behind a fault.
+        /// Searching for a record after a fault.
         case searching
     }
 
@@ -29,21 +30,22 @@ public struct RecordingReader: Sendable {
     private var input: InputBytes
     private var collected: [UInt8] = []
     private var isFinished = false
-    /// Bytes before this place were put back once: they are searched, but no second time, so that no file, however made,
-    /// takes longer than its length allows.
+    /// Bytes before this offset have been put back once. They are searched but not put back again, so that the search
+    /// time stays linear for every file.
     private var searchedTo: UInt64 = 0
 
-    /// How many bytes are kept of which no item has been made yet.
+    /// The number of bytes that are kept but not yet part of an item.
     var keptBytes: Int { input.count + collected.count }
 
-    /// A reader at the file's first byte.
+    /// Creates a reader at the file's first byte.
     public init() {
         state = .fileHeader
         input = InputBytes(offset: 0)
         offset = 0
     }
 
-    /// A reader at the record that begins at `offset`, in a file with this header (nil where it was damaged).
+    /// Creates a reader at the record that begins at `offset`, in a file with this header (nil if the header was
+    /// damaged).
     public init(at offset: UInt64, header: RecordingHeader?) {
         state = .recordHeader
         input = InputBytes(offset: offset)
@@ -51,7 +53,7 @@ public struct RecordingReader: Sendable {
         self.header = header
     }
 
-    /// Takes the next bytes of the file. The header is there as soon as its bytes are.
+    /// Adds the next bytes of the file. The header is available as soon as its bytes are.
     public mutating func push(_ bytes: ArraySlice<UInt8>) {
         input.push(bytes)
         guard case .fileHeader = state, fault == nil else { return }
@@ -62,10 +64,10 @@ public struct RecordingReader: Sendable {
         }
     }
 
-    /// There are no more bytes: what is cut short is a fault from now on.
+    /// Marks the end of the bytes. From now on, an incomplete record is a fault.
     public mutating func finish() { isFinished = true }
 
-    /// The next item; nil where more bytes are needed, at the end, and at a fault.
+    /// The next item. Nil if more bytes are needed, at the end, and at a fault.
     public mutating func next() -> RecordedItem? {
         while fault == nil {
             do throws(RecordingFault) {
@@ -78,27 +80,28 @@ public struct RecordingReader: Sendable {
         return nil
     }
 
-    /// Goes on behind a fault: `next()` looks for the next whole record. What was left out is from the fault's offset to the
-    /// offset of the item that comes then, or to the file's end.
+    /// Continues after a fault: `next()` searches for the next complete record. The bytes that were left out are those
+    /// from the fault's offset to that record's offset, or to the end of the file.
     public mutating func goOn() {
         guard let fault else { return }
         self.fault = nil
         if case .malformedRecord = fault { return beginRecord() }
         if case .content = state {
-            // Its header was right: a record may stand in its content only where bytes were lost or put in.
+            // The record's header was valid, so another record can be inside its content only if bytes were lost or
+            // inserted.
             if offset >= searchedTo {
                 searchedTo = input.offset
                 input.putBack(collected[...])
             }
         } else {
-            // The first byte can't begin a record; all others might.
+            // The first byte can't begin a record, but any later byte might.
             input.putBack(collected.dropFirst())
         }
         collected = []
         state = .searching
     }
 
-    /// One step; `isDone` where nothing more can be done with the bytes that are there.
+    /// Takes one step; `isDone` is true if nothing more can be done with the available bytes.
     private mutating func step() throws(RecordingFault) -> (isDone: Bool, item: RecordedItem?) {
         switch state {
         case .fileHeader: (try readFileHeader(), nil)
@@ -135,7 +138,7 @@ public struct RecordingReader: Sendable {
         return false
     }
 
-    /// Checks the length against its limit before anything is reserved for it.
+    /// Checks the length against its limit before any memory is reserved for it.
     private mutating func begin(_ header: RecordHeader) throws(RecordingFault) {
         guard header.length <= UInt32(clamping: header.limit) else {
             throw .recordTooLong(offset: offset, length: header.length, limit: header.limit)
@@ -173,7 +176,7 @@ public struct RecordingReader: Sendable {
         hasEnd = false
     }
 
-    /// What a record holds; nil for a kind that this version doesn't know.
+    /// The content of a record; nil for a kind that this version doesn't know.
     private mutating func content(of header: RecordHeader) throws(RecordingFault) -> RecordedItem.Content? {
         switch header.kind {
         case .message:
@@ -199,7 +202,7 @@ public struct RecordingReader: Sendable {
         }
     }
 
-    /// Looks for a record whose header has the right check. Says whether it needs more bytes for that.
+    /// Searches for a record whose header has the right checksum. Returns whether it needs more bytes.
     private mutating func search() -> Bool {
         while true {
             if collected.isEmpty, let first = RecordHeader.marker.first {
@@ -211,7 +214,7 @@ public struct RecordingReader: Sendable {
             }
             guard input.fill(&collected, to: RecordHeader.count) else {
                 if isFinished {
-                    // Too few bytes for a record are none, whatever they begin with.
+                    // There are too few bytes for a record, whatever they begin with.
                     collected = []
                     offset = input.offset
                 }

@@ -2,24 +2,25 @@ public import ByteCoding
 public import CaptureLink
 public import MediaTypes
 
-/// Writes the bytes of a recording: first `header.bytes`, then records. A value without I/O; arrival times are those of
-/// the recorder's CLOCK_MONOTONIC.
+/// Writes the bytes of a recording: first `header.bytes`, then records. It is a value and does no I/O. Arrival times
+/// are on the recorder's CLOCK_MONOTONIC.
 ///
-/// A message's bytes are not copied: the record's header is appended to a writer, and the message goes behind it.
+/// A message's bytes are not copied: only the record's header is appended to a writer, and the caller writes the
+/// message after it.
 public struct RecordingWriter: Sendable {
-    /// How many bytes stand in front of a message in its record.
+    /// The number of bytes that precede a message in its record.
     public static let recordHeaderCount = RecordHeader.count
-    /// How many bytes the content of a gap's record has.
+    /// The length of a gap record's content in bytes.
     public static let gapContentCount = 32
-    /// What stands at the front of the file.
+    /// The header at the front of the file.
     public let header: RecordingHeader
 
-    /// A writer of the recording with this header.
+    /// Creates a writer for the recording with this header.
     public init(header: RecordingHeader) {
         self.header = header
     }
 
-    /// Appends what stands before `message` in its record; the message's own bytes have to follow.
+    /// Appends the record header of `message`. The message's own bytes must follow.
     public func appendHeader(
         of message: ArraySlice<UInt8>, form: LinkForm, direction: LinkDirection = .toHost, at arrival: MonotonicTime,
         to writer: inout ByteWriter
@@ -30,12 +31,12 @@ public struct RecordingWriter: Sendable {
         ).encode(into: &writer)
     }
 
-    /// Appends the record of a connection that begins.
+    /// Appends a record for the beginning of a connection.
     public func appendConnection(at arrival: MonotonicTime, to writer: inout ByteWriter) {
         append(.connection, [], at: arrival, to: &writer)
     }
 
-    /// Appends the record of messages that were left out, behind the last of those before.
+    /// Appends a record for messages that were left out, after the last message before the gap.
     public func appendGap(_ gap: RecordingGap, at arrival: MonotonicTime, to writer: inout ByteWriter) {
         var content = ByteWriter(capacity: Self.gapContentCount)
         content.uint64LittleEndian(gap.messages)
@@ -45,7 +46,7 @@ public struct RecordingWriter: Sendable {
         append(.gap, content.bytes, at: arrival, to: &writer)
     }
 
-    /// Appends the record that says that nothing is missing at the end.
+    /// Appends the end record, which says that nothing is missing at the end.
     public func appendEnd(at arrival: MonotonicTime, to writer: inout ByteWriter) {
         append(.end, [], at: arrival, to: &writer)
     }

@@ -2,39 +2,41 @@ public import CaptureLink
 import Glibc
 public import Recording
 
-/// Reads a recording, a raw dump or an Annex B file, from a disk or a pipe, in bounded memory.
+/// Reads a recording, a raw dump or an Annex B file, from a disk or a pipe, with bounded memory.
 ///
 ///     let file = try RecordedFile(path: "screen.srr")
 ///     while let item = try file.next() { … }
-///     if let fault = file.fault { … }             // where and why the whole part ends
+///     if let fault = file.fault { … }             // the place and reason of a reading error
 ///
-/// Waits for a pipe or a terminal in poll(2) alone, never in open(2) or read(2), so that its owner can be interrupted meanwhile.
+/// Waits for a pipe or a terminal only in poll(2), never in open(2) or read(2), so that its owner can interrupt the
+/// wait.
 ///
-/// Not thread-safe: one thread at a time. Closes the file when it goes.
+/// Not thread-safe: use it from one thread at a time. Closes the file when it is released.
 public final class RecordedFile {
-    /// So much is read at once.
+    /// The number of bytes that are read at once.
     private static let pieceCount = 64 << 10
 
-    /// Where it was opened.
+    /// The path that was opened.
     public let path: String
-    /// For poll(2), where `mayRead` doesn't wait itself.
+    /// The file descriptor, which can be used with poll(2) if `mayRead` doesn't wait.
     public let descriptor: Int32
     private let mayRead: (Int32) -> Bool
     private var stream: RecordedStream
     private var isAtEnd = false
 
-    /// Opens the file and looks at its first bytes. `-` is standard input.
+    /// Opens the file and reads its first bytes. The path `-` is standard input.
     ///
-    /// - Parameter mayRead: asked with the descriptor before each reading: gives true once it is readable, and false where it
-    ///   is not or nothing shall be read: `next` (and this) throws `interrupted` then. By default waits for as long as it takes.
-    /// - Throws: where it can't be opened, or is none of the three (`unrecognized`). A file that is damaged or cut further
-    ///   on opens, and has a `fault` then.
+    /// - Parameter mayRead: Called with the descriptor before each read. It returns true once the descriptor is
+    ///   readable, or false if it isn't or if nothing should be read; this initializer and `next()` then throw
+    ///   `interrupted`. The default waits as long as necessary.
+    /// - Throws: ``RecordingFileError`` if the file can't be opened or has none of the three formats (`unrecognized`).
+    ///   A file that is damaged or truncated further on can be opened, and has a `fault` later.
     public init(
         path: String, mayRead: @escaping (Int32) -> Bool = RecordedFile.waitUntilReadable
     ) throws(RecordingFileError) {
         self.path = path
         self.mayRead = mayRead
-        // Opening a FIFO would wait for somebody to write. Standard input is shared: its flags are not ours to change.
+        // Opening a FIFO would block until it has a writer. Standard input is shared, so its flags must not change.
         descriptor = try systemCall("open", path) {
             path == "-"
                 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -47,33 +49,33 @@ public final class RecordedFile {
         Glibc.close(descriptor)
     }
 
-    /// Which of the three it is.
+    /// The format of the file.
     public var form: RecordedForm { stream.form }
-    /// A recording's header, from the beginning on (of a pipe: once its bytes have come); nil for other files, and where it
-    /// is damaged.
+    /// A recording's header, available from the beginning (for a pipe, once its bytes have arrived). Nil for other
+    /// formats, and if the header is damaged.
     public var header: RecordingHeader? { stream.header }
-    /// The form of a dump's messages, once the first of them was read.
+    /// The form of a dump's messages, once the first of them has been read.
     public var linkForm: LinkForm? { stream.linkForm }
-    /// Why `next()` gave nil before the file's end; nil where all of the file was whole.
+    /// The reason why `next()` returned nil before the end of the file; nil if the whole file was valid.
     public var fault: RecordingFault? { stream.fault }
-    /// The end of all that was given: where the next item would begin.
+    /// The offset at which the next item begins, which is the end of the last item returned.
     public var offset: UInt64 { stream.offset }
-    /// Whether a recording's last item says that nothing is missing behind it. Where a recording is whole but has no such
-    /// end, its recorder was killed between two records, or still runs.
+    /// Whether a recording's last item is the end record, which says that nothing is missing. If a recording is
+    /// complete but has no end record, its recorder was killed between two records or is still running.
     public var hasEnd: Bool { stream.hasEnd }
-    /// Says that a recording which was read to the file's end is whole but has no end; nil while there is nothing to say.
+    /// A message about a recording that was read to the end of the file without an end record; nil in all other cases.
     public var missingEnd: String? {
         guard isAtEnd, form == .recording, !hasEnd, fault == nil else { return nil }
         return "the recording has no end: its recorder was killed, or still runs; it is whole up to byte \(offset)"
     }
 
-    /// How many bytes were read and are kept, as no item has been made of them yet.
+    /// The number of bytes that were read but are not yet part of an item.
     var keptBytes: Int { stream.keptBytes }
 
-    /// Whether it can be read again from its front.
+    /// Whether the file can be read again from its beginning.
     public var isSeekable: Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
 
-    /// Whether it is what the program has as standard input, under whatever name.
+    /// Whether it is the program's standard input, under whatever name.
     public var isStandardInput: Bool {
         var own = stat()
         var input = stat()
@@ -81,16 +83,17 @@ public final class RecordedFile {
         return own.st_dev == input.st_dev && own.st_ino == input.st_ino
     }
 
-    /// Waits until `descriptor` is readable, or at its end; true then.
+    /// Waits until `descriptor` is readable or at its end, and returns true.
     public static func waitUntilReadable(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&entry, 1, -1) < 0, errno == EINTR {}
         return true
     }
 
-    /// The next item; nil at the end of the file and at a `fault`.
+    /// The next item. Nil at the end of the file and at a `fault`.
     ///
-    /// - Throws: where reading fails; `interrupted` where `mayRead` says no: call it again to go on.
+    /// - Throws: ``RecordingFileError`` if reading fails. If `mayRead` returned false, the error is `interrupted` and
+    ///   the call may be repeated.
     public func next() throws(RecordingFileError) -> RecordedItem? {
         while true {
             if let item = stream.next() { return item }
@@ -100,11 +103,11 @@ public final class RecordedFile {
         }
     }
 
-    /// Goes on behind a fault, with the next item that is whole. What was left out is from the fault's offset to that item's,
-    /// or to the file's end.
+    /// Continues after a fault with the next complete item. The bytes that were left out are those from the fault's
+    /// offset to that item's offset, or to the end of the file.
     public func goOn() { stream.goOn() }
 
-    /// Goes to `offset`, where an item begins (`RecordedItem.offset`), or to the file's front (0).
+    /// Moves to `offset`, where an item begins (`RecordedItem.offset`), or to the beginning of the file (0).
     ///
     /// - Throws: `notSeekable` for a pipe.
     public func seek(to offset: UInt64) throws(RecordingFileError) {
@@ -113,7 +116,7 @@ public final class RecordedFile {
         stream.restart(at: offset)
     }
 
-    /// The stream of the form that the first bytes show.
+    /// Creates a stream of the format that the first bytes indicate.
     private func firstLook() throws(RecordingFileError) -> RecordedStream {
         var front: [UInt8] = []
         while front.count < RecordedForm.firstLook, !isAtEnd { front += try read() }
@@ -129,7 +132,7 @@ public final class RecordedFile {
         return stream
     }
 
-    /// The next bytes of the file; none at its end, which the stream is told then.
+    /// Reads the next bytes. At the end of the file, tells the stream and returns none.
     private func read() throws(RecordingFileError) -> [UInt8] {
         let count = Self.pieceCount
         guard mayRead(descriptor) else { throw .interrupted(path: path) }
@@ -139,7 +142,7 @@ public final class RecordedFile {
             code = taken < 0 ? errno : 0
             filled = max(0, taken)
         }
-        // Readable, and then not: another reader was faster.
+        // The descriptor was readable, but another reader was faster.
         if code == EINTR || code == EAGAIN { return try read() }
         if code != 0 { throw RecordingFileError(call: "read", path: path, code: code) }
         if piece.isEmpty {

@@ -5,9 +5,9 @@ import MediaTypes
 import Recording
 import Synchronization
 
-/// What waits to be written, shared by those who add and the thread that writes.
+/// The records that wait to be written. It is shared by the threads that add records and the thread that writes them.
 final class RecordingBacklog: Sendable {
-    /// One record to be.
+    /// A record that has yet to be written.
     enum Entry: Sendable {
         case message(LinkBytes, LinkDirection, MonotonicTime)
         case connection(MonotonicTime)
@@ -17,7 +17,7 @@ final class RecordingBacklog: Sendable {
     private struct State {
         var entries: [Entry] = []
         var bytes = 0
-        /// Those of `bytes` that are messages, and so will be missing where they can't be written.
+        /// The part of `bytes` that are messages, which will be missing if they can't be written.
         var messageBytes = 0
         var gap: RecordingGap?
         var wantsRoom = false
@@ -34,7 +34,7 @@ final class RecordingBacklog: Sendable {
         }
     }
 
-    /// What an entry costs beside its message's bytes, about.
+    /// The approximate cost of an entry in addition to its message's bytes.
     private static let entryCost = 128
 
     let path: String
@@ -70,7 +70,7 @@ final class RecordingBacklog: Sendable {
     func beginConnection(at time: MonotonicTime) {
         state.withLock { state in
             guard state.failure == nil, !state.isClosed else { return }
-            // What is missing belongs to the connection before, and this one begins with an IDR picture.
+            // The missing messages belong to the previous connection; the new one begins with an IDR picture.
             if let gap = state.gap { state.entries.append(.gap(gap, time)) }
             state.gap = nil
             state.entries.append(.connection(time))
@@ -103,8 +103,8 @@ final class RecordingBacklog: Sendable {
         if let event { handler(event) }
     }
 
-    /// Whether a live link's message is kept. Behind a gap only what begins an access unit ends it, and only when half of
-    /// the queue is free: many small gaps would be worse than one.
+    /// Whether a live link's message is kept. A gap ends only at a message that may begin an access unit, and only if
+    /// half of the queue is free, because many small gaps would be worse than one.
     private func hasRoom(for message: LinkBytes, _ cost: Int, _ state: State) -> Bool {
         guard state.gap != nil else { return state.bytes == 0 || state.bytes + cost <= limit }
         return state.bytes <= limit / 2 && message.mayBeginAccessUnit
@@ -121,7 +121,7 @@ final class RecordingBacklog: Sendable {
         state.counters.missingMessages += 1
     }
 
-    /// No more is added; a gap that is open is written as it is.
+    /// Closes the backlog for new records. A gap that is still open is written as it is.
     func close() {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -132,7 +132,8 @@ final class RecordingBacklog: Sendable {
         wake.signal()
     }
 
-    /// All that waits, in order; waits for the first. Nil when there will be nothing more. On the writing thread.
+    /// Returns all waiting records in order, after waiting for the first. Nil if there will be no more. Called on the
+    /// writing thread.
     func take() -> [Entry]? {
         while true {
             let (entries, isClosed) = state.withLock { state in
@@ -146,7 +147,7 @@ final class RecordingBacklog: Sendable {
         }
     }
 
-    /// These bytes, in so many messages, are in the file; `fileBytes` is its length now. On the writing thread.
+    /// Records that these messages are in the file, whose length is now `fileBytes`. Called on the writing thread.
     func wrote(_ messages: [LinkBytes], others: Int, fileBytes: UInt64) {
         let hasRoomAgain = state.withLock { state in
             let messageBytes = messages.reduce(0) { $0 + $1.bytes.count }
@@ -161,7 +162,7 @@ final class RecordingBacklog: Sendable {
         if hasRoomAgain { handler(.room) }
     }
 
-    /// Nobody waits for the writing thread any longer, which has hung since: what it has not written counts as missing.
+    /// Gives up on a writing thread that hangs. What it hasn't written counts as missing.
     func abandon() {
         state.withLock { state in
             guard state.failure == nil else { return }
@@ -170,7 +171,7 @@ final class RecordingBacklog: Sendable {
         }
     }
 
-    /// The file can't be written: from now on everything is ignored. On the writing thread.
+    /// Records that the file can't be written. From now on, everything is ignored. Called on the writing thread.
     func fail(_ error: RecordingFileError, fileBytes: UInt64) {
         let (isNews, wantedRoom) = state.withLock { state in
             let isNews = state.failure == nil
@@ -185,21 +186,21 @@ final class RecordingBacklog: Sendable {
 }
 
 extension LinkBytes {
-    /// Whether an access unit may begin with this message: behind a gap, recording begins again here.
+    /// Whether an access unit may begin with this message, so that recording may resume here after a gap.
     fileprivate var mayBeginAccessUnit: Bool {
         guard let kind = header.kind else { return false }
         guard kind == .nalUnit else { return kind == .picture || kind == .hello || kind == .end }
         guard let unit = nalUnit, let type = unit.first.flatMap({ NALUnitHeader($0)?.type }) else { return false }
-        // Of our own sender's slices none stands at the front of an access unit: a picture message does.
+        // For our own sender, a slice never begins an access unit: a picture message precedes it.
         guard type.isSlice else { return true }
-        // first_mb_in_slice, ue(v), is 0: its first bit is 1 (ITU-T H.264 section 7.3.3).
+        // first_mb_in_slice, ue(v), is 0 if its first bit is 1 (ITU-T H.264 section 7.3.3).
         return form != .extended && (unit.dropFirst().first ?? 0) & 0x80 != 0
     }
 }
 
-/// Lets one thread wait until others have something for it.
+/// Lets one thread wait until another one signals it.
 private final class RecordingWake: @unchecked Sendable {
-    // At an address of its own, as POSIX wants it: a semaphore must not be moved.
+    // The semaphore has its own allocation, because POSIX doesn't allow it to move.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() {
@@ -213,7 +214,7 @@ private final class RecordingWake: @unchecked Sendable {
     }
 
     func signal() {
-        // One that is not taken yet is enough.
+        // One pending signal is enough.
         var value: Int32 = 0
         sem_getvalue(semaphore, &value)
         if value < 1 { sem_post(semaphore) }

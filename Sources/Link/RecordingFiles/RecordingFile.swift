@@ -2,29 +2,30 @@ import Glibc
 import MediaTypes
 public import Recording
 
-/// A recording that is being written. Records reach the file whole, or are taken out of it again; nothing is ever synced to
-/// the disk, so that writing costs what copying into the page cache costs.
+/// A recording that is being written.
 ///
-/// One thread at a time. Closes the file when it goes.
+/// Records are written completely or removed again. Nothing is synced to the disk, so writing costs only a copy into
+/// the page cache. Use it from one thread at a time. Closes the file when it is released.
 public struct RecordingFile: ~Copyable, Sendable {
-    /// Where it is.
+    /// The path of the file.
     public let path: String
-    /// What stands at its front.
+    /// The header at the front of the file.
     public let header: RecordingHeader
-    /// How many bytes of whole records the file has, its header included.
+    /// The number of bytes of complete records in the file, including the header.
     public private(set) var written: UInt64
-    /// How many bytes the file may have at most; nil where nobody has set a limit.
+    /// The largest size of the file in bytes; nil for no limit.
     let sizeLimit: UInt64?
     private let descriptor: OpenDescriptor
-    /// Whether there was none of that name before.
+    /// Whether no file with that name existed before.
     private let isNew: Bool
 
-    /// Creates the file, for our user alone (0600), and writes its header. Where that fails, none is left behind.
+    /// Creates the file, accessible only to the current user (0600), and writes its header. If that fails, no new file
+    /// is left behind.
     ///
     /// - Parameters:
-    ///   - overwriting: whether a file that is there may be lost; otherwise that is an error.
-    ///   - header: what stands at its front; by default the time that it is now.
-    ///   - sizeLimit: how many bytes a ``RecordingQueue`` may make of it; nil for any number.
+    ///   - overwriting: Whether an existing file may be overwritten; if false, an existing file is an error.
+    ///   - header: The header to write; by default one with the current time.
+    ///   - sizeLimit: The size in bytes up to which a ``RecordingQueue`` may let the file grow; nil for no limit.
     public init(
         creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, sizeLimit: UInt64? = nil
     ) throws(RecordingFileError) {
@@ -46,7 +47,7 @@ public struct RecordingFile: ~Copyable, Sendable {
         written = UInt64(done)
     }
 
-    /// What is missing where a file is made is its folder.
+    /// Opens the file. If a new file's path is missing, the error names the missing folder.
     private static func create(_ path: String, _ flags: Int32) throws(RecordingFileError) -> Int32 {
         do throws(RecordingFileError) {
             return try systemCall("open", path) { open(path, flags, 0o600) }
@@ -56,11 +57,12 @@ public struct RecordingFile: ~Copyable, Sendable {
         }
     }
 
-    /// Writes whole records: `records`, and one more (or the rest of the last one) in `rest`.
+    /// Writes complete records: `records`, followed by one more record (or the rest of the last one) in `rest`.
     ///
-    /// - Parameter ends: where records end in `records`, in order; what lies before the last end that was reached stays in
-    ///   the file when writing fails.
-    /// - Throws: where they don't fit or the disk fails. The file ends then with a whole record; don't write more.
+    /// - Parameter ends: The ends of the records in `records`, in order. If writing fails, the file keeps everything
+    ///   before the last end that was reached.
+    /// - Throws: ``RecordingFileError`` if the records don't fit or the disk fails. The file then ends with a complete
+    ///   record; don't write more.
     public mutating func write(
         _ records: ArraySlice<UInt8>, ends: [Int] = [], rest: ArraySlice<UInt8> = []
     ) throws(RecordingFileError) {
@@ -71,14 +73,14 @@ public struct RecordingFile: ~Copyable, Sendable {
             try Self.writeAll(number, path, rest, &done)
         } catch {
             written &+= UInt64(ends.last { $0 <= done } ?? 0)
-            // Where that isn't possible the file ends inside a record: a reader names the place.
+            // If truncating fails, the file ends inside a record, and a reader will report the place.
             _ = ftruncate(number, Int(clamping: written))
             throw error.after(written)
         }
         written &+= UInt64(done)
     }
 
-    /// Removes the file where it did not replace another one, and still has its name; says whether it did.
+    /// Removes the file if it didn't replace another one and still has its name. Returns whether it did.
     func removeIfNew() -> Bool { isNew && descriptor.remove(path) }
 
     private static func writeAll(
@@ -95,10 +97,10 @@ public struct RecordingFile: ~Copyable, Sendable {
         }
     }
 
-    /// CLOCK_MONOTONIC now.
+    /// The current time of CLOCK_MONOTONIC.
     static func now() -> MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }
 
-    /// CLOCK_REALTIME now, in nanoseconds since 1970.
+    /// The current time of CLOCK_REALTIME, in nanoseconds since 1970.
     static func wallClock() -> Int64 { time(CLOCK_REALTIME) }
 
     private static func time(_ clock: clockid_t) -> Int64 {
@@ -108,7 +110,7 @@ public struct RecordingFile: ~Copyable, Sendable {
     }
 }
 
-/// A descriptor that is closed when its owner goes.
+/// A file descriptor that is closed when its owner is released.
 private struct OpenDescriptor: ~Copyable {
     let number: Int32
 
@@ -116,7 +118,7 @@ private struct OpenDescriptor: ~Copyable {
         self.number = number
     }
 
-    /// Removes the file that it is open on, where that is still the one at `path`.
+    /// Removes the open file if it is still the one at `path`.
     func remove(_ path: String) -> Bool {
         var (ours, theirs) = (stat(), stat())
         guard fstat(number, &ours) == 0, lstat(path, &theirs) == 0, ours.st_dev == theirs.st_dev,
@@ -126,7 +128,7 @@ private struct OpenDescriptor: ~Copyable {
     }
 
     deinit {
-        // Not repeated after EINTR: on Linux the number is free even then.
+        // Not repeated after EINTR, because on Linux the descriptor is released even then.
         Glibc.close(number)
     }
 }

@@ -1,51 +1,52 @@
 import Glibc
 
-/// Why a file can't be read or written.
+/// The reason why a file can't be read or written.
 public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// There is no such file, or no such folder.
+    /// The file or its folder doesn't exist.
     case missing(path: String)
-    /// A new file was wanted in a folder that isn't there.
+    /// A new file can't be created because its folder doesn't exist.
     case folderMissing(path: String, folder: String)
-    /// A new file was wanted, and this one is there already.
+    /// A new file can't be created because a file with that name exists.
     case exists(path: String)
-    /// The system doesn't let us.
+    /// The system denies access.
     case permissionDenied(path: String)
-    /// It is a folder.
+    /// The path is a folder.
     case isFolder(path: String)
-    /// The disk is full, or our share of it is.
+    /// The disk is full, or the user's quota is exceeded.
     case diskFull(path: String, written: UInt64)
-    /// The file has the largest size that the system or its limits allow.
+    /// The file has reached the largest size that the system or its limits allow.
     case tooLarge(path: String, written: UInt64)
-    /// The file is as large as its owner lets it become, and ends there in good order.
+    /// The file has reached the size limit that its owner set. It ends properly.
     case limitReached(path: String, limit: UInt64)
-    /// The disk did not take in time what waited at the recording's end: so many bytes of messages.
+    /// At the end of the recording, the disk didn't accept the remaining data in time; `missing` bytes of messages are
+    /// lost.
     case stalled(path: String, missing: UInt64)
-    /// It is a pipe or the like, in which one can't go to a place.
+    /// The file is a pipe or something similar, which doesn't support seeking.
     case notSeekable(path: String)
-    /// It is none of the files that we read; `reason` says what it looks like.
+    /// The file has none of the supported formats; `reason` says what it looks like.
     case unrecognized(path: String, reason: String)
-    /// Its owner wanted nothing to be read now.
+    /// The owner interrupted the read.
     case interrupted(path: String)
-    /// A system call failed; `code` is its errno.
+    /// A system call failed with the errno `code`.
     case system(call: String, path: String, code: Int32)
 
-    /// What a program should do about it.
+    /// The category of an error, which determines a program's exit code.
     public enum Kind: Sendable {
-        /// The user named a file that can't be used so (exit 64, or 66 where an input isn't there).
+        /// The named file can't be used this way (exit 64, or 66 if an input doesn't exist).
         case usage
-        /// An input isn't there (exit 66).
+        /// An input doesn't exist (exit 66).
         case missing
         /// A file can't be created (exit 73).
         case cannotWrite
-        /// Access is refused (exit 77).
+        /// Access is denied (exit 77).
         case permission
-        /// An input has the wrong content (exit 65).
+        /// An input has invalid content (exit 65).
         case data
-        /// Reading or writing failed: also on a full disk (exit 74).
+        /// Reading or writing failed, for instance on a full disk (exit 74).
         case system
     }
 
-    /// What a program should do about it.
+    /// The category of the error.
     public var kind: Kind {
         switch self {
         case .missing: .missing
@@ -79,10 +80,10 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    /// What is read, which `-` is another name of.
+    /// The name of an input in messages, where `-` stands for standard input.
     private static func input(_ path: String) -> String { path == "-" ? "standard input" : "'\(path)'" }
 
-    /// What is wrong, without the file's name.
+    /// A description without the file's name.
     public var cause: String {
         switch self {
         case .missing: "it does not exist"
@@ -101,7 +102,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    /// The same error, of a file that has so many whole bytes.
+    /// The same error for a file that has `written` complete bytes.
     func after(_ written: UInt64) -> RecordingFileError {
         switch self {
         case .diskFull(let path, _): .diskFull(path: path, written: written)
@@ -110,7 +111,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         }
     }
 
-    /// The error that `code` stands for, of a `call` on `path`.
+    /// Converts the errno `code` of `call` on `path` to an error.
     init(call: String, path: String, code: Int32) {
         self =
             switch code {
@@ -126,7 +127,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     }
 }
 
-/// Runs a system call again while signals interrupt it; the one place where errno becomes a thrown value.
+/// Calls `call` again while it is interrupted by signals. This is the only place where errno becomes a thrown error.
 @discardableResult
 func systemCall<Value: SignedInteger>(
     _ name: String, _ path: String, _ call: () -> Value

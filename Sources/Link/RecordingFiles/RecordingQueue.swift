@@ -5,51 +5,53 @@ public import MediaTypes
 public import Recording
 import Synchronization
 
-/// Records messages without holding up who has them: a bounded queue in front of a thread that writes the file.
+/// Records messages without blocking the caller: a bounded queue and a thread that writes the file.
 ///
-/// `add` never waits for the disk. What a live link's queue has no room for is left out, whole access units at a time, and a
-/// record of the gap takes its place. A link that may lose nothing (a replay's) asks `hasRoom` before it reads on, and is
-/// woken by `.room`. When the file can't grow any more, or has reached its size limit, the queue stops, says so once, and
-/// ignores what follows. A kill leaves a file that is whole up to the last records that were written; nothing lies in a buffer
-/// for longer than the writing of what came before.
+/// `add` never waits for the disk. If a live link's queue is full, whole access units are dropped, and a gap record
+/// takes their place. A link that must not lose anything, such as a replay's, checks `hasRoom` before it reads on, and
+/// is notified by `.room`.
 ///
-/// A recording that has got no message is removed where it ends: it would only keep the next one from its name.
+/// When the file can't grow or has reached its size limit, the queue stops, reports that once, and ignores what
+/// follows. After a kill, the file is complete up to the last records that were written; no record stays in a buffer
+/// longer than it takes to write the records before it. A new file is removed at the end if it has no messages, because
+/// it would only occupy the name.
 ///
-/// Any thread may call; the handler is called on the writing thread, and must not block.
+/// Thread-safe. The handler is called on the writing thread and must not block.
 public final class RecordingQueue: Sendable {
-    /// What the handler hears.
+    /// The events that are passed to the handler.
     public enum Event: Sendable, Equatable {
         /// There is room again after `hasRoom` was false.
         case room
-        /// A gap has ended: the messages behind it can be decoded only from the next IDR picture on. Ask for one.
+        /// A gap has ended. The messages after it can be decoded only from the next IDR picture on, so one should be
+        /// requested.
         case gap(RecordingGap)
-        /// The file can't be written any more, or has reached its size limit; recording has stopped, and nothing else has.
+        /// The file can't be written, or has reached its size limit. Only recording has stopped.
         case stopped(RecordingFileError)
     }
 
-    /// What was recorded so far.
+    /// Statistics of the recording so far.
     public struct Counters: Sendable, Equatable {
-        /// Messages in the file; where recording stopped by itself a few more may be.
+        /// The number of messages in the file. If recording stopped by itself, the file may have a few more.
         public internal(set) var messages: UInt64 = 0
-        /// Bytes of the file, up to its last whole record.
+        /// The length of the file in bytes, up to its last complete record.
         public internal(set) var fileBytes: UInt64 = 0
-        /// Messages that were left out.
+        /// The number of messages that were left out.
         public internal(set) var missingMessages: UInt64 = 0
-        /// How often messages were left out.
+        /// The number of gaps.
         public internal(set) var gaps: UInt64 = 0
     }
 
     private let shared: RecordingBacklog
     private let thread: Mutex<pthread_t?>
-    /// How long the end waits for the disk, where nobody says otherwise.
+    /// How long closing waits for the disk by default.
     public static let patience = Interval.seconds(5)
 
-    /// Takes the file over and starts the thread that writes it.
+    /// Takes ownership of the file and starts the thread that writes it.
     ///
     /// - Parameters:
-    ///   - limit: so many bytes may wait. One message of the largest size always fits.
-    ///   - isLossless: nothing is ever left out; the caller asks `hasRoom` instead.
-    /// - Throws: where the system has no room for a thread.
+    ///   - limit: The number of bytes that may wait. One message of the largest size always fits.
+    ///   - isLossless: Whether nothing may be left out; the caller then checks `hasRoom`.
+    /// - Throws: ``RecordingFileError`` if the thread can't be created.
     public init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, isLossless: Bool = false,
         handler: @escaping @Sendable (Event) -> Void
@@ -65,33 +67,37 @@ public final class RecordingQueue: Sendable {
         close()
     }
 
-    /// Whether a message may be added without loss; only a lossless queue's owner has to ask. True after recording stopped.
+    /// Whether a message may be added without loss. Only the owner of a lossless queue has to check it. True after
+    /// recording stopped.
     public var hasRoom: Bool { shared.hasRoom }
-    /// What was recorded so far.
+    /// Statistics of the recording so far.
     public var counters: Counters { shared.counters }
-    /// Why recording stopped by itself; nil while it goes on.
+    /// The reason why recording stopped by itself; nil while it continues.
     public var failure: RecordingFileError? { shared.failure }
 
-    /// A connection of the link begins; messages that follow are its.
+    /// Records the beginning of a connection of the link. The messages that follow belong to it.
     public func beginConnection(at time: MonotonicTime) { shared.beginConnection(at: time) }
 
-    /// Records a message that arrived, or left, at `time` (CLOCK_MONOTONIC). Its bytes are shared, not copied.
+    /// Records a message that arrived or was sent at `time` (CLOCK_MONOTONIC). Its bytes are shared, not copied.
     ///
-    /// - Parameter mayBeLost: whether it may be left out; nil: as the queue was made. One queue may serve a live link and a
-    ///   replay, one after the other.
+    /// - Parameter mayBeLost: Whether the message may be left out; nil for the queue's default. One queue may serve a
+    ///   live link and then a replay.
     public func add(
         _ message: LinkBytes, direction: LinkDirection = .toHost, mayBeLost: Bool? = nil, at time: MonotonicTime
     ) {
         shared.add(message, direction, mayBeLost: mayBeLost, at: time)
     }
 
-    /// No more is added: what waits is written, and the record of the end, and the file is closed. Doesn't wait for that.
+    /// Closes the queue for new messages. The waiting messages and the end record are still written, and the file is
+    /// closed. Doesn't wait for that.
     public func finish() { shared.close() }
 
-    /// As ``finish()``, and waits until it is done, at most so long. A disk that hangs is left alone then, and `failure` says
-    /// how much of the end is missing; the handler hears nothing of it. Idempotent.
+    /// Does the same as ``finish()``, and waits at most `limit` until it is done. Idempotent.
     ///
-    /// - Returns: whether the file has all that it could have.
+    /// If the disk hangs, the thread is abandoned, and `failure` says how much is missing at the end; the handler isn't
+    /// called for that.
+    ///
+    /// - Returns: Whether the recording is complete.
     @discardableResult
     public func close(within limit: Interval = RecordingQueue.patience) -> Bool {
         shared.close()

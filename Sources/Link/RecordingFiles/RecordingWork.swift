@@ -5,18 +5,19 @@ import Glibc
 import MediaTypes
 import Recording
 
-/// The thread that writes a recording.
+/// The work of the thread that writes a recording.
 final class RecordingWork {
-    /// Small records are written together, about so many bytes at once; larger messages go to the file as they are.
+    /// The approximate number of bytes of small records that are written together. Larger messages are written
+    /// directly.
     private static let batch = 256 << 10
 
     private var file: RecordingFile
     private let writer: RecordingWriter
     private let backlog: RecordingBacklog
     private var bytes = ByteWriter()
-    /// Where records end in `bytes`.
+    /// The ends of the records in `bytes`.
     private var ends: [Int] = []
-    /// What becomes of `bytes`, for the backlog's count.
+    /// The messages and the number of other records in `bytes`, which the backlog has to count.
     private var messages: [LinkBytes] = []
     private var others = 0
 
@@ -26,9 +27,9 @@ final class RecordingWork {
         self.backlog = backlog
     }
 
-    /// Starts the thread; it ends when the backlog is closed and empty.
+    /// Starts the thread, which ends when the backlog is closed and empty.
     func start(path: String) throws(RecordingFileError) -> pthread_t {
-        // Signals are for other threads; and SIGXFSZ, blocked, becomes the error that it stands for.
+        // Other threads handle signals. Blocking SIGXFSZ turns it into the error EFBIG.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -68,7 +69,7 @@ final class RecordingWork {
         }
     }
 
-    /// Writes what there was still room for, and the end behind it; what went wrong.
+    /// Writes the records that still fit and the end record. Returns the error, if any.
     private func writeEnd() -> RecordingFileError? {
         do throws(RecordingFileError) {
             writer.appendEnd(at: RecordingFile.now(), to: &bytes)
@@ -79,7 +80,7 @@ final class RecordingWork {
         }
     }
 
-    /// Throws where a record with so many bytes of content would leave no room for the end.
+    /// Throws if a record with `content` bytes would leave no room for the end record.
     private func checkRoom(for content: Int) throws(RecordingFileError) {
         guard let limit = file.sizeLimit else { return }
         let count = bytes.count + content + 2 * RecordingWriter.recordHeaderCount

@@ -2,39 +2,39 @@ import CaptureLink
 import H264
 import MediaTypes
 
-/// Where a recording's pictures begin, and when each of its messages is due where the file has no times.
+/// Finds where a recording's pictures begin, and computes when each message is due if the file has no times.
 struct PicturePlaces: Sendable {
-    /// Where one message stands.
+    /// The place of one message.
     struct Place {
-        /// From the recording's beginning.
+        /// The time since the recording's beginning.
         let time: Interval
-        /// Whether a picture begins with it.
+        /// Whether the message begins a picture.
         let beginsPicture: Bool
     }
 
     private let period: Interval
-    /// How many pictures have begun.
+    /// The number of pictures that have begun.
     private(set) var count: UInt64 = 0
     private var lastTime = Interval.zero
-    // Of the extended form.
+    // State for messages in the extended form.
     private var isOpen = false
     private var hasNALUnit = false
     private var epoch: UInt64 = 0
     private var captureTime: MonotonicTime?
-    /// Where a dump's capture times and the time of the replay meet, for one epoch.
+    /// The capture time of a dump that corresponds to a time of the replay, for one epoch.
     private var clock: (epoch: UInt64, capture: MonotonicTime, time: Interval)?
-    // Of the legacy forms.
+    // State for messages in the legacy forms.
     private var parameterSets = ParameterSets()
     private var lastSlice: SliceHeader?
     private var hasSlice = false
     private var isFirst = true
 
-    /// Pictures without times are `period` apart.
+    /// Creates the state; pictures without times are `period` apart.
     init(period: Interval) {
         self.period = period
     }
 
-    /// Another connection begins: its first picture is a new one.
+    /// Begins another connection, whose first picture is a new one.
     mutating func beginConnection() {
         isOpen = false
         parameterSets = ParameterSets()
@@ -43,11 +43,11 @@ struct PicturePlaces: Sendable {
         isFirst = true
     }
 
-    /// Where the next message of the recording stands.
+    /// The place of the recording's next message.
     mutating func place(_ message: ReplayMessage) -> Place {
         let begins = message.isExtended ? beginsExtended(message) : beginsLegacy(message)
         if begins { count &+= 1 }
-        // A clock that was read by two threads may be a little out of order, and a dump's may be any.
+        // Times that two threads took may be slightly out of order, and a dump's times may be arbitrary.
         if let time = message.time {
             lastTime = max(lastTime, time)
         } else if message.isExtended {
@@ -58,11 +58,11 @@ struct PicturePlaces: Sendable {
         return Place(time: lastTime, beginsPicture: begins)
     }
 
-    /// A dump of ours has no arrival times, but says when its pictures were taken.
+    /// The time of a message in a dump in the extended form, which has no arrival times but has capture times.
     private mutating func timeOfCapture(_ message: ReplayMessage, beginsPicture: Bool) -> Interval {
         guard let capture = message.header.captureTime else { return lastTime }
         if let clock, clock.epoch == message.header.epoch {
-            // What a dump says is not to be trusted: no picture waits longer than the longest silence of a capture.
+            // A dump's times aren't trusted: no picture waits longer than the longest silence of a capture.
             let time = clock.time + (capture - clock.capture)
             return min(max(lastTime, time), lastTime + Self.longestSilence)
         }
@@ -88,7 +88,7 @@ struct PicturePlaces: Sendable {
         return isOther
     }
 
-    /// As the receiver of a legacy stream finds them (ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4).
+    /// Finds pictures the way the receiver of a legacy stream does (ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4).
     private mutating func beginsLegacy(_ message: ReplayMessage) -> Bool {
         let wasFirst = isFirst
         isFirst = false

@@ -2,20 +2,20 @@ import CaptureLink
 import MediaTypes
 import Recording
 
-/// One message of a recording, on its way to be sent again.
+/// One message of a recording that is to be sent again.
 struct ReplayMessage: Sendable {
-    /// When it came, counted from the recording's beginning; nil where the file has no times.
+    /// The arrival time since the recording's beginning; nil if the file has no times.
     let time: Interval?
-    /// Whether its header is one of ours and says all; else only the NAL unit is known.
+    /// Whether its header has the extended form, which is complete. Otherwise only the NAL unit is known.
     let isExtended: Bool
-    /// Its header; of a NAL unit from an Annex B file, the one that it would have had.
+    /// Its header. For a NAL unit from an Annex B file, the header that it would have had.
     let header: MessageHeader
-    /// All of it as recorded, header included where there is one.
+    /// The whole recorded message, including its header if it has one.
     let bytes: [UInt8]
-    /// Where in `bytes` the payload begins.
+    /// The index in `bytes` at which the payload begins.
     let payloadStart: Int
 
-    /// Nil where the item is no message to a host.
+    /// Nil if the item isn't a message to a host.
     init?(_ item: RecordedItem) {
         time = item.arrival
         switch item.content {
@@ -36,10 +36,10 @@ struct ReplayMessage: Sendable {
         }
     }
 
-    /// What follows the header.
+    /// The bytes after the header.
     var payload: ArraySlice<UInt8> { bytes.dropFirst(payloadStart) }
 
-    /// Its NAL unit, without the start code and the zeros behind it; nil where it is another kind of message, or empty.
+    /// The NAL unit without its start code and trailing zeros. Nil if it is empty, or for any other kind of message.
     var nalUnit: ArraySlice<UInt8>? {
         guard header.kind == .nalUnit else { return nil }
         let unit = payload.dropFirst(4)
@@ -47,16 +47,16 @@ struct ReplayMessage: Sendable {
         return unit[...last]
     }
 
-    /// The type of its NAL unit; nil where it is another kind of message, or empty.
+    /// The type of the NAL unit. Nil if it is empty, or for any other kind of message.
     var nalUnitType: UInt8? {
         guard header.kind == .nalUnit else { return nil }
         return payload.dropFirst(4).first.map { $0 & 0x1F }
     }
 
-    /// Whether it means something to a host that it did not come to first.
+    /// Whether the message makes sense to a host other than the one that received it first.
     ///
-    /// Who the sender was and that it ended is said of the replay by itself. What a host says to a capture, and what belongs
-    /// to one connection alone (the proof of its token, its clock), means nothing behind it.
+    /// The replay itself identifies the sender and reports the end. Messages from a host to a capture, and messages
+    /// that belong to one connection (the proof of its token, its clock), make no sense later.
     var isPassedOn: Bool {
         switch header.kindCode {
         case MessageKind.hello.rawValue, MessageKind.end.rawValue, Self.pong, Self.token, Self.answer: false
@@ -66,7 +66,7 @@ struct ReplayMessage: Sendable {
     }
 
     private static let pong: UInt8 = 9
-    /// What recordings of an earlier version could hold of a token.
+    /// The token messages that recordings of an earlier version could contain.
     private static let token: UInt8 = 10
     private static let answer: UInt8 = 12
 }

@@ -1,35 +1,35 @@
 public import MediaTypes
 
-/// How fast a recording is sent.
+/// The speed at which a recording is sent.
 public enum ReplaySpeed: Hashable, Sendable {
-    /// So many thousandths of the recorded pace: 1000 is as it was.
+    /// The speed in thousandths of the recorded one; 1000 is the original speed.
     case thousandths(Int64)
-    /// As fast as the other end takes it.
+    /// As fast as the receiver accepts data.
     case unlimited
 
-    /// As it was recorded.
+    /// The recorded speed.
     public static let recorded = ReplaySpeed.thousandths(1000)
 }
 
-/// When each message of a recording is due on this machine's clock.
+/// Computes when each message of a recording is due on this machine's clock.
 ///
-/// Every time is reckoned from one point, so that being late once delays nothing behind it.
+/// All times are computed from one anchor, so a single delay doesn't delay everything after it.
 public struct ReplayPace: Sendable {
     private let speed: ReplaySpeed
     private var anchor: Anchor?
 
-    /// Where the recording's time and this machine's meet.
+    /// A time of the recording and the corresponding time of this machine's clock.
     private struct Anchor {
         let recorded: Interval
         let time: MonotonicTime
     }
 
-    /// A pace that begins with the first message it is asked about.
+    /// Creates a pace that starts with the first message it is asked about.
     public init(_ speed: ReplaySpeed) {
         self.speed = speed
     }
 
-    /// When the message recorded at `recorded` is due; the first one asked about is due now.
+    /// The time at which the message recorded at `recorded` is due. The first message is due at `now`.
     public mutating func due(_ recorded: Interval, now: MonotonicTime) -> MonotonicTime {
         guard let anchor else {
             anchor = Anchor(recorded: recorded, time: now)
@@ -39,18 +39,19 @@ public struct ReplayPace: Sendable {
         return anchor.time + Self.scaled(recorded - anchor.recorded, by: max(1, factor))
     }
 
-    /// What was recorded at `recorded` is due at `time`: the recording begins anew, or goes on after a pause.
+    /// Starts again, or continues after a pause: what was recorded at `recorded` is due at `time`.
     public mutating func begin(_ recorded: Interval, at time: MonotonicTime) {
         anchor = Anchor(recorded: recorded, time: time)
     }
 
-    /// How long `interval` of the recording takes; nothing where only the other end sets the pace.
+    /// How long `interval` of the recording takes to send; zero if only the receiver limits the speed.
     public func length(of interval: Interval) -> Interval {
         guard case .thousandths(let factor) = speed else { return .zero }
         return Self.scaled(interval, by: max(1, factor))
     }
 
-    /// Whole seconds and the rest apart: a thousand times a long recording in nanoseconds would not fit.
+    /// Handles whole seconds and the rest separately, because a thousand times a long recording in nanoseconds would
+    /// overflow.
     private static func scaled(_ interval: Interval, by factor: Int64) -> Interval {
         let second: Int64 = 1_000_000_000
         let (whole, rest) = interval.nanoseconds.quotientAndRemainder(dividingBy: second)

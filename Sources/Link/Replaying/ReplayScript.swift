@@ -4,23 +4,24 @@ import H264
 public import MediaTypes
 public import Recording
 
-/// What of a recording goes over a link, in which order, at what time of the recording and behind which headers.
+/// Decides which messages of a recording are sent over a link, in which order, at what time, and with which headers.
 ///
-/// Messages of the extended form go as they were recorded, to the byte. What a legacy sender sent, or an Annex B stream has,
-/// gets headers of the extended form that say where access units end; its NAL units go as they were recorded. From the second
-/// pass on, and where the first doesn't begin at the beginning, epochs are others than the recorded ones: what comes is not a
-/// continuation, and the host must not take it for one.
+/// Messages in the extended form are sent as recorded. NAL units of a legacy sender or of an Annex B stream are sent
+/// with headers of the extended form that mark the end of each access unit; the NAL units themselves don't change. From
+/// the second pass on, and if the first pass doesn't start at the beginning, the epochs differ from the recorded ones,
+/// because the host must not take the messages for a continuation.
 ///
-/// No clock and no I/O. Items go in with ``take(_:)`` in the order of the file, and messages come out of ``next()``.
+/// Uses no clock and no I/O. Pass items to ``take(_:)`` in file order, and get messages from ``next()``.
 public struct ReplayScript: Sendable {
     private let start: ReplayStart?
     private let period: Interval
     private var places: PicturePlaces
     private var ready: [ReplayStep] = []
     private var readyIndex = 0
-    /// A NAL unit without an end of its own, and what follows it: whether it is its picture's last shows with the next one.
+    /// A NAL unit without an end mark, and what follows it. Only the next NAL unit shows whether it is the last of its
+    /// picture.
     private var held: [ReplayStep] = []
-    /// Bytes of that other than NAL units: with more of them nobody waits for the next one.
+    /// The number of held bytes other than NAL units. If there are too many, the next NAL unit isn't awaited.
     private var heldOtherBytes = 0
     private static let heldOtherLimit = 64 << 10
     private var index: UInt64 = 0
@@ -30,23 +31,23 @@ public struct ReplayScript: Sendable {
     private var isSharing = true
     private var owesLive = false
     private var state = SkippedState()
-    /// Parameter sets from before the start, for a picture that doesn't bring its own.
+    /// The parameter sets from before the start, for a picture that doesn't include its own.
     private var setsOwed: [[UInt8]] = []
-    /// When the last message that was taken is due, from the recording's beginning.
+    /// The time at which the last message is due, from the recording's beginning.
     public private(set) var lastTime = Interval.zero
 
-    /// A script of a recording whose pictures are `period` apart where it has no times.
+    /// Creates a script. If the recording has no times, its pictures are `period` apart.
     ///
-    /// - Parameter start: where each pass begins; nil: at the beginning.
+    /// - Parameter start: The place where each pass begins; nil for the beginning.
     public init(period: Interval, start: ReplayStart? = nil) {
         self.period = period
         self.start = start
         places = PicturePlaces(period: period)
     }
 
-    /// The recording's first item comes next.
+    /// Begins a pass: the recording's first item comes next.
     ///
-    /// - Parameter number: random and not zero: what the epochs of this pass are made of.
+    /// - Parameter number: A random number other than zero, from which the epochs of this pass are derived.
     public mutating func beginPass(_ number: UInt64) {
         isFirstPass = pass == 0
         pass = number == 0 ? 1 : number
@@ -56,19 +57,20 @@ public struct ReplayScript: Sendable {
         state = SkippedState()
         setsOwed = []
         lastTime = .zero
-        // The last pass may have ended while the sharer paused.
+        // The last pass may have ended while the sharer had paused.
         owesLive = !isSharing
         isSharing = true
     }
 
-    /// The recording's next item.
+    /// Takes the recording's next item.
     public mutating func take(_ item: RecordedItem) {
         switch item.content {
         case .connection:
             endPicture()
             places.beginConnection()
             connections &+= 1
-            // What was said on the last one holds no more: live, each begins with a sharer who shares.
+            // What was sent on the previous connection no longer applies: live, each connection begins in the sharing
+            // state.
             owesLive = owesLive || !isSharing
             isSharing = true
             state = SkippedState()
@@ -94,7 +96,7 @@ public struct ReplayScript: Sendable {
         }
         if place.beginsPicture { endPicture() }
         if let start, index == start.index {
-            // In front of what holds there, which may be a pause.
+            // This goes before the state at the start, which may be a pause.
             emitOwedLive(at: place.time)
             emitState(at: place.time)
         }
@@ -113,10 +115,10 @@ public struct ReplayScript: Sendable {
         }
     }
 
-    /// The recording is at its end.
+    /// Ends the pass: the recording has no more items.
     public mutating func endPass() { endPicture() }
 
-    /// What goes out next; nil where the recording's next item is needed first.
+    /// The next message to send. Nil if the recording's next item is needed first.
     public mutating func next() -> ReplayStep? {
         guard readyIndex < ready.count else {
             ready.removeAll(keepingCapacity: true)
@@ -127,7 +129,7 @@ public struct ReplayScript: Sendable {
         return ready[readyIndex]
     }
 
-    /// How many pictures of this pass have begun, those in front of the start included.
+    /// The number of pictures of this pass that have begun, including those before the start.
     public var pictures: UInt64 { places.count }
 
     // MARK: Order
@@ -142,7 +144,7 @@ public struct ReplayScript: Sendable {
         heldOtherBytes = 0
     }
 
-    /// The NAL unit that is held was the last one of its picture.
+    /// Marks the held NAL unit as the last one of its picture.
     private mutating func endPicture() {
         if !held.isEmpty { held[0].front[2] |= MessageFlags.endOfAccessUnit.rawValue }
         releaseHeld()
@@ -152,23 +154,23 @@ public struct ReplayScript: Sendable {
 
     private var isAsRecorded: Bool { isFirstPass && start == nil }
 
-    /// For what was recorded without an epoch; one for each of its connections.
+    /// The epoch for messages that were recorded without one; each connection has its own.
     private var currentEpoch: UInt64 {
         let epoch = pass &+ connections
         return epoch == 0 ? pass : epoch
     }
 
-    /// A message of the extended form, with the epoch of this pass.
+    /// A message in the extended form with the epoch of this pass.
     private func step(of message: ReplayMessage, at time: Interval, _ picture: UInt64? = nil) -> ReplayStep {
         ReplayStep(time: time, front: headerOfThisPass(message), body: message.payload, picture: picture)
     }
 
-    /// Its header, with the epoch of this pass.
+    /// The header of a message with the epoch of this pass.
     private func headerOfThisPass(_ message: ReplayMessage) -> [UInt8] {
         var bytes = Array(message.bytes.prefix(message.payloadStart))
         guard !isAsRecorded, bytes.count >= 40 else { return bytes }
         let epoch = message.header.epoch ^ pass
-        // Zero stands for none.
+        // Zero means no epoch.
         Self.write(epoch == 0 ? pass : epoch, to: &bytes)
         return bytes
     }
@@ -177,7 +179,7 @@ public struct ReplayScript: Sendable {
         for place in 0..<8 { bytes[32 + place] = UInt8(truncatingIfNeeded: epoch >> UInt64(8 * place)) }
     }
 
-    /// A header of ours for a NAL unit that came without one.
+    /// A header in the extended form for a NAL unit that was recorded without one.
     private func header(of message: ReplayMessage) -> [UInt8] {
         header(count: message.payload.count, flags: message.header.flags.intersection(.shortStartCode))
     }
@@ -191,14 +193,14 @@ public struct ReplayScript: Sendable {
         return writer.bytes
     }
 
-    // MARK: What holds at the start
+    // MARK: State at the start
 
     private mutating func noteSharing(_ message: ReplayMessage) {
         guard message.header.kind == .sharing, let first = message.payload.first else { return }
         isSharing = first == SharingState.live.rawValue
     }
 
-    /// That the sharer shares, where the host would still take it for pausing.
+    /// Emits that the sharer is live again, if the host would still assume a pause.
     private mutating func emitOwedLive(at time: Interval) {
         guard owesLive else { return }
         owesLive = false
@@ -206,7 +208,7 @@ public struct ReplayScript: Sendable {
         ready.append(ReplayStep(time: time, front: message, picture: nil))
     }
 
-    /// What holds at the start and was said before it.
+    /// Emits the state that was set before the start.
     private mutating func emitState(at time: Interval) {
         for message in state.controls {
             noteSharing(message)
@@ -217,12 +219,12 @@ public struct ReplayScript: Sendable {
 
     private mutating func emitSets(before message: ReplayMessage, _ place: PicturePlaces.Place) {
         defer { setsOwed = [] }
-        // Whoever sends one SPS in front of a picture sends all that it needs.
+        // A sender that puts an SPS before a picture sends all parameter sets that the picture needs.
         if message.nalUnitType == NALUnitType.sequenceParameterSet.rawValue { return }
         for set in setsOwed {
             var front = header(count: AnnexB.startCode.count + set.count)
             let own = headerOfThisPass(message)
-            // Of the same picture: with its time and epoch.
+            // They belong to the same picture, so they have its time and epoch.
             if message.isExtended, own.count >= 40 { front.replaceSubrange(16..<40, with: own[16..<40]) }
             ready.append(
                 ReplayStep(time: place.time, front: front, body: (AnnexB.startCode + set)[...], picture: nil))
@@ -232,15 +234,15 @@ public struct ReplayScript: Sendable {
 
 /// One message to send.
 public struct ReplayStep: Hashable, Sendable {
-    /// When, from the recording's beginning.
+    /// The time at which it is due, from the recording's beginning.
     public var time: Interval
-    /// The front of the message: its header, of the extended form, and perhaps more.
+    /// The front of the message: its header in the extended form, and possibly more.
     public var front: [UInt8]
-    /// The rest of it: shares the recorded message's memory.
+    /// The rest of the message, which shares the recorded message's memory.
     public var body: ArraySlice<UInt8> = []
-    /// Which picture of the recording begins with it, counted from 1; nil where none does.
+    /// The number, from 1, of the recording's picture that begins with this message; nil if none does.
     public var picture: UInt64?
 
-    /// All of the message.
+    /// The whole message.
     public var bytes: [UInt8] { front + body }
 }

@@ -3,32 +3,33 @@ import H264
 public import MediaTypes
 public import Recording
 
-/// Where in a recording a replay begins: before the IDR picture that it can be decoded from.
+/// The place in a recording where a replay begins: before an IDR picture, so that it can be decoded.
 public struct ReplayStart: Hashable, Sendable {
-    /// How many messages of the recording stand in front of it.
+    /// The number of messages that precede it in the recording.
     public var index: UInt64
-    /// When that picture was recorded, from the recording's beginning.
+    /// The time of that picture, from the recording's beginning.
     public var time: Interval
 }
 
-/// Finds the last IDR picture at or before a time: takes a recording's items in their order.
+/// Finds the last IDR picture at or before a time from a recording's items in order.
 public struct ReplaySeek: Sendable {
     private let target: Interval
     private var places: PicturePlaces
     private var index: UInt64 = 0
     private var picture: ReplayStart?
-    /// Where to begin; nil where no IDR picture stands before the time: then at the recording's beginning.
+    /// The place to begin; nil if there is no IDR picture before the time, so that the replay begins at the start of
+    /// the recording.
     public private(set) var start: ReplayStart?
-    /// When the last message came, from the recording's beginning.
+    /// The time of the last message, from the recording's beginning.
     public private(set) var duration = Interval.zero
 
-    /// A search for `target`, in a recording whose pictures are `period` apart where it has no times.
+    /// Creates a search for `target`. If the recording has no times, its pictures are `period` apart.
     public init(for target: Interval, period: Interval) {
         self.target = target
         places = PicturePlaces(period: period)
     }
 
-    /// The recording's next item.
+    /// Takes the recording's next item.
     public mutating func take(_ item: RecordedItem) {
         if case .connection = item.content { places.beginConnection() }
         guard let message = ReplayMessage(item) else { return }

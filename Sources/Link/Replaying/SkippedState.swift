@@ -1,7 +1,7 @@
 import CaptureLink
 import H264
 
-/// What the messages say that a replay begins behind: the size, whether the sharer shares, the pointer, the parameter sets.
+/// The state set by the messages before the start of a replay: size, sharing state, pointer and parameter sets.
 struct SkippedState: Sendable {
     private var latest: [UInt8: ReplayMessage] = [:]
     private(set) var parameterSets = ParameterSets()
@@ -10,18 +10,18 @@ struct SkippedState: Sendable {
     /// The latest message of each kind, in the order in which a capture sends them.
     var controls: [ReplayMessage] { Self.kinds.compactMap { latest[$0.rawValue] } }
 
-    /// Takes a message that is not sent.
+    /// Takes a message that is skipped.
     mutating func note(_ message: ReplayMessage) {
         guard let kind = message.header.kind else { return }
         if kind == .hello {
-            // Another capture: what the last one said holds no more.
+            // This is another capture, so the state of the last one no longer applies.
             self = SkippedState()
         } else if Self.kinds.contains(kind) {
             latest[kind.rawValue] = message
         } else if let nalUnit = message.nalUnit, let type = message.nalUnitType,
             NALUnitType(rawValue: type).isParameterSet
         {
-            // What can't be read no picture can need.
+            // No picture can depend on a parameter set that can't be parsed.
             _ = try? parameterSets.insert(nalUnit)
         }
     }

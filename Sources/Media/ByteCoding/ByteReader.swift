@@ -1,6 +1,8 @@
-/// Reads integers of either byte order off the front of some bytes. Never traps: past the end every read gives nil.
+/// Reads integers of either byte order from the front of a byte sequence.
+///
+/// Never traps: every read past the end returns nil.
 public struct ByteReader: Sendable {
-    /// What is left to read.
+    /// The bytes that are left to read.
     public private(set) var rest: ArraySlice<UInt8>
 
     /// A reader at the front of `bytes`.
@@ -15,7 +17,7 @@ public struct ByteReader: Sendable {
 
     /// How many bytes are left.
     @inlinable public var count: Int { rest.count }
-    /// Whether nothing is left.
+    /// Whether no bytes are left.
     @inlinable public var isEmpty: Bool { rest.isEmpty }
 
     /// The next byte.
@@ -37,7 +39,7 @@ public struct ByteReader: Sendable {
     /// The next eight bytes, least significant first.
     public mutating func uint64LittleEndian() -> UInt64? { uint64()?.byteSwapped }
 
-    /// The next `count` bytes, or nil (and nothing read) where there are fewer or `count` is negative.
+    /// The next `count` bytes. Returns nil and reads nothing if there are fewer, or if `count` is negative.
     public mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= rest.count else { return nil }
         let taken = rest.prefix(count)

@@ -1,6 +1,6 @@
 /// Appends integers of either byte order to a growing array of bytes.
 public struct ByteWriter: Sendable {
-    /// What was written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     /// An empty writer with room for `capacity` bytes.
@@ -8,37 +8,39 @@ public struct ByteWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// How many bytes were written.
+    /// How many bytes have been written.
     public var count: Int { bytes.count }
 
     public mutating func uint8(_ value: UInt8) { bytes.append(value) }
-    /// Most significant byte first.
+    /// Appends two bytes, most significant byte first.
     public mutating func uint16(_ value: UInt16) { bigEndian(UInt64(value), 2) }
-    /// The low three bytes, most significant byte first.
+    /// Appends the low three bytes of `value`, most significant byte first.
     public mutating func uint24(_ value: UInt32) { bigEndian(UInt64(value), 3) }
-    /// Most significant byte first.
+    /// Appends four bytes, most significant byte first.
     public mutating func uint32(_ value: UInt32) { bigEndian(UInt64(value), 4) }
-    /// Most significant byte first.
+    /// Appends eight bytes, most significant byte first.
     public mutating func uint64(_ value: UInt64) { bigEndian(value, 8) }
-    /// Least significant byte first.
+    /// Appends two bytes, least significant byte first.
     public mutating func uint16LittleEndian(_ value: UInt16) { uint16(value.byteSwapped) }
-    /// Least significant byte first.
+    /// Appends four bytes, least significant byte first.
     public mutating func uint32LittleEndian(_ value: UInt32) { uint32(value.byteSwapped) }
-    /// Least significant byte first.
+    /// Appends eight bytes, least significant byte first.
     public mutating func uint64LittleEndian(_ value: UInt64) { uint64(value.byteSwapped) }
 
-    /// All of `more`, as it is.
+    /// Appends all of `more` unchanged.
     public mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// Forgets all that was written, and keeps the memory for what comes next.
+    /// Removes everything that was written, but keeps the memory for later writes.
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Writes `value`, least significant byte first, over the eight bytes at `offset`, which must have been written already.
+    /// Overwrites the eight bytes at `offset` with `value`, least significant byte first. The bytes must have been
+    /// written already.
     public mutating func overwrite(uint64LittleEndian value: UInt64, at offset: Int) {
         for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(index * 8)) }
     }
 
-    /// Writes `value` over the two bytes at `offset`, which must have been written already.
+    /// Overwrites the two bytes at `offset` with `value`, most significant byte first. The bytes must have been written
+    /// already.
     public mutating func overwrite(uint16 value: UInt16, at offset: Int) {
         bytes[offset] = UInt8(truncatingIfNeeded: value >> 8)
         bytes[offset + 1] = UInt8(truncatingIfNeeded: value)

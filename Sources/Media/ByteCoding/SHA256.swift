@@ -1,25 +1,25 @@
-/// SHA-256 (FIPS 180-4, section 6.2), for programs that link no library that has it.
+/// SHA-256 (FIPS 180-4, section 6.2), for programs that don't link a cryptography library.
 ///
 ///     var hash = SHA256()
 ///     hash.update([0x61, 0x62, 0x63])
 ///     hash.finish()                        // ba 78 16 bf …
 public struct SHA256: Sendable {
-    /// How many bytes a digest has.
+    /// The length of a digest in bytes.
     public static let digestCount = 32
-    /// How many bytes are taken in at a time.
+    /// The length of a message block in bytes.
     static let blockCount = 64
 
     private var state: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
-    /// What is not yet a whole block.
+    /// The bytes that don't fill a block yet.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
-    /// A hash of nothing so far.
+    /// A hash of no bytes yet.
     public init() {}
 
-    /// Takes the next bytes of the message.
+    /// Adds the next bytes of the message.
     public mutating func update(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             rest.append(byte)
@@ -28,7 +28,7 @@ public struct SHA256: Sendable {
         }
     }
 
-    /// The digest of all that was taken.
+    /// The digest of all bytes added so far.
     public consuming func finish() -> [UInt8] {
         let bits = count &* 8
         rest.append(0x80)
@@ -90,14 +90,14 @@ public struct SHA256: Sendable {
 
 /// HMAC with SHA-256 (RFC 2104).
 public enum HMACSHA256 {
-    /// The code of `message` under `key`.
+    /// The authentication code of `message` under `key`.
     public static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         var block = key.count > SHA256.blockCount ? digest(key) : key
         block += [UInt8](repeating: 0, count: SHA256.blockCount - block.count)
         return digest(block.map { $0 ^ 0x5C } + digest(block.map { $0 ^ 0x36 } + message))
     }
 
-    /// Whether two codes are the same; takes as long wherever the first difference is.
+    /// Whether two codes are equal. The time taken doesn't depend on where they first differ.
     @inline(never)
     public static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard one.count == other.count else { return false }
@@ -114,6 +114,6 @@ public enum HMACSHA256 {
 }
 
 extension UInt32 {
-    /// The bits turned right.
+    /// The bits rotated right by `count`.
     fileprivate func rotated(_ count: UInt32) -> UInt32 { self >> count | self << (32 - count) }
 }

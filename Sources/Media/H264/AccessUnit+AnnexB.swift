@@ -1,12 +1,14 @@
 public import MediaTypes
 
 extension AccessUnit {
-    /// One access unit as an encoder gives it: an Annex B byte stream, with start codes of three or four bytes. An IDR one
-    /// begins with its SPS and PPS.
+    /// Creates one access unit from an Annex B byte stream, as an encoder outputs it.
     ///
-    /// - Parameter captureTime: when the picture was taken, on this machine's CLOCK_MONOTONIC; nil where that isn't known.
-    /// - Throws: ``H264Error/noNALUnit``, or ``H264Error/severalPictures(count:)`` where it is more than one access unit, as a
-    ///   whole file is.
+    /// Start codes may have three or four bytes. An IDR access unit must begin with its SPS and PPS.
+    ///
+    /// - Parameter captureTime: The time at which the picture was captured, on this machine's CLOCK_MONOTONIC, or nil
+    ///   if it isn't known.
+    /// - Throws: ``H264Error/noNALUnit``, or ``H264Error/severalPictures(count:)`` if the stream has more than one
+    ///   access unit, as a whole file does.
     public init(annexB: [UInt8], captureTime: MonotonicTime? = nil) throws(H264Error) {
         let found = AnnexB.nalUnits(in: annexB).filter { !$0.isEmpty }
         guard !found.isEmpty else { throw .noNALUnit }
@@ -24,8 +26,10 @@ extension AccessUnit {
         self.init(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: captureTime)
     }
 
-    /// How many primary coded pictures the NAL units hold. A slice begins one where it is the first, where a NAL unit that stands
-    /// between access units is before it, or where its first macroblock is the picture's.
+    /// The number of primary coded pictures in the NAL units.
+    ///
+    /// A slice begins a new picture if it is the first slice, if it follows a NAL unit that starts an access unit, or
+    /// if it holds the picture's first macroblock.
     private static func pictureCount(_ bytes: [UInt8], _ nalUnits: [Range<Int>]) -> Int {
         var count = 0
         var isBetweenPictures = true
@@ -33,7 +37,7 @@ extension AccessUnit {
             guard let type = NALUnitHeader(bytes[range.lowerBound])?.type else { continue }
             if type.startsAccessUnit { isBetweenPictures = true }
             guard type.beginsWithSliceHeader else { continue }
-            // first_mb_in_slice, ue(v), is 0 where its first bit is 1 (ITU-T H.264 section 7.3.3).
+            // first_mb_in_slice, ue(v), is 0 if its first bit is 1 (ITU-T H.264 section 7.3.3).
             let isFirstSlice = range.count > 1 && bytes[range.lowerBound + 1] & 0x80 != 0
             if isBetweenPictures || isFirstSlice { count += 1 }
             isBetweenPictures = false

@@ -1,8 +1,8 @@
 public import MediaTypes
 
 extension AccessUnit {
-    /// Profile and level as the unit's first SPS has them, behind its NAL unit header (ITU-T H.264 section 7.3.2.1.1); nil
-    /// where it has no SPS, or a broken one.
+    /// The profile and level in the access unit's first SPS, the three bytes after its NAL unit header (ITU-T H.264
+    /// section 7.3.2.1.1). Nil if there is no SPS or if it is too short.
     public var profileLevelID: ProfileLevelID? {
         for range in nalUnits where bytes.indices.contains(range.lowerBound) && range.upperBound <= bytes.count {
             let nalUnit = bytes[range]

@@ -1,21 +1,22 @@
-/// The byte stream format (ITU-T H.264 Annex B): NAL units behind start codes.
+/// The byte stream format (ITU-T H.264 Annex B): each NAL unit follows a start code.
 public enum AnnexB {
-    /// The start code that we write: the four-byte form.
+    /// The start code that this library writes: the four-byte form.
     public static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    /// Where each NAL unit of a byte stream stands, without start codes and without zeros behind it.
+    /// The range of each NAL unit in a byte stream, without its start code and trailing zeros.
     ///
-    /// Takes start codes of three and four bytes, and skips what stands before the first one. Empty NAL units are left out.
+    /// Accepts start codes of three and four bytes, and skips any bytes before the first one. Leaves out empty NAL
+    /// units.
     public static func nalUnits(in bytes: [UInt8]) -> [Range<Int>] {
         nalUnits(in: bytes[...])
     }
 
-    /// Where each NAL unit of a byte stream stands, as indices of `bytes`, without start codes and zeros behind it.
+    /// The range of each NAL unit in a byte stream, as indices of `bytes`, without its start code and trailing zeros.
     public static func nalUnits(in bytes: ArraySlice<UInt8>) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var start: Int?
         var index = bytes.startIndex
-        // Looks at every third byte while that is above 1: no start code can then cover it.
+        // While every third byte is above 1, looks only at those: no start code can cover such a byte.
         while index + 2 < bytes.endIndex {
             let third = bytes[index + 2]
             if third > 1 {
@@ -41,7 +42,7 @@ public enum AnnexB {
 
 /// The bytes 03 that keep start codes from occurring inside a NAL unit (ITU-T H.264 section 7.4.1).
 public enum EmulationPrevention {
-    /// The payload without `emulation_prevention_three_byte`s: at most the first `limit` bytes of the result.
+    /// The payload without its `emulation_prevention_three_byte`s, cut to the first `limit` bytes.
     public static func removed(from payload: ArraySlice<UInt8>, limit: Int = .max) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(min(payload.count, max(0, limit)))
@@ -49,7 +50,8 @@ public enum EmulationPrevention {
         return result
     }
 
-    /// The same, appended to `result`.
+    /// Appends the payload without its `emulation_prevention_three_byte`s to `result`, until `result` has `limit`
+    /// bytes.
     static func remove(from payload: ArraySlice<UInt8>, limit: Int = .max, into result: inout [UInt8]) {
         var zeros = 0
         for byte in payload {
@@ -63,7 +65,7 @@ public enum EmulationPrevention {
         }
     }
 
-    /// The payload with `emulation_prevention_three_byte`s where a start code would otherwise occur.
+    /// The payload with `emulation_prevention_three_byte`s inserted wherever a start code would otherwise occur.
     public static func added(to payload: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(payload.count + payload.count / 64)

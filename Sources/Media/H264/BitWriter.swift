@@ -1,5 +1,5 @@
-/// Writes bits and exponential Golomb codes of an RBSP, and puts it behind a NAL unit's header byte (ITU-T H.264 sections
-/// 7.2, 7.3.1 and 9.1).
+/// Writes the bits and exponential Golomb codes of an RBSP, and makes a NAL unit of it (ITU-T H.264 sections 7.2, 7.3.1
+/// and 9.1).
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var pending: UInt64 = 0
@@ -9,14 +9,14 @@ struct BitWriter {
         bytes.reserveCapacity(count)
     }
 
-    /// Forgets all, and keeps the memory.
+    /// Removes everything that was written, but keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         pending = 0
         pendingCount = 0
     }
 
-    /// u(n) for n of 0...32; higher bits of `value` are ignored.
+    /// Writes u(n), where n is 0...32; ignores the higher bits of `value`.
     mutating func bits(_ value: UInt32, count: Int) {
         let count = max(0, min(32, count))
         pending = pending << UInt64(count) | UInt64(value) & ((1 << UInt64(count)) - 1)
@@ -29,7 +29,7 @@ struct BitWriter {
 
     mutating func flag(_ value: Bool) { bits(value ? 1 : 0, count: 1) }
 
-    /// ue(v); values of 2^31 and more are written as 2^31 - 1.
+    /// Writes ue(v). A value above 2^31 - 2 is written as 2^31 - 2.
     mutating func unsignedExpGolomb(_ value: UInt32) {
         let code = min(value, 0x7FFF_FFFE) + 1
         let length = 32 - code.leadingZeroBitCount
@@ -37,20 +37,20 @@ struct BitWriter {
         bits(code, count: length)
     }
 
-    /// se(v) (section 9.1.1); values beyond 2^30 either way are written as that.
+    /// Writes se(v) (section 9.1.1). A value outside -2^30...2^30 is clamped to that range.
     mutating func signedExpGolomb(_ value: Int32) {
         let value = max(-(1 << 30), min(1 << 30, value))
         unsignedExpGolomb(value > 0 ? UInt32(2 * value - 1) : UInt32(-2 * value))
     }
 
-    /// The header of a P slice of a reference picture with the deblocking filter off (section 7.3.3), in a stream of the kind
-    /// that `SliceEditing` is for; `quantizer` nil is the stream's initial one.
+    /// Writes the header of a P slice of a reference picture, with the deblocking filter off (section 7.3.3), for a
+    /// stream that `SliceEditing` can edit. If `quantizer` is nil, the slice uses the stream's initial one.
     mutating func predictedSliceHeader(
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, firstMacroblock: Int, frameNumber: UInt32,
         quantizer: Int? = nil
     ) {
         unsignedExpGolomb(UInt32(clamping: firstMacroblock))
-        // slice_type 5: P, as all slices of this picture.
+        // slice_type 5: P, like all slices of this picture.
         unsignedExpGolomb(5)
         unsignedExpGolomb(UInt32(picture.id))
         bits(frameNumber, count: sequence.frameNumberBits)
@@ -61,13 +61,13 @@ struct BitWriter {
         unsignedExpGolomb(1)
     }
 
-    /// rbsp_trailing_bits(): a one, and zeros to the end of the byte.
+    /// Writes rbsp_trailing_bits(): a 1 bit, and then zeros up to the end of the byte.
     mutating func trailingBits() {
         bits(1, count: 1)
         if pendingCount > 0 { bits(0, count: 8 - pendingCount) }
     }
 
-    /// Appends the NAL unit of `header` and what was written, with emulation prevention, to `target`.
+    /// Appends a NAL unit to `target`: `header`, and then the written bytes with emulation prevention.
     func append(header: UInt8, to target: inout [UInt8]) {
         target.append(header)
         var zeros = 0

@@ -1,16 +1,18 @@
-/// The transform of 4x4 blocks and its quantizer, for 8-bit samples and flat scaling (ITU-T H.264 sections 8.5.8 to 8.5.12).
+/// The 4x4 transform and quantization, for 8-bit samples and flat scaling (ITU-T H.264 sections 8.5.8 to 8.5.12).
 ///
-/// A block is sixteen numbers row by row; levels stand in zig-zag order.
+/// A block is sixteen numbers in row order; levels are in zig-zag order.
 public struct BlockTransform: Sendable {
-    /// Of all blocks that this one quantizes: QP'Y or QP'C, 0...51.
+    /// The quantizer of every block that this value transforms: QP'Y or QP'C, 0...51.
     public let quantizer: Int
     private let forward: SIMD16<Int32>
     private let backward: SIMD16<Int32>
     private let shift: Int32
     private let rounding: Int32
 
-    /// A coefficient is rounded up from so much on: a third of a step where nothing like the block was to be expected
-    /// (`isPredictedWithin`), a sixth of one where it comes from another picture.
+    /// Creates the transform for one quantizer.
+    ///
+    /// The rounding offset is a third of a quantization step for intra prediction (`isPredictedWithin`), and a sixth of
+    /// a step for inter prediction.
     public init(quantizer: Int, isPredictedWithin: Bool) {
         let clipped = max(0, min(51, quantizer))
         self.quantizer = clipped
@@ -21,13 +23,13 @@ public struct BlockTransform: Sendable {
         rounding = (1 << shift) / (isPredictedWithin ? 3 : 6)
     }
 
-    /// QP'C of a luma quantizer (table 8-15).
+    /// QP'C for a luma quantizer (table 8-15).
     public static func chromaQuantizer(_ luma: Int, offset: Int) -> Int {
         let index = max(0, min(51, luma + offset))
         return index < 30 ? index : Int(chroma[index - 30])
     }
 
-    /// The coefficients of a block of differences (the inverse of section 8.5.12.2, but for its scale).
+    /// The coefficients of a block of differences: the inverse of section 8.5.12.2 except for the scale.
     @inline(__always)
     public static func coefficients(_ block: SIMD16<Int32>) -> SIMD16<Int32> {
         func once(_ block: SIMD16<Int32>) -> SIMD16<Int32> {
@@ -39,7 +41,7 @@ public struct BlockTransform: Sendable {
         return transposed(once(transposed(once(block))))
     }
 
-    /// Levels of a block of coefficients, in zig-zag order.
+    /// Quantizes a block of coefficients; the levels are in zig-zag order.
     @inline(__always)
     public func levels(_ coefficients: SIMD16<Int32>) -> SIMD16<Int16> {
         let sign = coefficients &>> 31
@@ -49,26 +51,28 @@ public struct BlockTransform: Sendable {
         return Self.zigzag(SIMD16<Int16>(truncatingIfNeeded: (limited ^ sign) &- sign))
     }
 
-    /// Levels of a block of differences.
+    /// The levels of a block of differences.
     public func levels(ofDifference block: SIMD16<Int32>) -> SIMD16<Int16> { levels(Self.coefficients(block)) }
 
-    /// What levels add to their prediction.
+    /// The differences that `levels` add to the prediction.
     public func difference(ofLevels levels: SIMD16<Int16>) -> SIMD16<Int32> { Self.residual(scaled(levels)) }
 
-    /// Levels of DC coefficients that were transformed a second time, whose scale is twice that of others.
+    /// The level of a DC coefficient that went through the second transform. Its scale is twice that of the other
+    /// coefficients.
     @inline(__always)
     public func level(ofDC coefficient: Int32) -> Int16 {
         let level = (Int64(abs(coefficient)) * Int64(forward[0]) + 2 * Int64(rounding)) >> Int64(shift + 1)
         return Int16(truncatingIfNeeded: coefficient < 0 ? -min(level, 2_000) : min(level, 2_000))
     }
 
-    /// Scaled coefficients of levels (section 8.5.12.1); a DC coefficient that stands elsewhere is put in afterwards.
+    /// The scaled coefficients of `levels` (section 8.5.12.1). A DC coefficient that is coded separately has to be set
+    /// afterwards.
     @inline(__always)
     public func scaled(_ levels: SIMD16<Int16>) -> SIMD16<Int32> {
         (SIMD16<Int32>(truncatingIfNeeded: Self.unzigzag(levels)) &* backward) &<< Int32(quantizer / 6)
     }
 
-    /// What a block of scaled coefficients adds to its prediction (section 8.5.12.2).
+    /// The differences that a block of scaled coefficients adds to the prediction (section 8.5.12.2).
     @inline(__always)
     public static func residual(_ coefficients: SIMD16<Int32>) -> SIMD16<Int32> {
         func once(_ block: SIMD16<Int32>) -> SIMD16<Int32> {
@@ -77,11 +81,12 @@ public struct BlockTransform: Sendable {
             let (g, h) = ((b &>> 1) &- d, b &+ (d &>> 1))
             return joined(e &+ h, f &+ g, f &- g, e &- h)
         }
-        // Rows first: the order matters, because halves are cut off.
+        // Rows come first: the order matters, because halves are truncated.
         return (once(transposed(once(transposed(coefficients)))) &+ 32) &>> 6
     }
 
-    /// The second transform of the sixteen luma DC coefficients of Intra_16x16, which is its own inverse but for the scale.
+    /// The second transform of the sixteen luma DC coefficients of Intra_16x16. It is its own inverse except for the
+    /// scale.
     public static func secondTransform(_ block: SIMD16<Int32>) -> SIMD16<Int32> {
         func once(_ block: SIMD16<Int32>) -> SIMD16<Int32> {
             let (a, b, c, d) = rows(block)
@@ -92,7 +97,8 @@ public struct BlockTransform: Sendable {
         return transposed(once(transposed(once(block))))
     }
 
-    /// Luma DC coefficients for `residual` of levels in zig-zag order (section 8.5.10); row by row of blocks.
+    /// The scaled luma DC coefficients of levels in zig-zag order, for use with `residual` (section 8.5.10). The result
+    /// has one coefficient for each block, in row order.
     public func scaledLumaDC(_ levels: SIMD16<Int16>) -> SIMD16<Int32> {
         let coefficients = Self.secondTransform(SIMD16<Int32>(truncatingIfNeeded: Self.unzigzag(levels)))
         let scale = 16 * backward[0]
@@ -101,7 +107,7 @@ public struct BlockTransform: Sendable {
         return (coefficients &* scale &+ (1 << (5 - octave))) &>> (6 - octave)
     }
 
-    /// Chroma DC coefficients of a component's four blocks, row by row (sections 8.5.11.1 and 8.5.11.2).
+    /// The scaled chroma DC coefficients of one component's four blocks, in row order (sections 8.5.11.1 and 8.5.11.2).
     public func scaledChromaDC(_ levels: SIMD4<Int16>) -> SIMD4<Int32> {
         let coefficients = Self.secondTransform(SIMD4<Int32>(truncatingIfNeeded: levels))
         return ((coefficients &* (16 * backward[0])) &<< Int32(quantizer / 6)) &>> 5
@@ -114,7 +120,7 @@ public struct BlockTransform: Sendable {
         return SIMD4(a &+ c, b &+ d, a &- c, b &- d)
     }
 
-    /// From rows to zig-zag order (figure 8-8).
+    /// Reorders a block from row order to zig-zag order (figure 8-8).
     @inline(__always)
     public static func zigzag(_ b: SIMD16<Int16>) -> SIMD16<Int16> {
         SIMD16(b[0], b[1], b[4], b[8], b[5], b[2], b[3], b[6], b[9], b[12], b[13], b[10], b[7], b[11], b[14], b[15])
@@ -144,13 +150,14 @@ public struct BlockTransform: Sendable {
         SIMD16(b[0], b[4], b[8], b[12], b[1], b[5], b[9], b[13], b[2], b[6], b[10], b[14], b[3], b[7], b[11], b[15])
     }
 
-    /// Three numbers to sixteen: of the corners of each 2x2, of the odd rows' odd columns, of all others.
+    /// Spreads three numbers over a 4x4 block: one for even rows and columns, one for odd rows and columns, one for the
+    /// rest.
     private static func spread(_ values: (Int32, Int32, Int32)) -> SIMD16<Int32> {
         let (a, b, c) = values
         return SIMD16(a, c, a, c, c, b, c, b, a, c, a, c, c, b, c, b)
     }
 
-    // By QP % 6: 2^21 divided by the scale and by the length of the transform's rows.
+    // Indexed by QP % 6: 2^21 divided by the scale and by the gain of the forward and inverse transforms.
     private static let multipliers: [(Int32, Int32, Int32)] = [
         (13107, 5243, 8066), (11916, 4660, 7490), (10082, 4194, 6554),
         (9362, 3647, 5825), (8192, 3355, 5243), (7282, 2893, 4559),

@@ -1,18 +1,18 @@
-/// A slice header to its end but for the filter: what `SliceHeader` leaves out since only people and files need it.
-///
-/// (ITU-T H.264 sections 7.3.3 to 7.3.3.3.)
+/// A slice header up to slice_qp_delta, including the fields that `SliceHeader` leaves out because live streaming
+/// doesn't need them (ITU-T H.264 sections 7.3.3 to 7.3.3.3).
 public struct CodedSlice: Hashable, Sendable {
-    /// The part that tells pictures apart.
+    /// The part that tells one picture from the next.
     public let header: SliceHeader
-    /// SliceQPY: 26 + pic_init_qp_minus26 + slice_qp_delta. Single macroblocks may differ.
+    /// SliceQPY: 26 + pic_init_qp_minus26 + slice_qp_delta. Individual macroblocks may differ from it.
     public let quantizer: Int
-    /// Whether memory_management_control_operation 5 ends all references here, as an IDR picture does.
+    /// Whether memory_management_control_operation 5 marks all reference pictures as unused, as an IDR picture does.
     public let clearsReferences: Bool
 
-    /// No header that the specification allows is longer, in bytes: two lists of 33 changes and of 32 weights.
+    /// The longest header that the specification allows, in bytes: two lists with 33 modifications and 32 weights each.
     private static let headerLimit = 2048
 
-    /// Reads the header of a slice NAL unit, given without start code, with the parameter sets that it refers to.
+    /// Reads the header of a slice NAL unit without its start code. `parameterSets` must hold the sets that it refers
+    /// to.
     public init(nalUnit: ArraySlice<UInt8>, parameterSets: ParameterSets) throws(H264Error) {
         header = try SliceHeader(nalUnit: nalUnit, parameterSets: parameterSets)
         guard let picture = parameterSets.pictureParameterSet(header.pictureParameterSetID),
@@ -43,12 +43,12 @@ public struct CodedSlice: Hashable, Sendable {
             _ = try reader.unsignedExpGolomb("cabac_init_idc", atMost: 2)
         }
         let value = Int64(picture.initialQuantizer) + Int64(try reader.signedExpGolomb())
-        // QpBdOffsetY is 6 for each bit above 8, of which there are at most 6.
+        // QpBdOffsetY is 6 for each bit above 8, and there are at most 6 such bits.
         guard (-36...51).contains(value) else { throw .outOfRange(element: "the quantizer", value: value) }
         quantizer = Int(value)
     }
 
-    /// Passes over what `SliceHeader` has read.
+    /// Skips the fields that `SliceHeader` has read.
     private static func skipFront(
         _ header: SliceHeader, _ picture: PictureParameterSet, _ sequence: SequenceParameterSet,
         _ reader: inout BitReader
@@ -69,16 +69,16 @@ public struct CodedSlice: Hashable, Sendable {
         if picture.hasRedundantPictures { _ = try reader.unsignedExpGolomb() }
     }
 
-    /// ref_pic_list_modification() of one list (section 7.3.3.1).
+    /// Skips ref_pic_list_modification() of one list (section 7.3.3.1).
     private static func skipListChanges(_ reader: inout BitReader) throws(H264Error) {
         guard try reader.flag() else { return }
-        // Each takes two bits or more, so the NAL unit bounds the loop.
+        // Each iteration reads at least two bits, so the length of the NAL unit bounds the loop.
         while try reader.unsignedExpGolomb("modification_of_pic_nums_idc", atMost: 3) != 3 {
             _ = try reader.unsignedExpGolomb()
         }
     }
 
-    /// pred_weight_table() for lists of so many references (section 7.3.3.2).
+    /// Skips pred_weight_table() for lists with these numbers of references (section 7.3.3.2).
     private static func skipWeights(
         _ references: [Int], hasChroma: Bool, _ reader: inout BitReader
     ) throws(H264Error) {
@@ -92,7 +92,7 @@ public struct CodedSlice: Hashable, Sendable {
         }
     }
 
-    /// dec_ref_pic_marking() (section 7.3.3.3); gives whether operation 5 is among it.
+    /// Reads dec_ref_pic_marking() (section 7.3.3.3), and returns whether it contains operation 5.
     private static func readMarking(isIDR: Bool, _ reader: inout BitReader) throws(H264Error) -> Bool {
         if isIDR {
             try reader.skip(2)
@@ -113,7 +113,7 @@ public struct CodedSlice: Hashable, Sendable {
     }
 }
 
-/// What prediction a slice may use (ITU-T H.264 table 7-6).
+/// The prediction that a slice may use (ITU-T H.264 table 7-6).
 public enum SliceKind: Int, Sendable, CaseIterable, CustomStringConvertible {
     case p = 0
     case b = 1
@@ -133,6 +133,6 @@ public enum SliceKind: Int, Sendable, CaseIterable, CustomStringConvertible {
 }
 
 extension SliceHeader {
-    /// slice_type without the mark that all slices of the picture are alike.
+    /// slice_type modulo 5: without the indication that all slices of the picture have the same type.
     public var kind: SliceKind { SliceKind(rawValue: sliceType % 5) ?? .i }
 }

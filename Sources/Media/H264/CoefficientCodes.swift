@@ -11,38 +11,40 @@ struct CodeWord {
 
 /// The code words of CAVLC's residual blocks (ITU-T H.264 tables 9-5, 9-7, 9-8, 9-9 and 9-10).
 enum CoefficientCodes {
-    /// coeff_token of `total` coefficients, of which the last `ones` are trailing ones; `neighbours` is nC, or -1 for the DC
-    /// coefficients of 4:2:0 chroma.
+    /// The coeff_token for `total` coefficients, the last `ones` of which are trailing ones. `neighbours` is nC, or -1
+    /// for the DC coefficients of 4:2:0 chroma.
     static func token(total: Int, ones: Int, neighbours: Int) -> CodeWord {
         let index = total * 4 + ones
         if neighbours < 0 { return CodeWord(chromaTokenBits[index], chromaTokenCounts[index]) }
         if neighbours >= 8 {
-            // Six bits: what there is minus one, and how many of them are ones; 000011 for nothing.
+            // Six bits: the number of coefficients minus one, then the number of trailing ones; 000011 if there are no
+            // coefficients.
             return CodeWord(total == 0 ? 3 : UInt8(truncatingIfNeeded: (total - 1) * 4 + ones), 6)
         }
         let table = neighbours < 2 ? 0 : neighbours < 4 ? 1 : 2
         return CodeWord(tokenBits[table * 68 + index], tokenCounts[table * 68 + index])
     }
 
-    /// total_zeros before the last of `total` coefficients of a block of 15 or 16; `total` is 1...15.
+    /// The total_zeros before the last of `total` coefficients in a block of 15 or 16; `total` is 1...15.
     static func zeros(_ zeros: Int, total: Int) -> CodeWord {
         let index = (total - 1) * 16 + zeros
         return CodeWord(zeroBits[index], zeroCounts[index])
     }
 
-    /// The same of a block of the four DC coefficients of chroma; `total` is 1...3.
+    /// The total_zeros in a block of the four chroma DC coefficients; `total` is 1...3.
     static func chromaZeros(_ zeros: Int, total: Int) -> CodeWord {
         let index = (total - 1) * 4 + zeros
         return CodeWord(chromaZeroBits[index], chromaZeroCounts[index])
     }
 
-    /// run_before, of which `left` zeros are left, 1 or more.
+    /// The run_before when `left` zeros are left; `left` is at least 1.
     static func run(_ run: Int, left: Int) -> CodeWord {
         let index = (min(left, 7) - 1) * 16 + run
         return CodeWord(runBits[index], runCounts[index])
     }
 
-    // A row for each number of coefficients 0...16, four columns for the trailing ones; three tables: nC 0...1, 2...3, 4...7.
+    // One row for each number of coefficients, 0...16, with a column for each number of trailing ones. There are three
+    // tables, for nC 0...1, 2...3 and 4...7.
     // swift-format-ignore
     private static let tokenCounts: [UInt8] = [
         1, 0, 0, 0, 6, 2, 0, 0, 8, 6, 3, 0, 9, 8, 7, 5, 10, 9, 8, 6, 11, 10, 9, 7, 13, 11, 10, 8, 13, 13, 11, 9, 13, 13, 13, 10,
@@ -67,7 +69,7 @@ enum CoefficientCodes {
     private static let chromaTokenCounts: [UInt8] = [2, 0, 0, 0, 6, 1, 0, 0, 6, 6, 3, 0, 6, 7, 7, 6, 6, 8, 8, 7]
     private static let chromaTokenBits: [UInt8] = [1, 0, 0, 0, 7, 1, 0, 0, 4, 6, 1, 0, 3, 3, 2, 5, 2, 3, 2, 0]
 
-    // A row of 16 for each number of coefficients 1...15.
+    // One row of 16 for each number of coefficients, 1...15.
     // swift-format-ignore
     private static let zeroCounts: [UInt8] = [
         1, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 9,
@@ -107,7 +109,7 @@ enum CoefficientCodes {
     private static let chromaZeroCounts: [UInt8] = [1, 2, 3, 3, 1, 2, 2, 0, 1, 1, 0, 0]
     private static let chromaZeroBits: [UInt8] = [1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
 
-    // A row of 16 for each number of zeros left 1...6, and 7 or more.
+    // One row of 16 for each number of zeros left: 1...6, and 7 or more.
     // swift-format-ignore
     private static let runCounts: [UInt8] = [
         1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

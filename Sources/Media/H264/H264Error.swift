@@ -1,18 +1,18 @@
-/// Why a NAL unit can't be read.
+/// The reason why a NAL unit or an access unit can't be read.
 public enum H264Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It ends before its last syntax element.
+    /// The NAL unit ends before its last syntax element.
     case truncated
-    /// It is not of the type that was looked for.
+    /// The NAL unit isn't of the expected type; the value is nil if the forbidden_zero_bit is set.
     case unexpectedType(NALUnitType?)
-    /// A syntax element has a value that the specification, or a limit of ours, rules out.
+    /// A syntax element has a value outside the range that the specification or a limit of this library allows.
     case outOfRange(element: String, value: Int64)
-    /// It refers to a parameter set that was never sent.
+    /// A slice or PPS refers to a parameter set that was never sent.
     case missingParameterSet(kind: NALUnitType, id: UInt8)
-    /// It is longer than a parameter set, or makes all of them longer together, than they may be.
+    /// A parameter set exceeds its limit in bytes, or the limit for all parameter sets together.
     case tooLong(count: Int, limit: Int)
-    /// There is no NAL unit in what should be an access unit.
+    /// An access unit without any NAL unit.
     case noNALUnit
-    /// What should be one access unit has so many pictures.
+    /// An access unit with more than one picture.
     case severalPictures(count: Int)
 
     public var description: String {

@@ -1,5 +1,5 @@
-/// What of a macroblock, or of a half of one, its neighbours' motion vectors are predicted from (ITU-T H.264 section 8.4.1.3),
-/// where there is one reference picture.
+/// The properties of a macroblock, or of half of one, from which its neighbours' motion vectors are predicted (ITU-T
+/// H.264 section 8.4.1.3). There is only one reference picture.
 struct MotionNeighbour {
     enum Kind { case unavailable, intra, inter }
 
@@ -15,8 +15,8 @@ struct MotionNeighbour {
     var isInter: Bool { kind == .inter }
     private var isStill: Bool { kind == .inter && vector == SIMD2() }
 
-    /// The prediction of a vector from the macroblocks on the left, above, and above on the right, or, where that isn't
-    /// available, above on the left.
+    /// Predicts a vector from the macroblocks to the left, above, and above to the right. If the last isn't available,
+    /// `corner` is the one above to the left.
     static func predict(_ left: Self, _ above: Self, _ corner: Self) -> SIMD2<Int16> {
         if above.kind == .unavailable, corner.kind == .unavailable, left.kind != .unavailable { return left.vector }
         switch (left.kind == .inter, above.kind == .inter, corner.kind == .inter) {

@@ -1,4 +1,4 @@
-/// `nal_unit_type`: what a NAL unit holds (ITU-T H.264 table 7-1).
+/// `nal_unit_type`: the kind of data in a NAL unit (ITU-T H.264 table 7-1).
 public struct NALUnitType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// 0...31.
     public let rawValue: UInt8
@@ -9,7 +9,7 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     /// A slice of a picture that is not an IDR picture.
     public static let nonIDRSlice = NALUnitType(rawValue: 1)
-    /// A slice's header and motion, where slice data are partitioned (Extended profile).
+    /// The header and motion vectors of a slice with data partitioning (Extended profile).
     public static let dataPartitionA = NALUnitType(rawValue: 2)
     /// A slice of an IDR picture.
     public static let idrSlice = NALUnitType(rawValue: 5)
@@ -25,15 +25,16 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let endOfStream = NALUnitType(rawValue: 11)
     public static let fillerData = NALUnitType(rawValue: 12)
 
-    /// Whether it holds a slice, or a partition of one, of the primary coded picture (a VCL NAL unit).
+    /// Whether it holds a slice of the primary coded picture, or a partition of one (a VCL NAL unit).
     public var isSlice: Bool { (1...5).contains(rawValue) }
-    /// Whether a slice header stands at its front.
+    /// Whether it begins with a slice header.
     public var beginsWithSliceHeader: Bool { rawValue == 1 || rawValue == 2 || rawValue == 5 }
     /// Whether it is an SPS or a PPS.
     public var isParameterSet: Bool { rawValue == 7 || rawValue == 8 }
-    /// Whether the specification leaves it to others (0 and 24...31), so that no encoder sends it bare.
+    /// Whether the specification leaves its meaning to applications (0 and 24...31), so that no encoder outputs it as
+    /// is.
     public var isUnspecified: Bool { rawValue == 0 || rawValue > 23 }
-    /// Whether, behind the last slice of a picture, it begins the next access unit (section 7.4.1.2.3).
+    /// Whether it starts the next access unit when it comes after the last slice of a picture (section 7.4.1.2.3).
     public var startsAccessUnit: Bool { (6...9).contains(rawValue) || (14...18).contains(rawValue) }
 
     public var description: String {
@@ -56,12 +57,12 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable, CustomStringCon
 ///     |F|NRI|  Type   |
 ///     +-+-+-+-+-+-+-+-+
 public struct NALUnitHeader: Hashable, Sendable {
-    /// `nal_ref_idc`, 0...3: 0 where no other picture refers to this one.
+    /// `nal_ref_idc`, 0...3. It is 0 if no other picture refers to this one.
     public let referenceIDC: UInt8
-    /// What the NAL unit holds.
+    /// The kind of data in the NAL unit.
     public let type: NALUnitType
 
-    /// The header that `byte` is; nil where the forbidden_zero_bit is set.
+    /// Parses `byte`; nil if the forbidden_zero_bit is set.
     public init?(_ byte: UInt8) {
         guard byte & 0x80 == 0 else { return nil }
         referenceIDC = byte >> 5 & 3

@@ -1,10 +1,10 @@
-/// The parameter sets of a stream, by id: the latest of each. At most 32 SPS and 256 PPS, of 128 KiB together.
+/// The latest parameter sets of a stream, by id. Holds at most 32 SPS and 256 PPS, and 128 KiB in total.
 public struct ParameterSets: Sendable {
-    /// An SPS may have so many bytes.
+    /// The largest size of an SPS in bytes.
     public static let sequenceLimit = 1 << 10
-    /// A PPS may have so many bytes: one with an explicit map of slice groups has up to three bits a macroblock.
+    /// The largest size of a PPS in bytes. An explicit map of slice groups takes up to three bits for each macroblock.
     public static let pictureLimit = 64 << 10
-    /// All together may have so many bytes, since they go in front of every IDR picture.
+    /// The largest total size in bytes. It is limited because all parameter sets are sent before every IDR picture.
     public static let totalLimit = 128 << 10
 
     private struct Stored<Parsed: Sendable>: Sendable {
@@ -15,32 +15,32 @@ public struct ParameterSets: Sendable {
     private var sequence: [UInt8: Stored<SequenceParameterSet>] = [:]
     private var picture: [UInt8: Stored<PictureParameterSet>] = [:]
 
-    /// All NAL units, without start codes: each SPS by its id, then each PPS by its id.
+    /// All NAL units without start codes: every SPS in order of id, then every PPS in order of id.
     public private(set) var nalUnits: [[UInt8]] = []
-    /// The SPS that arrived last.
+    /// The SPS that was inserted last.
     public private(set) var latestSequence: SequenceParameterSet?
 
-    /// None yet.
+    /// Creates an empty collection.
     public init() {}
 
-    /// How many are stored.
+    /// The number of parameter sets.
     public var count: Int { nalUnits.count }
 
-    /// Whether there is at least one PPS whose SPS is there too.
+    /// Whether there is at least one PPS whose SPS is also stored.
     public var isUsable: Bool {
         picture.values.contains { sequence[$0.parsed.sequenceParameterSetID] != nil }
     }
 
-    /// The SPS of this id.
+    /// The SPS with this id.
     public func sequenceParameterSet(_ id: UInt8) -> SequenceParameterSet? { sequence[id]?.parsed }
 
-    /// The PPS of this id.
+    /// The PPS with this id.
     public func pictureParameterSet(_ id: UInt8) -> PictureParameterSet? { picture[id]?.parsed }
 
-    /// Stores an SPS or PPS NAL unit, given without start code, in place of the one with its id.
+    /// Stores an SPS or PPS NAL unit, given without its start code, and replaces the one with the same id.
     ///
-    /// - Returns: whether it differs from the one that was there.
-    /// - Throws: what is wrong with it; nothing is stored then.
+    /// - Returns: Whether it differs from the one that it replaces.
+    /// - Throws: ``H264Error`` if the NAL unit is invalid; nothing is stored then.
     @discardableResult
     public mutating func insert(_ nalUnit: ArraySlice<UInt8>) throws(H264Error) -> Bool {
         guard let first = nalUnit.first else { throw .truncated }
@@ -71,7 +71,7 @@ public struct ParameterSets: Sendable {
         return true
     }
 
-    /// Whether `nalUnit` is what is stored already; throws where it has no room in place of that.
+    /// Whether `nalUnit` equals `old`. Throws if it doesn't and there isn't enough room to replace `old`.
     private func isStored(_ nalUnit: ArraySlice<UInt8>, inPlaceOf old: [UInt8]?) throws(H264Error) -> Bool {
         if let old, old.elementsEqual(nalUnit) { return true }
         let total = nalUnits.reduce(nalUnit.count - (old?.count ?? 0)) { $0 + $1.count }

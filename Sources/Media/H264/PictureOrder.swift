@@ -1,30 +1,29 @@
-/// Counts the order in which pictures are shown (PicOrderCnt, ITU-T H.264 section 8.2.1), picture by picture in the
-/// order of decoding.
+/// Computes the output order of pictures (PicOrderCnt, ITU-T H.264 section 8.2.1) from their slices in decoding order.
 ///
-/// Takes the first slice of each picture. Counts compare within one run only: from an IDR picture, or one that clears
-/// all references, to the next.
+/// Takes the first slice of each picture. Counts can be compared only within one run, which extends from an IDR
+/// picture, or a picture that clears all references, to the next such picture.
 public struct PictureOrder: Sendable {
-    /// A picture's place.
+    /// A picture's place in output order.
     public struct Place: Hashable, Sendable {
-        /// Grows by one at each picture that ends all references.
+        /// Grows by one at each picture that clears all references.
         public let run: UInt64
-        /// The lesser of its fields' order counts.
+        /// The smaller order count of its two fields.
         public let count: Int64
     }
 
     private var run: UInt64 = 0
-    /// prevPicOrderCntMsb and prevPicOrderCntLsb: of the last reference picture.
+    /// prevPicOrderCntMsb and prevPicOrderCntLsb, from the last reference picture.
     private var highBits: Int64 = 0
     private var lowBits: Int64 = 0
-    /// prevFrameNum, and FrameNumOffset of the picture before.
+    /// prevFrameNum, and the FrameNumOffset of the previous picture.
     private var lastFrameNumber: Int64 = 0
     private var frameNumberOffset: Int64 = 0
     private var clearedBefore = false
 
-    /// Before the first picture.
+    /// Creates a counter that has seen no picture yet.
     public init() {}
 
-    /// The place of the picture whose first slice this is; `sequence` is the SPS that it refers to.
+    /// The place of the picture with this first slice; `sequence` is the SPS that the slice refers to.
     public mutating func place(of slice: CodedSlice, sequence: SequenceParameterSet) -> Place {
         let header = slice.header
         if header.isIDR || slice.clearsReferences { run &+= 1 }
@@ -35,7 +34,7 @@ public struct PictureOrder: Sendable {
         default: count = fromFrameNumber(header, sequence)
         }
         clearedBefore = slice.clearsReferences
-        // What clears all references counts as 0 itself (section 8.2.1).
+        // A picture that clears all references has order count 0 itself (section 8.2.1).
         return Place(run: run, count: slice.clearsReferences ? 0 : count)
     }
 
@@ -67,7 +66,7 @@ public struct PictureOrder: Sendable {
         return count
     }
 
-    /// FrameNumOffset: how much frame_num has wrapped around so far.
+    /// Returns FrameNumOffset + frame_num, where FrameNumOffset counts how far frame_num has wrapped around.
     private mutating func advance(_ header: SliceHeader, _ sequence: SequenceParameterSet) -> Int64 {
         let number = Int64(header.frameNumber)
         if clearedBefore {
@@ -105,7 +104,7 @@ public struct PictureOrder: Sendable {
         return header.isField ? top : min(top, top &+ Int64(cycle.bottom) &+ Int64(header.deltaPictureOrder1))
     }
 
-    /// Type 2: the order of decoding (section 8.2.1.3).
+    /// Type 2: output order is decoding order (section 8.2.1.3).
     private mutating func fromFrameNumber(_ header: SliceHeader, _ sequence: SequenceParameterSet) -> Int64 {
         let number = 2 &* advance(header, sequence)
         return header.referenceIDC == 0 ? number &- 1 : number

@@ -1,4 +1,4 @@
-/// What we need of a picture parameter set (ITU-T H.264 section 7.3.2.2).
+/// The fields of a picture parameter set that this library needs (ITU-T H.264 section 7.3.2.2).
 public struct PictureParameterSet: Hashable, Sendable {
     /// pic_parameter_set_id.
     public let id: UInt8
@@ -8,27 +8,27 @@ public struct PictureParameterSet: Hashable, Sendable {
     public let usesCABAC: Bool
     /// bottom_field_pic_order_in_frame_present_flag.
     public let hasBottomFieldPictureOrder: Bool
-    /// num_slice_groups_minus1 + 1, 1...8; above 1 the order of macroblocks is flexible (Baseline, not Constrained Baseline).
+    /// num_slice_groups_minus1 + 1, 1...8. Above 1, macroblock order is flexible (Baseline, not Constrained Baseline).
     public let sliceGroups: Int
-    /// num_ref_idx_l0_default_active_minus1 + 1 and the same of list 1, 1...32.
+    /// num_ref_idx_l0_default_active_minus1 + 1 and the same for list 1, 1...32.
     public let defaultReferences0: Int
     public let defaultReferences1: Int
     /// weighted_pred_flag: P and SP slices carry prediction weights.
     public let usesWeightedPrediction: Bool
-    /// weighted_bipred_idc; 1: B slices carry prediction weights.
+    /// weighted_bipred_idc; if it is 1, B slices carry prediction weights.
     public let weightedBipredictionIDC: UInt8
     /// 26 + pic_init_qp_minus26: the quantizer to which slices add their slice_qp_delta.
     public let initialQuantizer: Int
-    /// deblocking_filter_control_present_flag: slices say whether they are filtered.
+    /// deblocking_filter_control_present_flag: slice headers control the deblocking filter.
     public let hasDeblockingControl: Bool
-    /// constrained_intra_pred_flag: intra macroblocks are not predicted from others.
+    /// constrained_intra_pred_flag: intra macroblocks are not predicted from inter macroblocks.
     public let hasConstrainedIntraPrediction: Bool
     /// redundant_pic_cnt_present_flag.
     public let hasRedundantPictures: Bool
     /// chroma_qp_index_offset, -12...12.
     public let chromaQuantizerOffset: Int
 
-    /// Reads a PPS NAL unit, given without start code.
+    /// Reads a PPS NAL unit, given without its start code.
     public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type == .pictureParameterSet else {
@@ -46,7 +46,8 @@ public struct PictureParameterSet: Hashable, Sendable {
         defaultReferences1 = 1 + (try reader.unsignedExpGolomb("num_ref_idx_l1_default_active_minus1", atMost: 31))
         usesWeightedPrediction = try reader.flag()
         weightedBipredictionIDC = UInt8(truncatingIfNeeded: try reader.bits(2))
-        // Below 0 with samples of more than 8 bits, by 6 for each bit; no less than -62 (section 7.4.2.2).
+        // Samples of more than 8 bits allow values below 0, by 6 for each extra bit; -62 is the lower bound (section
+        // 7.4.2.2).
         initialQuantizer = 26 + (try reader.signedExpGolomb("pic_init_qp_minus26", within: -62...25))
         // pic_init_qs_minus26
         _ = try reader.signedExpGolomb()
@@ -68,7 +69,7 @@ public struct PictureParameterSet: Hashable, Sendable {
             _ = try reader.unsignedExpGolomb()
         case 6:
             let units = 1 + (try reader.unsignedExpGolomb("pic_size_in_map_units_minus1", atMost: mapUnitLimit - 1))
-            // Ceil(Log2(num_slice_groups)) bits each; bounded by what the NAL unit holds.
+            // Ceil(Log2(num_slice_groups)) bits each; the length of the NAL unit bounds the total.
             let bits = count > 4 ? 3 : count > 2 ? 2 : 1
             try reader.skip(units * bits)
         default:

@@ -1,12 +1,13 @@
-/// Writes P slices macroblock by macroblock in CAVLC (ITU-T H.264 section 7.3.5), of a few kinds of macroblock: copied from the
-/// picture before with one motion vector, or with one for each half, with or without a residual, or Intra_16x16.
+/// Writes P slices macroblock by macroblock in CAVLC (ITU-T H.264 section 7.3.5).
 ///
-/// Enough for a picture most of which has moved as a whole. It knows nothing of samples: what is copied, predicted and added
-/// is its caller's business. For 4:2:0 streams that `SliceEditing` can edit, with one reference picture and no weights.
-/// It keeps memory from slice to slice.
+/// A macroblock is copied from the previous picture with one motion vector, or with one for each half, with or without
+/// a residual; or it is Intra_16x16. This is enough for a picture most of which has moved as a whole.
+///
+/// The writer knows nothing of samples: the caller decides on vectors, prediction and residual. It serves 4:2:0 streams
+/// that `SliceEditing` can edit, with one reference picture and no weighted prediction. It reuses its memory for every
+/// slice.
 public struct PredictedSliceWriter {
-    /// How a macroblock is predicted from its neighbours in the same picture (tables 8-4 and 8-5): Intra16x16PredMode, and
-    /// intra_chroma_pred_mode 0.
+    /// The Intra16x16PredMode of a macroblock (tables 8-4 and 8-5). Chroma always uses intra_chroma_pred_mode 0.
     public enum IntraMode: Int, Sendable {
         case vertical = 0
         case horizontal = 1
@@ -23,20 +24,21 @@ public struct PredictedSliceWriter {
     private var skipRun: UInt32 = 0
     private var column = 0
     private var isFirstRow = true
-    // Of the row above, replaced from left to right by those of this row.
+    // The macroblocks of the row above, replaced from left to right by those of this row.
     private var above: [MotionNeighbour]
-    // The upper and the lower half of the macroblock on the left.
+    // The upper and lower halves of the macroblock to the left.
     private var left = MotionNeighbour.unavailable
     private var leftBelow = MotionNeighbour.unavailable
     private var aboveLeft = MotionNeighbour.unavailable
-    // Numbers of coefficients: of the lowest blocks of each macroblock above, and of the rightmost on the left: four of luma, and
-    // two each of Cb and Cr.
+    // Numbers of coefficients in the bottom blocks of each macroblock above and in the rightmost blocks of the
+    // macroblock to the left: four for luma, and two each for Cb and Cr.
     private var lumaAbove: [SIMD4<UInt8>]
     private var chromaAbove: [SIMD4<UInt8>]
     private var lumaLeft = SIMD4<UInt8>()
     private var chromaLeft = SIMD4<UInt8>()
 
-    /// Writes slices of pictures with so many columns of macroblocks; nil for streams of another kind.
+    /// Creates a writer for pictures with `columns` columns of macroblocks; nil if it can't write for this kind of
+    /// stream.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet, columns: Int) {
         guard SliceEditing.edits(sequence, picture), picture.defaultReferences0 == 1, !picture.usesWeightedPrediction,
             sequence.chromaFormatIDC == 1, !picture.hasConstrainedIntraPrediction, columns > 0
@@ -50,7 +52,7 @@ public struct PredictedSliceWriter {
         chromaAbove = Array(repeating: SIMD4(), count: columns)
     }
 
-    /// Begins the slice of a whole picture; all its macroblocks follow, from left to right and from the top down.
+    /// Begins the slice of a whole picture. All its macroblocks must follow, from left to right and from top to bottom.
     public mutating func begin(frameNumber: UInt32, quantizer: Int) {
         writer.removeAll()
         writer.predictedSliceHeader(
@@ -69,7 +71,7 @@ public struct PredictedSliceWriter {
         return column + 1 < columns ? above[column + 1] : aboveLeft
     }
 
-    /// A macroblock that is what the picture before shows at `vector`, in quarter samples, and nothing more.
+    /// Copies a macroblock from the previous picture, displaced by `vector` (in quarter samples), without a residual.
     public mutating func copy(_ vector: SIMD2<Int16>) {
         let above = above[column]
         let corner = corner
@@ -77,13 +79,13 @@ public struct PredictedSliceWriter {
             skipRun += 1
         } else {
             beginInter(vector, MotionNeighbour.predict(left, above, corner))
-            // coded_block_pattern 0, of an inter macroblock.
+            // coded_block_pattern 0 of an inter macroblock.
             writer.unsignedExpGolomb(0)
         }
         advance(.inter(vector), .inter(vector), SIMD4(), SIMD4(), SIMD4(), SIMD4())
     }
 
-    /// The same, with something added to it.
+    /// Copies a macroblock from the previous picture, displaced by `vector`, and adds a residual.
     public mutating func inter(_ vector: SIMD2<Int16>, _ residual: borrowing MacroblockResidual) {
         let pattern = residual.lumaPattern | residual.chromaPattern << 4
         if pattern == 0 { return copy(vector) }
@@ -94,13 +96,14 @@ public struct PredictedSliceWriter {
         write(residual, isIntra: false, .inter(vector), .inter(vector))
     }
 
-    /// The same with a vector for the upper half and another one for the lower.
+    /// Copies a macroblock with separate vectors for its upper and lower halves, and adds a residual.
     public mutating func inter(
         _ upper: SIMD2<Int16>, _ lower: SIMD2<Int16>, _ residual: borrowing MacroblockResidual
     ) {
         if upper == lower { return inter(upper, residual) }
         endSkipRun()
-        // mb_type P_L0_L0_16x8. The upper half goes by what is above, the lower one by what is on its left (section 8.4.1.3).
+        // mb_type P_L0_L0_16x8. The upper half is predicted from the macroblock above, the lower half from the one to
+        // the left (section 8.4.1.3).
         writer.unsignedExpGolomb(1)
         let above = above[column]
         vectorDifference(upper, above.isInter ? above.vector : MotionNeighbour.predict(left, above, corner))
@@ -112,10 +115,10 @@ public struct PredictedSliceWriter {
         write(residual, isIntra: false, .inter(upper), .inter(lower))
     }
 
-    /// An Intra_16x16 macroblock; `mode` must not need neighbours that there are not.
+    /// Writes an Intra_16x16 macroblock; `mode` must not need neighbours that don't exist.
     public mutating func intra(_ mode: IntraMode, _ residual: borrowing MacroblockResidual) {
         endSkipRun()
-        // mb_type: behind the five of P slices, and behind I_NxN (table 7-11).
+        // mb_type: after the five types of P slices, and after I_NxN (table 7-11).
         let type = 5 + 1 + mode.rawValue + 4 * residual.chromaPattern + (residual.lumaPattern == 0 ? 0 : 12)
         writer.unsignedExpGolomb(UInt32(type))
         // intra_chroma_pred_mode DC, mb_qp_delta 0.
@@ -124,9 +127,10 @@ public struct PredictedSliceWriter {
         write(residual, isIntra: true, .intra, .intra)
     }
 
-    /// Ends the slice, and appends its NAL unit.
+    /// Ends the slice, and appends its NAL unit to `target`.
     public mutating func end(to target: inout [UInt8]) {
-        // Stands before every macroblock that is not skipped, but behind the last one only where there is something to skip.
+        // mb_skip_run precedes every macroblock that is not skipped. After the last one it is written only if it isn't
+        // 0.
         if skipRun > 0 { endSkipRun() }
         writer.trailingBits()
         writer.append(header: SliceEditing.header, to: &target)
@@ -195,7 +199,7 @@ public struct PredictedSliceWriter {
             SIMD4(chroma[2], chroma[3], chroma[6], chroma[7]), SIMD4(chroma[1], chroma[3], chroma[5], chroma[7]))
     }
 
-    /// nC of section 9.2.1.
+    /// nC (section 9.2.1).
     private static func mean(_ left: Int, _ hasLeft: Bool, _ above: Int, _ hasAbove: Bool) -> Int {
         hasLeft && hasAbove ? (left + above + 1) >> 1 : hasLeft ? left : hasAbove ? above : 0
     }
@@ -223,7 +227,7 @@ public struct PredictedSliceWriter {
         }
     }
 
-    /// codeNum of coded_block_pattern for inter macroblocks (table 9-4), by the pattern.
+    /// The codeNum of coded_block_pattern for inter macroblocks (table 9-4), indexed by the pattern.
     private static let interPatterns: [UInt8] = {
         let order = [
             0, 16, 1, 2, 4, 8, 32, 3, 5, 10, 12, 15, 47, 7, 11, 13, 14, 6, 9, 31, 35, 37, 42, 44, 33, 34, 36, 40, 39,

@@ -1,4 +1,4 @@
-/// profile_idc, constraint flags and level_idc: the three bytes behind an SPS's NAL unit header, and the
+/// profile_idc, constraint flags and level_idc: the three bytes after an SPS's NAL unit header, and the
 /// `profile-level-id` of RFC 6184 section 8.1.
 public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
     /// 66 Baseline, 77 Main, 88 Extended, 100 High, 244 High 4:4:4 Predictive.
@@ -8,14 +8,14 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
     /// Ten times the level's number; 9 and, with constraint_set3_flag, 11 are level 1b.
     public var levelIDC: UInt8
 
-    /// An id of these bytes.
+    /// Creates an id from its three bytes.
     public init(profileIDC: UInt8, constraintFlags: UInt8, levelIDC: UInt8) {
         self.profileIDC = profileIDC
         self.constraintFlags = constraintFlags
         self.levelIDC = levelIDC
     }
 
-    /// The id that six hexadecimal digits spell; nil where they are not six.
+    /// Parses six hexadecimal digits; nil if `hexText` is anything else.
     public init?(hexText: some StringProtocol) {
         guard hexText.utf8.count == 6, hexText.allSatisfy(\.isHexDigit), let value = UInt32(hexText, radix: 16) else {
             return nil
@@ -31,7 +31,7 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
     /// High 4:4:4 Predictive at level 3.1, as Chromium lists it.
     public static let high444Predictive = ProfileLevelID(profileIDC: 0xf4, constraintFlags: 0, levelIDC: 0x1f)
 
-    /// What is meant where a peer says nothing: Baseline at level 1 (RFC 6184 section 8.1).
+    /// The id that applies if a peer doesn't give one: Baseline at level 1 (RFC 6184 section 8.1).
     public static let unspecified = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0, levelIDC: 0x0a)
 
     /// Six hexadecimal digits, as in SDP: `42c01f`.
@@ -43,7 +43,7 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { hexText }
 
-    /// The profile that the first two bytes name (RFC 6184 table 5); nil for one without a name there.
+    /// The profile that the first two bytes name (RFC 6184 table 5); nil if the table doesn't list it.
     public var profile: Profile? {
         Profile.patterns.first { $0.matches(profileIDC, constraintFlags) }?.profile
     }
@@ -53,15 +53,16 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
         levelIDC == 9 || (levelIDC == 11 && [66, 77, 88].contains(profileIDC) && constraintFlags & 0x10 != 0)
     }
 
-    /// The level as a number that grows with what it allows: 1b stands between 1 (10) and 1.1 (11).
+    /// A number that grows with the level: 1b ranks between 1 (level_idc 10) and 1.1 (level_idc 11).
     private var levelRank: Int { isLevel1b ? 21 : Int(levelIDC) * 2 }
 
-    /// Whether a decoder of this id decodes a stream of `stream`: the profile is one it knows, the level no higher.
+    /// Whether a decoder with this id can decode a stream with the id `stream`: its profile must include the stream's,
+    /// and the stream's level must not be higher.
     public func decodes(_ stream: ProfileLevelID) -> Bool {
         decodesProfile(of: stream) && stream.levelRank <= levelRank
     }
 
-    /// Whether a decoder of this id decodes the profile of `stream`, whatever its level.
+    /// Whether a decoder with this id can decode the profile of `stream`, regardless of its level.
     public func decodesProfile(of stream: ProfileLevelID) -> Bool {
         guard let own = profile, let other = stream.profile else { return profileIDC == stream.profileIDC }
         return own.includes(other)
@@ -76,7 +77,7 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A profile of H.264, as far as real-time senders use it (ITU-T H.264 Annex A).
+/// The profiles of H.264 that real-time senders use (ITU-T H.264 Annex A).
 public enum Profile: Hashable, Sendable, CaseIterable {
     case constrainedBaseline
     case baseline
@@ -84,10 +85,10 @@ public enum Profile: Hashable, Sendable, CaseIterable {
     case extended
     case constrainedHigh
     case high
-    /// The only one here with 4:4:4, which it need not use.
+    /// The only profile here that allows 4:4:4; a stream need not use it.
     case high444Predictive
 
-    /// Whether a decoder of this profile decodes streams of `other`.
+    /// Whether a decoder of this profile can decode streams of `other`.
     public func includes(_ other: Profile) -> Bool {
         switch self {
         case .constrainedBaseline: other == .constrainedBaseline
@@ -109,7 +110,8 @@ public enum Profile: Hashable, Sendable, CaseIterable {
         func matches(_ idc: UInt8, _ flags: UInt8) -> Bool { idc == self.idc && flags & mask == self.flags }
     }
 
-    /// RFC 6184 table 5, the narrower profile first; constrained High by constraint_set4 and 5 (section A.2.4.2).
+    /// RFC 6184 table 5, with the narrower profile first. constraint_set4 and 5 select Constrained High (section
+    /// A.2.4.2).
     fileprivate static let patterns: [Pattern] = [
         Pattern(idc: 66, mask: 0x40, flags: 0x40, profile: .constrainedBaseline),
         Pattern(idc: 77, mask: 0x80, flags: 0x80, profile: .constrainedBaseline),
@@ -120,7 +122,7 @@ public enum Profile: Hashable, Sendable, CaseIterable {
         Pattern(idc: 88, mask: 0x80, flags: 0x00, profile: .extended),
         Pattern(idc: 100, mask: 0x0C, flags: 0x0C, profile: .constrainedHigh),
         Pattern(idc: 100, mask: 0x00, flags: 0x00, profile: .high),
-        // With constraint_set3 it is the Intra profile.
+        // With constraint_set3 set, this is the Intra profile.
         Pattern(idc: 244, mask: 0x10, flags: 0x00, profile: .high444Predictive),
     ]
 }

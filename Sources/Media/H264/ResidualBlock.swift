@@ -1,10 +1,10 @@
-/// Which block of coefficients is written (ITU-T H.264 section 7.3.5.3.2).
+/// The kind of coefficient block to write (ITU-T H.264 section 7.3.5.3.2).
 enum CoefficientBlock {
-    /// All sixteen of a luma block, or the sixteen DC coefficients of Intra_16x16.
+    /// All sixteen coefficients of a luma block, or the sixteen DC coefficients of Intra_16x16.
     case whole
-    /// The fifteen of a block whose DC coefficient stands elsewhere: index 0 is passed over.
+    /// The fifteen AC coefficients of a block whose DC coefficient is coded separately; index 0 is skipped.
     case withoutDC
-    /// The four DC coefficients of 4:2:0 chroma, at 0...3.
+    /// The four DC coefficients of 4:2:0 chroma, at indices 0...3.
     case chromaDC
 
     var positions: Range<Int> {
@@ -17,15 +17,16 @@ enum CoefficientBlock {
 }
 
 extension BitWriter {
-    /// residual_block_cavlc() (section 9.2): `levels` in scan order, whose neighbours have `neighbours` coefficients (nC).
-    /// Gives the number of coefficients. No level may be beyond 2,000 either way.
+    /// Writes residual_block_cavlc() (section 9.2), and returns the number of coefficients.
+    ///
+    /// `levels` are in scan order; `neighbours` is nC. No level may be outside -2,000...2,000.
     @discardableResult
     mutating func residualBlock(_ levels: SIMD16<Int16>, _ block: CoefficientBlock, neighbours: Int) -> Int {
         let positions = block.positions
         var values = SIMD16<Int16>()
         var runs = SIMD16<UInt8>()
         var total = 0
-        // From the last coefficient to the first, each with the zeros before it.
+        // From the last coefficient to the first, each with the number of zeros before it.
         var position = positions.upperBound - 1
         while position >= positions.lowerBound, levels[position] == 0 { position -= 1 }
         let last = position
@@ -63,13 +64,14 @@ extension BitWriter {
         return total
     }
 
-    /// level_prefix and level_suffix of all but the trailing ones (section 9.2.2.1).
+    /// Writes level_prefix and level_suffix of all levels except the trailing ones (section 9.2.2.1).
     private mutating func levels(_ values: SIMD16<Int16>, from ones: Int, total: Int) {
         var suffixCount = total > 10 && ones < 3 ? 1 : 0
         for index in ones..<total {
             let value = Int(values[index])
             var level = value > 0 ? 2 * value - 2 : -2 * value - 1
-            // With fewer than three trailing ones, the first of the others is none.
+            // With fewer than three trailing ones, the first of the other levels can't be 1 or -1, so its code starts 2
+            // lower.
             if index == ones, ones < 3 { level -= 2 }
             let escape = suffixCount == 0 ? 30 : 15 << suffixCount
             if level >= escape {

@@ -1,7 +1,8 @@
 import MediaTypes
 
 extension SequenceParameterSet {
-    /// How many pictures a decoder keeps at once: the one that it decodes, and all that may be referred to or wait for their turn.
+    /// The number of pictures that a decoder keeps at once: the current one, and those kept for reference or
+    /// reordering.
     public var bufferedPictures: Int {
         1
             + max(
@@ -9,9 +10,9 @@ extension SequenceParameterSet {
                 usability?.maximumReorderedPictures ?? 0)
     }
 
-    /// How many bytes the samples of these pictures take, at their coded size.
+    /// The number of bytes that the samples of these pictures take at their coded size.
     public var pictureBufferByteCount: Int {
-        // In halves of the luma plane. A monochrome picture is decoded to 4:2:0.
+        // Counted in halves of the luma plane. A monochrome picture is decoded to 4:2:0.
         let halfPlanes =
             switch chromaFormatIDC {
             case 3: 6

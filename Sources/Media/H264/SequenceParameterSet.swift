@@ -1,50 +1,50 @@
 public import MediaTypes
 
-/// What we need of a sequence parameter set (ITU-T H.264 section 7.3.2.1.1).
+/// The fields of a sequence parameter set that this library needs (ITU-T H.264 section 7.3.2.1.1).
 public struct SequenceParameterSet: Hashable, Sendable {
     /// profile_idc, constraint flags and level_idc.
     public let profileLevelID: ProfileLevelID
     /// seq_parameter_set_id, 0...31.
     public let id: UInt8
-    /// 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
+    /// chroma_format_idc: 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     public let chromaFormatIDC: Int
     public let hasSeparateColourPlanes: Bool
-    /// Bits of luma samples, and of chroma samples.
+    /// The number of bits in a luma sample, and in a chroma sample.
     public let lumaBitDepth: Int
     public let chromaBitDepth: Int
-    /// How many bits `frame_num` has: 4...16.
+    /// The number of bits in `frame_num`: 4...16.
     public let frameNumberBits: Int
     /// pic_order_cnt_type: 0, 1 or 2.
     public let pictureOrderCountType: Int
-    /// How many bits `pic_order_cnt_lsb` has, 4...16; 0 unless `pictureOrderCountType` is 0.
+    /// The number of bits in `pic_order_cnt_lsb`: 4...16, or 0 unless `pictureOrderCountType` is 0.
     public let pictureOrderCountBits: Int
     public let deltaPictureOrderAlwaysZero: Bool
-    /// What pictures add to their order count where `pictureOrderCountType` is 1; nil otherwise.
+    /// The offsets of the order count if `pictureOrderCountType` is 1; nil otherwise.
     public let pictureOrderCycle: PictureOrderCycle?
     /// max_num_ref_frames.
     public let maximumReferenceFrames: Int
-    /// gaps_in_frame_num_value_allowed_flag: pictures may be left out on purpose.
+    /// gaps_in_frame_num_value_allowed_flag: frames may be left out on purpose.
     public let allowsFrameNumberGaps: Bool
-    /// Whether all pictures are frames (no fields, no macroblock-adaptive field coding).
+    /// Whether all pictures are frames (no field coding, no macroblock-adaptive frame-field coding).
     public let isFrameOnly: Bool
-    /// The size of the coded picture, without cropping; a multiple of 16 both ways.
+    /// The size of the coded picture before cropping; both dimensions are multiples of 16.
     public let codedSize: PictureSize
     /// The visible size.
     public let size: PictureSize
-    /// The video usability information, where the stream has it.
+    /// The video usability information, if the stream has it.
     public let usability: VideoUsability?
 
-    /// Neither side of a picture may be longer, in pixels.
+    /// The largest width and height of a picture, in pixels.
     public static let sizeLimit = 16_384
 
-    /// How many pictures may stand before another one in decoding order and after it in output order: 0 where output needs no
-    /// waiting. Nil where the stream doesn't say.
+    /// The largest number of pictures that precede another picture in decoding order and follow it in output order. It
+    /// is 0 if pictures can be output at once, and nil if the stream doesn't say.
     public var maximumReorderedPictures: Int? {
-        // With POC type 2 output order is decoding order (section 8.2.1.3).
+        // With pic_order_cnt_type 2, output order is decoding order (section 8.2.1.3).
         pictureOrderCountType == 2 ? 0 : usability?.maximumReorderedPictures
     }
 
-    /// Reads an SPS NAL unit, given without start code.
+    /// Reads an SPS NAL unit, given without its start code.
     public init(nalUnit: ArraySlice<UInt8>) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type == .sequenceParameterSet else {
@@ -117,7 +117,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         usability = try reader.flag() ? try VideoUsability(&reader) : nil
     }
 
-    /// The profiles whose SPS tells chroma format, bit depth and scaling (section 7.3.2.1.1).
+    /// The profiles whose SPS has chroma format, bit depth and scaling lists (section 7.3.2.1.1).
     private static let profilesWithChromaFormat: Set<UInt8> = [
         100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
     ]
@@ -137,7 +137,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         return PictureSize(width: width, height: height)
     }
 
-    /// scaling_list() of section 7.3.2.1.1.1; its values don't matter here.
+    /// Skips scaling_list() (section 7.3.2.1.1.1), whose values aren't needed here.
     static func skipScalingList(count: Int, _ reader: inout BitReader) throws(H264Error) {
         var last = 8
         var next = 8
@@ -154,12 +154,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
     }
 }
 
-/// How much pictures differ in order count where pic_order_cnt_type is 1 (section 7.4.2.1.1).
+/// The offsets of the order count if pic_order_cnt_type is 1 (section 7.4.2.1.1).
 public struct PictureOrderCycle: Hashable, Sendable {
     /// offset_for_non_ref_pic.
     public let nonReference: Int32
     /// offset_for_top_to_bottom_field.
     public let bottom: Int32
-    /// offset_for_ref_frame, at most 255 of them.
+    /// offset_for_ref_frame, at most 255 values.
     public let references: [Int32]
 }

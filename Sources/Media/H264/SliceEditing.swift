@@ -1,23 +1,23 @@
-/// Makes slices fit into a picture that they were not coded for: another place, another frame number, and slices in which
-/// nothing changes.
+/// Adapts slices to a picture that they were not coded for: changes their position and frame number, and writes slices
+/// in which nothing changes.
 ///
-/// So one picture can be put together of slices of several encoders: a slice depends on no other slice of its picture but
-/// by the deblocking filter, and in CAVLC its data is independent of where its bits begin. What it refers to is the
-/// picture before, which all of them must have in common.
+/// This makes it possible to assemble one picture from the slices of several encoders. A slice depends on the other
+/// slices of its picture only through the deblocking filter, and CAVLC data doesn't depend on its bit position. All the
+/// encoders must have the same previous picture, because the slices refer to it.
 ///
-/// For streams of progressive frames with CAVLC, one reference frame and picture order by decoding order
-/// (pic_order_cnt_type 2), whose deblocking filter is off. Not thread-safe: it keeps memory from slice to slice.
+/// The stream must have progressive frames, CAVLC, one reference frame, output order equal to decoding order
+/// (pic_order_cnt_type 2) and no deblocking. Not thread-safe: it reuses its memory for every slice.
 public final class SliceEditing {
     private let sequence: SequenceParameterSet
     private let picture: PictureParameterSet
-    // Kept so that a picture needs no allocation.
+    // Reused so that a picture needs no allocation.
     private var writer = BitWriter(reserving: 1 << 14)
     private var source: [UInt8] = []
 
-    /// Only so many bytes at a slice's front are looked at.
+    /// The number of bytes at the front of a slice that `prefix(_:withFrameNumber:)` looks at, at most.
     public static let prefixCount = 16
 
-    /// Edits slices of the stream that these parameter sets begin; nil for a stream of another kind.
+    /// Creates an editor for the stream with these parameter sets; nil if it can't edit this kind of stream.
     public init?(_ sequence: SequenceParameterSet, _ picture: PictureParameterSet) {
         guard Self.edits(sequence, picture) else { return nil }
         self.sequence = sequence
@@ -31,12 +31,12 @@ public final class SliceEditing {
             && !picture.hasRedundantPictures && picture.hasDeblockingControl
     }
 
-    /// `frame_num` of the picture that follows one of this number.
+    /// The `frame_num` of the picture that follows one with this number.
     public func frameNumber(after number: UInt32) -> UInt32 {
         (number &+ 1) & ((1 << UInt32(sequence.frameNumberBits)) - 1)
     }
 
-    /// Appends a slice NAL unit in which `count` macroblocks from `firstMacroblock` on stay as they are: all P_Skip.
+    /// Appends a slice NAL unit in which `count` macroblocks from `firstMacroblock` on don't change: all are P_Skip.
     public func appendSkipped(
         firstMacroblock: Int, count: Int, frameNumber: UInt32, to target: inout [UInt8]
     ) {
@@ -48,7 +48,7 @@ public final class SliceEditing {
         writer.append(header: Self.header, to: &target)
     }
 
-    /// Appends `nalUnit`, a P slice of a stream with the parameters `origin`, as a slice of this stream that begins at
+    /// Appends `nalUnit`, a P slice of the stream that `origin` edits, as a slice of this stream that begins at
     /// `firstMacroblock`.
     public func appendMoved(
         _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, frameNumber: UInt32,
@@ -68,7 +68,7 @@ public final class SliceEditing {
         writer.unsignedExpGolomb(5)
         writer.unsignedExpGolomb(UInt32(set))
         writer.bits(frameNumber, count: sequence.frameNumberBits)
-        // The trailing one is the last that is set in the last byte; what stands before it is copied bit for bit.
+        // The stop bit is the lowest set bit of the last byte that isn't 0. Everything before it is copied bit for bit.
         guard let last = source.lastIndex(where: { $0 != 0 }) else { throw .truncated }
         var left = reader.count - (source.count - 1 - last) * 8 - source[last].trailingZeroBitCount - 1
         while left >= 32 {
@@ -81,8 +81,8 @@ public final class SliceEditing {
         writer.append(header: header, to: &target)
     }
 
-    /// The first bytes of a P slice's NAL unit with another frame number; nil where that would change how many there are,
-    /// because of emulation prevention. `prefix` has at most `prefixCount` bytes.
+    /// The first bytes of a P slice's NAL unit with another frame number. Nil if emulation prevention would change
+    /// their number. `prefix` has at most `prefixCount` bytes.
     public func prefix(_ prefix: [UInt8], withFrameNumber number: UInt32) -> [UInt8]? {
         guard let header = prefix.first, prefix.count > 8, Self.isPlain(prefix) else { return nil }
         var reader = BitReader(Array(prefix.dropFirst()))
@@ -101,13 +101,13 @@ public final class SliceEditing {
         return edited.count == prefix.count && Self.isPlain(edited) ? edited : nil
     }
 
-    /// Whether no byte of it takes part in emulation prevention: no two zero bytes stand in a row.
+    /// Whether none of the bytes takes part in emulation prevention: there are no two zero bytes in a row.
     private static func isPlain(_ bytes: [UInt8]) -> Bool {
         for (index, byte) in bytes.enumerated().dropLast() where byte == 0 && bytes[index + 1] == 0 { return false }
-        // Zeros behind the end could follow the last one.
+        // A zero byte at the end could be followed by more zeros.
         return bytes.last != 0
     }
 
-    /// A slice of a reference picture that is no IDR picture: nal_ref_idc 2, nal_unit_type 1.
+    /// The header of a non-IDR slice of a reference picture: nal_ref_idc 2, nal_unit_type 1.
     static let header: UInt8 = 0x41
 }

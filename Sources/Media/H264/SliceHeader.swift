@@ -1,4 +1,4 @@
-/// The part of a slice header that tells pictures apart (ITU-T H.264 sections 7.3.3 and 7.4.1.2.4).
+/// The part of a slice header that tells one picture from the next (ITU-T H.264 sections 7.3.3 and 7.4.1.2.4).
 public struct SliceHeader: Hashable, Sendable {
     /// nal_ref_idc of its NAL unit.
     public let referenceIDC: UInt8
@@ -15,7 +15,7 @@ public struct SliceHeader: Hashable, Sendable {
     public let isBottomField: Bool
     /// idr_pic_id; 0 unless `isIDR`.
     public let idrPictureID: Int
-    /// pic_order_cnt_type of its SPS.
+    /// pic_order_cnt_type of the slice's SPS.
     public let pictureOrderCountType: Int
     /// pic_order_cnt_lsb.
     public let pictureOrderCount: UInt32
@@ -24,13 +24,14 @@ public struct SliceHeader: Hashable, Sendable {
     /// delta_pic_order_cnt[0] and [1].
     public let deltaPictureOrder0: Int32
     public let deltaPictureOrder1: Int32
-    /// redundant_pic_cnt; above 0 the slice belongs to a redundant coded picture.
+    /// redundant_pic_cnt; if above 0, the slice belongs to a redundant coded picture.
     public let redundantPictureCount: Int
 
-    /// No header that is read here is longer, in bytes: every code has at most 63 bits.
+    /// The longest header that is read here, in bytes: every code has at most 63 bits.
     private static let headerLimit = 96
 
-    /// Reads the header of a slice NAL unit, given without start code, with the parameter sets that it refers to.
+    /// Reads the header of a slice NAL unit without its start code. `parameterSets` must hold the sets that it refers
+    /// to.
     public init(nalUnit: ArraySlice<UInt8>, parameterSets: ParameterSets) throws(H264Error) {
         guard let first = nalUnit.first else { throw .truncated }
         guard let header = NALUnitHeader(first), header.type.beginsWithSliceHeader else {
@@ -81,7 +82,7 @@ public struct SliceHeader: Hashable, Sendable {
     }
 }
 
-/// Whether `next` is the first slice of another primary coded picture than `previous` (ITU-T H.264 section 7.4.1.2.4).
+/// Whether `next` is the first slice of a new primary coded picture after `previous` (ITU-T H.264 section 7.4.1.2.4).
 public func isFirstOfNewPicture(previous: SliceHeader, next: SliceHeader) -> Bool {
     if previous.frameNumber != next.frameNumber || previous.pictureParameterSetID != next.pictureParameterSetID
         || previous.sequenceParameterSetID != next.sequenceParameterSetID || previous.isField != next.isField
@@ -92,7 +93,7 @@ public func isFirstOfNewPicture(previous: SliceHeader, next: SliceHeader) -> Boo
     if previous.referenceIDC != next.referenceIDC, previous.referenceIDC == 0 || next.referenceIDC == 0 { return true }
     if previous.isIDR != next.isIDR { return true }
     if previous.isIDR, previous.idrPictureID != next.idrPictureID { return true }
-    // Only the fields of the type in use are ever other than 0.
+    // The fields that the stream's pic_order_cnt_type doesn't use are always 0.
     return previous.pictureOrderCountType != next.pictureOrderCountType
         || previous.pictureOrderCount != next.pictureOrderCount
         || previous.deltaPictureOrderBottom != next.deltaPictureOrderBottom

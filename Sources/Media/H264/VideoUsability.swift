@@ -1,17 +1,17 @@
-/// What we need of the video usability information (ITU-T H.264 section E.1.1).
+/// The fields of the video usability information that this library needs (ITU-T H.264 section E.1.1).
 public struct VideoUsability: Hashable, Sendable {
-    /// Whether luma spans 0...255 instead of 16...235; nil where not said (then 16...235).
+    /// Whether luma spans 0...255 instead of 16...235. If nil, it is unspecified and 16...235 applies.
     public private(set) var isFullRange: Bool?
-    /// How the colours are meant, where said.
+    /// The colour description, if present.
     public private(set) var colour: ColourDescription?
-    /// Ticks of the stream's own clock in a second, as num_units_in_tick and time_scale, where said.
+    /// The stream's own clock rate as num_units_in_tick and time_scale, if present.
     public private(set) var timing: Timing?
-    /// max_num_reorder_frames, where said.
+    /// max_num_reorder_frames, if present.
     public private(set) var maximumReorderedPictures: Int?
-    /// max_dec_frame_buffering, where said.
+    /// max_dec_frame_buffering, if present.
     public private(set) var maximumBufferedPictures: Int?
 
-    /// Codes of tables E-3, E-4 and E-5.
+    /// Colour codes from tables E-3, E-4 and E-5.
     public struct ColourDescription: Hashable, Sendable {
         public let primaries: UInt8
         public let transferCharacteristics: UInt8
@@ -60,7 +60,7 @@ public struct VideoUsability: Hashable, Sendable {
         }
     }
 
-    /// hrd_parameters() of section E.1.2.
+    /// Skips hrd_parameters() (section E.1.2).
     private static func skipHypotheticalDecoder(_ reader: inout BitReader) throws(H264Error) {
         let count = 1 + (try reader.unsignedExpGolomb("cpb_cnt_minus1", atMost: 31))
         try reader.skip(8)

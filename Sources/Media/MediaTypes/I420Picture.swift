@@ -1,6 +1,6 @@
-/// A decoded picture: planar YCbCr 4:2:0, eight bits a sample, planes one behind the other without padding.
+/// A decoded picture: planar YCbCr 4:2:0 with eight bits a sample. The planes follow one another without padding.
 ///
-/// Luma has `size.width` x `size.height` samples; each chroma plane ((width + 1) / 2) x ((height + 1) / 2).
+/// The luma plane has `size.width` x `size.height` samples, each chroma plane ((width + 1) / 2) x ((height + 1) / 2).
 public struct I420Picture: Sendable {
     /// The visible size in pixels.
     public let size: PictureSize
@@ -8,12 +8,12 @@ public struct I420Picture: Sendable {
     public let bytes: [UInt8]
     /// Whether luma spans 0...255 instead of 16...235.
     public let isFullRange: Bool
-    /// Which matrix the colours were made with.
+    /// The matrix that the colours were converted with.
     public let matrix: ColorMatrix
-    /// When the picture was taken from the screen, where that is known.
+    /// When the picture was captured, if that is known.
     public let captureTime: MonotonicTime?
 
-    /// A picture over `bytes`, which must hold exactly the three planes of `size`.
+    /// Creates a picture over `bytes`, which must hold exactly the three planes of `size`.
     public init(
         size: PictureSize, bytes: [UInt8], isFullRange: Bool, matrix: ColorMatrix, captureTime: MonotonicTime?
     ) {
@@ -24,17 +24,17 @@ public struct I420Picture: Sendable {
         self.captureTime = captureTime
     }
 
-    /// Samples in a row of a chroma plane.
+    /// The number of samples in a row of a chroma plane.
     public var chromaWidth: Int { (size.width + 1) / 2 }
-    /// Rows of a chroma plane.
+    /// The number of rows of a chroma plane.
     public var chromaHeight: Int { (size.height + 1) / 2 }
-    /// Samples in the luma plane.
+    /// The number of samples in the luma plane.
     public var lumaCount: Int { size.width * size.height }
-    /// Samples in one chroma plane.
+    /// The number of samples in one chroma plane.
     public var chromaCount: Int { chromaWidth * chromaHeight }
 }
 
-/// The matrix between RGB and YCbCr (ITU-T H.264 table E-5).
+/// The matrix that converts between RGB and YCbCr (ITU-T H.264 table E-5).
 public enum ColorMatrix: Sendable {
     /// ITU-R BT.601 (`matrix_coefficients` 5 and 6).
     case bt601

@@ -1,7 +1,7 @@
 /// A point on a track's own timeline, in ticks of 90 kHz (the RTP clock of video, RFC 6184 section 8.2.1).
 ///
-/// 64 bits, so it never wraps; the RTP time stamp is its low 32 bits plus a session's random offset.
-/// A track's media times never run back.
+/// It has 64 bits, so it never wraps. The RTP timestamp is its low 32 bits plus a random offset for each session. A
+/// track's media times never go backwards.
 public struct MediaTime: Hashable, Comparable, Sendable {
     /// Ticks per second.
     public static let clockRate: Int64 = 90_000
@@ -14,7 +14,7 @@ public struct MediaTime: Hashable, Comparable, Sendable {
         self.ticks = ticks
     }
 
-    /// How many ticks `interval` lasts, rounded down; exact for any 64-bit number of nanoseconds.
+    /// The number of ticks in `interval`, rounded toward zero; can't overflow for any 64-bit number of nanoseconds.
     public static func ticks(in interval: Interval) -> Int64 {
         // 90 000 / 10^9 = 9 / 10^5; split so that the product can't overflow.
         let (quotient, remainder) = interval.nanoseconds.quotientAndRemainder(dividingBy: 100_000)

@@ -1,6 +1,6 @@
 /// A point on the machine's CLOCK_MONOTONIC, in nanoseconds since its origin (boot).
 ///
-/// A type of its own, so that it can't be mixed up with a media time stamp or with wall-clock time.
+/// It is a type of its own so that it can't be mixed up with a media timestamp or with wall-clock time.
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's origin.
     public var nanoseconds: Int64
@@ -12,7 +12,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 
     /// The clock's origin.
     public static let zero = MonotonicTime(nanoseconds: 0)
-    /// Later than every time the clock will show: "never" for a deadline.
+    /// A time later than any the clock will show; used as "never" for a deadline.
     public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
@@ -33,7 +33,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
         return MonotonicTime(nanoseconds: difference)
     }
 
-    /// How much later `left` is than `right`; saturates at the ends of the range.
+    /// The time from `right` to `left`; saturates at the ends of the range.
     public static func - (left: MonotonicTime, right: MonotonicTime) -> Interval {
         let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
         if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .min : .max) }
@@ -43,7 +43,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 
 /// A length of time in nanoseconds; may be negative.
 ///
-/// 64 bits are enough for 292 years and, unlike the standard library's 128-bit `Duration`, cost one register.
+/// 64 bits cover 292 years and, unlike the standard library's 128-bit `Duration`, take only one register.
 public struct Interval: Hashable, Comparable, Sendable {
     /// The length in nanoseconds.
     public var nanoseconds: Int64
@@ -53,14 +53,14 @@ public struct Interval: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// No time at all.
+    /// An empty length of time.
     public static let zero = Interval(nanoseconds: 0)
 
-    /// A length of `count` microseconds; saturates.
+    /// A length of `count` microseconds; saturates on overflow.
     public static func microseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000) }
-    /// A length of `count` milliseconds; saturates.
+    /// A length of `count` milliseconds; saturates on overflow.
     public static func milliseconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000) }
-    /// A length of `count` seconds; saturates.
+    /// A length of `count` seconds; saturates on overflow.
     public static func seconds(_ count: Int64) -> Interval { scaled(count, by: 1_000_000_000) }
 
     private static func scaled(_ count: Int64, by factor: Int64) -> Interval {
@@ -76,28 +76,29 @@ public struct Interval: Hashable, Comparable, Sendable {
 
     public static func < (left: Interval, right: Interval) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// The sum; saturates.
+    /// The sum; saturates on overflow.
     public static func + (left: Interval, right: Interval) -> Interval {
         let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
         if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .max : .min) }
         return Interval(nanoseconds: sum)
     }
 
-    /// The difference; saturates.
+    /// The difference; saturates on overflow.
     public static func - (left: Interval, right: Interval) -> Interval {
         let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
         if overflow { return Interval(nanoseconds: right.nanoseconds > 0 ? .min : .max) }
         return Interval(nanoseconds: difference)
     }
 
-    /// The length times `factor`; saturates.
+    /// The length times `factor`; saturates on overflow.
     public static func * (interval: Interval, factor: Int64) -> Interval {
         let (product, overflow) = interval.nanoseconds.multipliedReportingOverflow(by: factor)
         if overflow { return Interval(nanoseconds: (interval.nanoseconds > 0) == (factor > 0) ? .max : .min) }
         return Interval(nanoseconds: product)
     }
 
-    /// The length divided by `divisor`, rounded toward zero; `divisor` is a constant of ours, never zero or -1.
+    /// The length divided by `divisor`, rounded toward zero. `divisor` is always a constant of this code base, never
+    /// zero or -1.
     public static func / (interval: Interval, divisor: Int64) -> Interval {
         Interval(nanoseconds: interval.nanoseconds / divisor)
     }

@@ -1,6 +1,6 @@
-/// A rate of bits, per second.
+/// A bit rate.
 public struct BitRate: Hashable, Comparable, Sendable {
-    /// Bits (not bytes) a second.
+    /// The rate in bits (not bytes) per second.
     public var bitsPerSecond: Int
 
     /// A rate of `bitsPerSecond`.
@@ -13,9 +13,9 @@ public struct BitRate: Hashable, Comparable, Sendable {
 
 /// The visible size of a picture, in pixels.
 public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
-    /// Columns.
+    /// The number of columns.
     public var width: Int
-    /// Rows.
+    /// The number of rows.
     public var height: Int
 
     /// A size of `width` columns and `height` rows.
@@ -27,7 +27,7 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle of pixels; `x` and `y` count from the top left corner.
+/// A rectangle of pixels, measured from the top left corner.
 public struct PixelRectangle: Hashable, Sendable {
     public var x: Int
     public var y: Int
@@ -56,7 +56,7 @@ public struct PixelRectangle: Hashable, Sendable {
         return PixelRectangle(x: left, y: top, width: right - left, height: bottom - top)
     }
 
-    /// What both cover; empty where they don't meet.
+    /// The rectangle that both cover; empty if they don't overlap.
     public func intersection(_ other: PixelRectangle) -> PixelRectangle {
         let left = max(x, other.x)
         let top = max(y, other.y)

@@ -1,2 +1,2 @@
-/// The version of the library and of the programs that are made of it.
+/// The version of the library and of the programs built from it.
 public let screenRelayVersion = "0.1.0"
