@@ -17,7 +17,7 @@ public struct SequenceNumber: Hashable, Sendable, CustomStringConvertible {
     /// The number that follows; 0 follows 65535.
     public var next: SequenceNumber { SequenceNumber(rawValue &+ 1) }
 
-    /// The number `count` later (or earlier, where negative).
+    /// The number `count` later, or earlier if negative.
     public func advanced(by count: Int) -> SequenceNumber {
         SequenceNumber(rawValue &+ UInt16(truncatingIfNeeded: count))
     }

@@ -2,7 +2,7 @@
 ///
 ///     first byte    0 ..   3   STUN (with the magic cookie in bytes 4 to 7)
 ///                  20 ..  63   DTLS
-///                 128 .. 191   RTP or RTCP: RTCP where the second byte is 192 .. 223
+///                 128 .. 191   RTP or RTCP: RTCP if the second byte is 192 .. 223
 ///                       else   nothing that we speak
 public enum DatagramKind: Sendable, Equatable {
     case stun

@@ -11,7 +11,7 @@ public struct OfferedPeer: Sendable {
     public var offer: String
 }
 
-/// An offer of ours that waits for its answer, until the answer comes or nobody waits for it any more.
+/// An offer of ours that waits for its answer.
 final class PendingOffer: Sendable {
     let offer: Offer
     let local: LocalDescription
