@@ -1,16 +1,16 @@
-/// Where a stage tells what happened, in one line a person can act on. May be called on any thread.
+/// A log of events, each in one line that a person can act on. May be used from any thread.
 ///
-/// A value, so that a library's user decides where lines go; the programs send them to standard error.
+/// The log is a value, so the user of the library decides where lines go; the programs send them to standard error.
 public struct EventLog: Sendable {
-    /// How much a line matters.
+    /// The severity of a line.
     public enum Level: Int, Sendable, Comparable {
-        /// Something was lost or refused that a user should know of.
+        /// Something was lost or refused, and the user should know.
         case error
-        /// Something went wrong and was mended.
+        /// Something went wrong and was recovered from.
         case warning
-        /// What an operator follows a run by.
+        /// Progress that an operator follows.
         case info
-        /// What a developer needs.
+        /// Details for a developer.
         case debug
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
@@ -23,7 +23,7 @@ public struct EventLog: Sendable {
         self.write = write
     }
 
-    /// A log that nobody reads.
+    /// A log that discards every line.
     public static let silent = EventLog { _, _ in }
 
     public func error(_ line: String) { write(.error, line) }

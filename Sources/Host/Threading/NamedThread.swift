@@ -4,7 +4,7 @@ import Synchronization
 
 /// A POSIX thread with a name that shows in `top -H` and in a debugger.
 public final class NamedThread: Sendable {
-    /// What a thread runs; handed over through C's pointer.
+    /// The thread's name and body, passed through C's void pointer.
     private final class Body: Sendable {
         let name: String
         let run: @Sendable () -> Void
@@ -18,9 +18,9 @@ public final class NamedThread: Sendable {
     private let thread: pthread_t
     private let isJoined = Mutex(false)
 
-    /// Starts a thread that runs `body`; nil where the system has no room for one more.
+    /// Starts a thread that runs `body`; nil if the system can't create another thread.
     ///
-    /// - Parameter name: at most 15 bytes, the kernel's limit; the rest is cut off.
+    /// - Parameter name: the thread's name, cut off after 15 bytes, the kernel's limit.
     public init?(_ name: String, body: @escaping @Sendable () -> Void) {
         let retained = Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
@@ -41,11 +41,12 @@ public final class NamedThread: Sendable {
     }
 
     deinit {
-        // Nobody will ask for its end any more: the system may forget it then.
+        // Nobody can join the thread any more, so the system may free it as soon as it ends.
         if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
     }
 
-    /// Waits until the thread has ended; whoever calls after the first returns at once. Not on the thread itself.
+    /// Waits until the thread has ended. Only the first call waits; later calls return at once. Must not be called on
+    /// the thread itself.
     public func join() {
         let isFirst = isJoined.withLock { isJoined in
             defer { isJoined = true }
@@ -55,8 +56,8 @@ public final class NamedThread: Sendable {
     }
 }
 
-/// Whether signals that end the program go to a `signalfd` or the main thread: called before any thread starts, so that
-/// all of them inherit the mask.
+/// Blocks `signals` in this thread, so that a `signalfd` can receive them. Call it before any thread starts, so that
+/// all threads inherit the mask.
 public func blockSignals(_ signals: [Int32]) {
     var set = sigset_t()
     sigemptyset(&set)

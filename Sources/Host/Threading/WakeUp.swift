@@ -2,12 +2,12 @@ import CLinux
 public import Glibc
 public import MediaTypes
 
-/// Wakes a thread that waits in `poll`: an eventfd. ``signal()`` may be called on any thread.
+/// An eventfd that wakes a thread waiting in `poll`. ``signal()`` may be called on any thread.
 public final class WakeUp: Sendable {
-    /// Readable while there is an unconsumed signal; for the waiting thread's `poll`.
+    /// The file descriptor for the waiting thread's `poll`, readable while a signal is pending.
     public let descriptor: Int32
 
-    /// A wake-up without a signal; nil where the process has no descriptor left.
+    /// Creates a wake-up with no pending signal; nil if the process has no file descriptor left.
     public init?() {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         if descriptor < 0 { return nil }
@@ -17,13 +17,13 @@ public final class WakeUp: Sendable {
         close(descriptor)
     }
 
-    /// Wakes the waiting thread; signals that come before it looks count as one.
+    /// Wakes the waiting thread. Signals sent before it has consumed one count as one.
     public func signal() {
         var one: UInt64 = 1
         while write(descriptor, &one, 8) < 0, errno == EINTR {}
     }
 
-    /// Takes back every signal so far.
+    /// Consumes all pending signals.
     public func consume() {
         var count: UInt64 = 0
         while read(descriptor, &count, 8) < 0, errno == EINTR {}
@@ -37,7 +37,8 @@ public final class WakeUp: Sendable {
     }
 }
 
-/// `poll` with a deadline on CLOCK_MONOTONIC in nanoseconds; returns at the deadline, at a signal, or with an event.
+/// Calls `poll` with a deadline on CLOCK_MONOTONIC, in nanoseconds. Returns at the deadline, when interrupted by a
+/// signal, or when an event arrives.
 public func waitForEvents(
     _ entries: UnsafeMutablePointer<pollfd>, count: Int, until deadline: MonotonicTime
 ) {
@@ -51,15 +52,15 @@ public func waitForEvents(
     shim_ppoll(entries, UInt(count), &interval)
 }
 
-/// CLOCK_MONOTONIC now.
+/// The current time of CLOCK_MONOTONIC.
 public func monotonicNow() -> MonotonicTime {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }
 
-/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now: read once when the host starts and never again, so that
-/// a stepped wall clock does not look like a jump of the media.
+/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. It is read once, when the host starts, so that a later step
+/// of the wall clock does not look like a jump in the media.
 public func unixOffsetOfMonotonicClock() -> Interval {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

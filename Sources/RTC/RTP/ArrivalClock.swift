@@ -1,28 +1,29 @@
 public import MediaTypes
 
-/// Places the RTP time stamps of a stream from elsewhere on this machine's clock, by when its packets come.
+/// Maps the RTP timestamps of a remote stream to this machine's clock, based on when the packets arrive.
 ///
-/// The packet that came quickest says how far the two clocks are apart, the shortest way included: no time is later than
-/// the arrival, and the jitter of the network is not in the pictures' distances. Clocks that drift are followed by the quickest
-/// packet of each ten seconds. A stream whose time stamps jump, or that has stood still for long, begins anew.
+/// The packet with the shortest delay determines the offset between the two clocks, which includes the minimum network
+/// delay. So no mapped time is later than the packet's arrival, and network jitter does not affect the intervals
+/// between pictures. The fastest packet of each ten seconds corrects for clock drift. If the stream's timestamps jump,
+/// or it has been idle for long, the mapping starts over.
 public struct ArrivalClock: Sendable {
-    /// How long the quickest packet counts.
+    /// The window over which the fastest packet is determined.
     private static let window = Interval.seconds(10)
-    /// A packet that seems to be this late tells of a jump in the stream's clock.
+    /// A packet that appears to be later than this means that the stream's clock has jumped.
     private static let longestDelay = Interval.seconds(2)
-    /// A report that seems to be this early is of another clock.
+    /// A sender report that appears to be earlier than this is from another clock.
     private static let earliestReport = Interval.seconds(1)
 
-    /// A time stamp and when it would arrive by the quickest way.
+    /// A timestamp, and the time at which its packet would arrive with the minimum delay.
     private var anchor: (timestamp: RTPTimestamp, time: MonotonicTime)?
     private var windowEnd = MonotonicTime.zero
-    /// The least lateness in this window.
+    /// The smallest lateness seen in this window.
     private var leastLateness: Interval?
 
-    /// A clock that has seen nothing.
+    /// A clock that has seen no packet yet.
     public init() {}
 
-    /// The time that `timestamp`, whose packet came at `arrival`, stands for; never later than `arrival`.
+    /// The local time that corresponds to `timestamp`, whose packet arrived at `arrival`; never later than `arrival`.
     public mutating func time(of timestamp: RTPTimestamp, arrival: MonotonicTime) -> MonotonicTime {
         guard let expected = expectedTime(of: timestamp), arrival - expected <= Self.longestDelay else {
             restart(at: timestamp, arrival)
@@ -34,7 +35,7 @@ public struct ArrivalClock: Sendable {
         return time
     }
 
-    /// Notes a report, which has been sent without the delay that coding and pacing give to pictures.
+    /// Takes a sender report into account. Reports are sent without the delay that encoding and pacing add to pictures.
     public mutating func note(_ report: SenderReport, arrival: MonotonicTime) {
         guard let expected = expectedTime(of: report.rtpTimestamp), let anchor else { return }
         let lateness = arrival - expected
@@ -47,7 +48,7 @@ public struct ArrivalClock: Sendable {
         leastLateness = .zero
     }
 
-    /// A time stamp is at most 2^31 ticks away, 6.6 hours: no sum here comes near an overflow.
+    /// The distance to a timestamp is at most 2^31 ticks, 6.6 hours, so no sum here comes near an overflow.
     private func expectedTime(of timestamp: RTPTimestamp) -> MonotonicTime? {
         anchor.map {
             $0.time + Interval(nanoseconds: Int64($0.timestamp.distance(to: timestamp)) * 100_000 / 9)
@@ -60,7 +61,8 @@ public struct ArrivalClock: Sendable {
         windowEnd = arrival + Self.window
     }
 
-    /// Where all packets of a window were late, the clocks have drifted, or the way has become longer.
+    /// At the end of a window, shifts the mapping if every packet in it was late: the clocks have drifted, or the path
+    /// has become longer.
     private mutating func follow(lateness: Interval, arrival: MonotonicTime) {
         leastLateness = min(leastLateness ?? lateness, lateness)
         guard arrival >= windowEnd else { return }

@@ -1,5 +1,5 @@
-/// Network byte order at the end of a buffer that is used again for every datagram: nothing is allocated once the
-/// buffer has its capacity, which `ByteWriter`, owner of its bytes, couldn't promise.
+/// Appends integers in network byte order to a buffer that is reused for every datagram. Nothing is allocated once the
+/// buffer has its capacity; `ByteWriter` could not promise that, because it owns its bytes.
 extension [UInt8] {
     @inline(__always)
     mutating func appendUInt16(_ value: UInt16) {

@@ -1,6 +1,7 @@
 import ByteCoding
 
-/// Times for measuring the round trip from a receiver's side (RFC 3611 sections 4.4 and 4.5); other blocks are skipped.
+/// An extended report with the blocks that let a receiver measure the round-trip time (RFC 3611 sections 4.4 and 4.5);
+/// other blocks are skipped.
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |V=2|P|reserved |   PT=XR=207   |             length            |
@@ -17,11 +18,11 @@ public struct ExtendedReport: Hashable, Sendable {
 
     /// The answer to one receiver's reference time.
     public struct Delay: Hashable, Sendable {
-        /// The receiver that sent its time.
+        /// The receiver that sent its reference time.
         public var ssrc: SSRC
-        /// The middle 32 bits of that time.
+        /// The middle 32 bits of that reference time.
         public var lastReferenceTime: UInt32
-        /// How long ago it came, in 1/65536 s.
+        /// The time since the reference time arrived, in 1/65536 s.
         public var delaySinceLastReferenceTime: UInt32
 
         public init(ssrc: SSRC, lastReferenceTime: UInt32, delaySinceLastReferenceTime: UInt32) {
@@ -31,9 +32,9 @@ public struct ExtendedReport: Hashable, Sendable {
         }
     }
 
-    /// Who reports.
+    /// The source of the report.
     public var sender: SSRC
-    /// The reporting receiver's own time.
+    /// The reporting receiver's own clock time.
     public var referenceTime: NTPTime?
     /// Answers to receivers; at most 255 are written.
     public var delays: [Delay]

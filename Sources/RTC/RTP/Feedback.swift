@@ -1,7 +1,7 @@
 import ByteCoding
 public import MediaTypes
 
-/// The two packet types of feedback and the part that all of it begins with (RFC 4585 section 6.1).
+/// The two packet types of RTCP feedback, and the header that all feedback shares (RFC 4585 section 6.1).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |V=2|P|   FMT   |  PT=205/206   |          length               |
@@ -22,7 +22,8 @@ enum Feedback {
     }
 }
 
-/// Packets that a receiver misses (RFC 4585 section 6.2.1): the number of one, and a bit for each of the next 16.
+/// A generic NACK, which lists packets that a receiver is missing (RFC 4585 section 6.2.1): the sequence number of one
+/// packet, and a bit for each of the next 16.
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |   packet identifier (PID)     |  following lost (BLP)         |
@@ -30,11 +31,11 @@ enum Feedback {
 public struct GenericNack: Hashable, Sendable {
     static let format: UInt8 = 1
 
-    /// Who misses them.
+    /// The receiver that is missing the packets.
     public var sender: SSRC
-    /// The stream that they belong to.
+    /// The stream that the packets belong to.
     public var media: SSRC
-    /// The packets missed, as the peer lists them.
+    /// The sequence numbers of the missing packets, in the order in which the peer lists them.
     public var sequenceNumbers: [SequenceNumber]
 
     public init(sender: SSRC, media: SSRC, sequenceNumbers: [SequenceNumber]) {
@@ -56,7 +57,7 @@ public struct GenericNack: Hashable, Sendable {
         }
     }
 
-    /// Appends the packet; numbers that follow each other within 16 share an entry.
+    /// Appends the packet. Numbers within 16 of the first one share an entry.
     public func write(into buffer: inout [UInt8]) {
         buffer.appendRTCP(type: Feedback.transport, count: Int(Self.format)) { buffer in
             buffer.appendUInt32(sender.rawValue)
@@ -75,13 +76,13 @@ public struct GenericNack: Hashable, Sendable {
     }
 }
 
-/// A receiver lost a picture and can't decode on (RFC 4585 section 6.3.1). Has no FCI.
+/// A receiver's message that it lost a picture and can't continue decoding (RFC 4585 section 6.3.1). Has no FCI.
 public struct PictureLossIndication: Hashable, Sendable {
     static let format: UInt8 = 1
 
-    /// Who lost it.
+    /// The receiver that lost the picture.
     public var sender: SSRC
-    /// The stream.
+    /// The stream that the picture belongs to.
     public var media: SSRC
 
     public init(sender: SSRC, media: SSRC) {
@@ -102,7 +103,7 @@ public struct PictureLossIndication: Hashable, Sendable {
     }
 }
 
-/// An order to send an IDR (RFC 5104 section 4.3.1).
+/// A full intra request: a command to send an IDR (RFC 5104 section 4.3.1).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |                              SSRC                             |
@@ -111,10 +112,10 @@ public struct PictureLossIndication: Hashable, Sendable {
 public struct FullIntraRequest: Hashable, Sendable {
     static let format: UInt8 = 4
 
-    /// One stream that is asked for an IDR.
+    /// A stream that is to send an IDR.
     public struct Entry: Hashable, Sendable {
         public var ssrc: SSRC
-        /// The order's own number: the same again is the same order, repeated.
+        /// The command's sequence number. The same number again is a repetition of the same command.
         public var sequenceNumber: UInt8
 
         public init(ssrc: SSRC, sequenceNumber: UInt8) {
@@ -123,9 +124,9 @@ public struct FullIntraRequest: Hashable, Sendable {
         }
     }
 
-    /// Who orders.
+    /// The source of the request.
     public var sender: SSRC
-    /// The streams asked; the media source of the packet itself means nothing here and is zero.
+    /// The streams addressed. The packet's own media source field has no meaning here and is zero.
     public var entries: [Entry]
 
     public init(sender: SSRC, entries: [Entry]) {
@@ -155,7 +156,8 @@ public struct FullIntraRequest: Hashable, Sendable {
     }
 }
 
-/// The rate that a receiver believes its path can carry (draft-alvestrand-rmcat-remb-03): application layer feedback.
+/// A receiver's estimate of the bit rate that its path can carry (draft-alvestrand-rmcat-remb-03), sent as application
+/// layer feedback.
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |  'R'          |  'E'          |  'M'          |  'B'          |
@@ -166,11 +168,11 @@ public struct ReceiverEstimatedMaximumBitRate: Hashable, Sendable {
     static let format: UInt8 = 15
     private static let identifier: UInt32 = 0x5245_4D42
 
-    /// Who estimates.
+    /// The receiver that made the estimate.
     public var sender: SSRC
-    /// The rate for all `sources` together; saturates.
+    /// The bit rate for all `sources` together; saturates at the largest `Int`.
     public var bitRate: BitRate
-    /// The streams that share it; at most 255 are written.
+    /// The streams that share the bit rate; at most 255 are written.
     public var sources: [SSRC]
 
     public init(sender: SSRC, bitRate: BitRate, sources: [SSRC]) {
@@ -179,7 +181,7 @@ public struct ReceiverEstimatedMaximumBitRate: Hashable, Sendable {
         self.sources = sources
     }
 
-    /// Nil where the feedback is some other application's.
+    /// Parses the packet; nil if the feedback belongs to another application.
     init?(reading reader: inout ByteReader) throws(RTPError) {
         (sender, _) = try Feedback.sources(reading: &reader)
         guard reader.uint32() == Self.identifier else { return nil }
@@ -192,7 +194,7 @@ public struct ReceiverEstimatedMaximumBitRate: Hashable, Sendable {
         }
         let mantissa = Int(rate & 0x3FFFF)
         let exponent = Int(rate >> 18)
-        // 18 bits times 2^45 or more leave 63 bits.
+        // A mantissa of 18 bits shifted by more than 45 does not fit in 63 bits.
         bitRate = BitRate(bitsPerSecond: mantissa == 0 ? 0 : exponent > 45 ? .max : mantissa << exponent)
         sources = []
         for _ in 0..<count {

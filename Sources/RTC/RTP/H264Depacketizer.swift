@@ -1,13 +1,14 @@
-/// An access unit put together again from packets.
+/// An access unit reassembled from packets.
 public struct ReceivedAccessUnit: Hashable, Sendable {
-    /// The time stamp of its packets.
+    /// The timestamp of its packets.
     public let timestamp: RTPTimestamp
     /// Its NAL units in order, without start codes.
     public let nalUnits: [[UInt8]]
-    /// Whether nothing of it can be missing: no gap in the sequence at or in it, no broken payload.
+    /// Whether the access unit is complete: there was no gap in the sequence before or inside it, and no malformed
+    /// payload.
     public let isComplete: Bool
 
-    /// All NAL units, each behind the start code `00 00 00 01`.
+    /// All NAL units in order, each after the start code `00 00 00 01`.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for unit in nalUnits {
@@ -18,20 +19,20 @@ public struct ReceivedAccessUnit: Hashable, Sendable {
     }
 }
 
-/// Puts access units together from packets in the order of their sequence numbers (RFC 6184, packetization modes 0 and 1).
+/// Reassembles access units from packets that arrive in sequence order (RFC 6184, packetization modes 0 and 1).
 ///
-/// It reorders nothing: a packet from before the last one is dropped, a number left out is a gap. What a peer sends never
-/// traps and never takes more than `maximumByteCount`.
+/// It does no reordering: a packet from before the last one is dropped, and a skipped sequence number is a gap. No
+/// input can make it trap or use more than `maximumByteCount` for an access unit.
 public struct H264Depacketizer: Sendable {
-    /// The most that one access unit may take; what goes beyond is dropped and leaves the unit incomplete.
+    /// The largest access unit in bytes. Anything beyond is dropped and leaves the unit incomplete.
     public static let maximumByteCount = 8 << 20
     private static let maximumNALUnitCount = 8192
 
-    /// Packets that never came, by the gaps in the sequence.
+    /// Packets that never arrived, counted by the gaps in the sequence.
     public private(set) var lostPackets = 0
-    /// Packets that came twice, or after a later one.
+    /// Packets that arrived twice, or after a later one.
     public private(set) var latePackets = 0
-    /// Payloads that were broken or of a kind that mode 1 doesn't have.
+    /// Payloads that were malformed, or of a type that mode 1 does not allow.
     public private(set) var malformedPayloads = 0
 
     private var unwrapper = SequenceUnwrapper()
@@ -40,15 +41,16 @@ public struct H264Depacketizer: Sendable {
     private var nalUnits: [[UInt8]] = []
     private var fragment: [UInt8] = []
     private var hasFragment = false
-    /// The start of the fragments at hand was lost: they go unused, and are no fault of the sender's.
+    /// Whether the start of the current fragments was lost. They are dropped, but don't count as malformed.
     private var skipsFragments = false
     private var byteCount = 0
     private var isDamaged = false
 
-    /// A depacketizer that has seen nothing.
+    /// A depacketizer that has seen no packet yet.
     public init() {}
 
-    /// Takes the next packet; gives the access units that it completes or cuts off: none, one, or (where a marker was lost) two.
+    /// Takes the next packet and returns the access units that it completes or cuts off: none, one, or two if a marker
+    /// was lost.
     public mutating func receive(_ header: RTPPacketHeader, payload: ArraySlice<UInt8>) -> [ReceivedAccessUnit] {
         let number = unwrapper.unwrap(header.sequenceNumber)
         var gap: Int64 = 0
@@ -62,12 +64,12 @@ public struct H264Depacketizer: Sendable {
         last = number
         lostPackets += Int(gap)
         if gap > 0 {
-            // The end of the unit at hand may have been lost, and so may the beginning of the next one.
+            // The end of the current unit may have been lost, and so may the beginning of the next one.
             isDamaged = true
             dropFragment()
             skipsFragments = true
         }
-        // Nothing but padding: it fills a place in the sequence and belongs to no picture.
+        // A padding-only packet takes a sequence number and belongs to no picture.
         if payload.isEmpty { return [] }
 
         var finished: [ReceivedAccessUnit] = []
@@ -100,11 +102,12 @@ public struct H264Depacketizer: Sendable {
         hasFragment = false
     }
 
-    /// Whether `payload` was of a known form, in its place, and within the limits.
+    /// Adds `payload` to the current unit. Returns whether it had a known form, was in sequence, and was within the
+    /// limits.
     private mutating func take(_ payload: ArraySlice<UInt8>) -> Bool {
         guard let first = payload.first else { return false }
         let type = first & 0x1F
-        // A fragment's end went missing, or the sender never sent it: the part alone is worth nothing.
+        // The last fragment was lost or never sent, so the partial NAL unit is useless.
         let cutOff = hasFragment && type != RTPPayload.fragmentType
         if cutOff { dropFragment() }
         if type != RTPPayload.fragmentType { skipsFragments = false }
@@ -139,7 +142,7 @@ public struct H264Depacketizer: Sendable {
         let body = rest.dropFirst()
         var isSound = !body.isEmpty
         if isStart {
-            // A second start before an end: what the first one began stays a part.
+            // A second start before an end leaves the NAL unit of the first one incomplete.
             if hasFragment { isSound = false }
             guard (1...23).contains(header & 0x1F) else {
                 dropFragment()

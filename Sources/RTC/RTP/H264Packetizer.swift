@@ -1,47 +1,49 @@
 public import MediaTypes
 
-/// An access unit and how it goes into packets: made once for a track and shared by all its sessions, which add
+/// An access unit and its division into packets. It is made once for a track and shared by all its sessions, which add
 /// their own headers.
 public struct PacketizedAccessUnit: Sendable {
-    /// The access unit whose bytes the packets are made of.
+    /// The access unit that the packets take their bytes from.
     public let unit: AccessUnit
-    /// The payloads in sending order; the last one's packet has the marker. Empty only for an access unit without NAL units.
+    /// The payloads in sending order. The last one's packet has the marker bit. Empty only for an access unit without
+    /// NAL units.
     public let packets: [RTPPayload]
-    /// When it is to be shown, on the track's timeline.
+    /// The time at which it is to be shown, on the track's timeline.
     public let mediaTime: MediaTime
-    /// What a decoder must be able to: `yuv444` where the stream is of a 4:4:4 profile just then.
+    /// The chroma format that a decoder must support: `yuv444` if the stream has a 4:4:4 profile at this point.
     public let chroma: ChromaFormat
-    /// What all payloads take together.
+    /// The total size of all payloads.
     public let payloadByteCount: Int
 
     /// Whether decoding can begin here.
     public var isIDR: Bool { unit.isIDR }
-    /// When the picture was taken; nil where the source doesn't know.
+    /// The time at which the picture was captured; nil if the source doesn't know it.
     public var captureTime: MonotonicTime? { unit.captureTime }
 }
 
-/// Describes an access unit as packets in RFC 6184's non-interleaved mode (packetization-mode=1): small NAL units that follow
-/// each other go together, large ones in parts of about equal size.
+/// Divides access units into packets in RFC 6184's non-interleaved mode (packetization-mode=1). Small consecutive NAL
+/// units share a packet; large ones are split into fragments of about equal size.
 public struct H264Packetizer: Sendable {
-    /// The largest UDP payload that we send: below what any path of the Internet is known to break (IPv6's 1280).
+    /// The largest UDP payload that we send. It fits IPv6's minimum MTU (1280), which every path on the Internet
+    /// supports.
     public static let maximumDatagramByteCount = 1200
 
-    /// What is left of a datagram for a payload after the RTP header (12), all header extensions that we ever send (32),
-    /// AEAD_AES_128_GCM's tag (16; HMAC-SHA1's is shorter) and a retransmission's original sequence number (2): 1138.
-    /// An access unit is packetised once, so all sessions have the room of the narrowest.
+    /// The room that a datagram leaves for a payload: 1138 bytes, after the RTP header (12), all header extensions that
+    /// we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's is shorter) and a retransmission's original sequence
+    /// number (2). An access unit is packetized once, so every session gets the room of the most constrained one.
     public static let defaultMaximumPayloadByteCount =
         maximumDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maximumByteCount - 16 - 2
 
-    /// The most that a payload takes.
+    /// The largest payload in bytes.
     public let maximumPayloadByteCount: Int
 
-    /// A packetizer of payloads of at most `maximumPayloadByteCount` bytes; kept between 16 and 65535.
+    /// A packetizer for payloads of at most `maximumPayloadByteCount` bytes, which is clamped to 16...65535.
     public init(maximumPayloadByteCount: Int = Self.defaultMaximumPayloadByteCount) {
         self.maximumPayloadByteCount = min(max(maximumPayloadByteCount, 16), 65535)
     }
 
-    /// The packets of `unit`. Access unit delimiters and filler data don't go out (a receiver needs neither), nor do NAL
-    /// units without bytes or of types that RFC 6184 uses for itself.
+    /// Divides `unit` into packets. Access unit delimiters and filler data are not sent, since a receiver needs
+    /// neither. Empty NAL units and those of types that RFC 6184 reserves for itself are not sent either.
     public func packetize(
         _ unit: AccessUnit, at mediaTime: MediaTime, chroma: ChromaFormat = .yuv420
     ) -> PacketizedAccessUnit {
@@ -83,7 +85,8 @@ public struct H264Packetizer: Sendable {
         }
     }
 
-    /// Parts of about equal size: a last packet of a few bytes would cost as much as a full one.
+    /// Splits a NAL unit into fragments of about equal size, because a last packet of a few bytes would cost as much as
+    /// a full one.
     private func appendFragments(of range: Range<Int>, header: UInt8, to packets: inout [RTPPayload]) {
         let body = (range.lowerBound + 1)..<range.upperBound
         let room = maximumPayloadByteCount - 2

@@ -1,4 +1,4 @@
-/// Which header extensions a packet carries.
+/// A set of header extensions that a packet can carry.
 public struct HeaderExtensionSet: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -14,25 +14,25 @@ public struct HeaderExtensionSet: OptionSet, Hashable, Sendable {
     public static let mid = HeaderExtensionSet(rawValue: 4)
 }
 
-/// How long a receiver may hold pictures back: two numbers of 12 bits, in steps of 10 ms.
+/// The range of delays that a receiver may add before it shows a picture: two numbers of 12 bits, in steps of 10 ms.
 public struct PlayoutDelay: Hashable, Sendable {
-    /// The least delay in steps of 10 ms, 0 to 4095.
+    /// The minimum delay in steps of 10 ms, 0 to 4095.
     public let minimum: UInt16
-    /// The greatest delay in steps of 10 ms, 0 to 4095.
+    /// The maximum delay in steps of 10 ms, 0 to 4095.
     public let maximum: UInt16
 
-    /// A delay between `minimum` and `maximum` steps of 10 ms; only the low 12 bits of each count.
+    /// A delay between `minimum` and `maximum` steps of 10 ms; only the low 12 bits of each are used.
     public init(minimum: UInt16, maximum: UInt16) {
         self.minimum = minimum & 0x0FFF
         self.maximum = maximum & 0x0FFF
     }
 
-    /// Show each picture as soon as it is decoded: what screen sharing wants.
+    /// No delay: each picture is shown as soon as it is decoded, as screen sharing requires.
     public static let none = PlayoutDelay(minimum: 0, maximum: 0)
 }
 
-/// What a session agreed on for header extensions: their numbers and the values that never change. Writes the one-byte
-/// form (RFC 8285 section 4.2):
+/// The header extensions that a session negotiated: their numbers, and the values that never change. Written in the
+/// one-byte form (RFC 8285 section 4.2):
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -46,12 +46,13 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///     abs-capture-time:  NTP time of the capture (64 bits) [| the capture clock's offset from ours (64 bits)]
 ///     sdes:mid:          the media section's identification, UTF-8
 ///
-/// Nothing here depends on the time of sending, so a packet that is repeated gets the very same bytes.
+/// Nothing here depends on the time of sending, so a packet that is sent again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
-    /// The most that all extensions together may take, the four bytes in front included. `H264Packetizer` leaves this much.
+    /// The largest size of all extensions together, including the four bytes of the extension header. `H264Packetizer`
+    /// reserves this much.
     public static let maximumByteCount = 32
 
-    /// What the peer takes, and we can write in `maximumByteCount`.
+    /// The extensions that the peer accepts and that fit in `maximumByteCount`.
     public let available: HeaderExtensionSet
 
     private let playoutDelayID: UInt8
@@ -61,12 +62,13 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
     private let mid: [UInt8]
     private let captureTimeHasOffset: Bool
 
-    /// A format of what was agreed on; nil, or a number outside 1 to 14, stands for an extension that the peer doesn't take.
+    /// Creates a format from the negotiated numbers. Nil, or a number outside 1 to 14, stands for an extension that the
+    /// peer doesn't accept.
     ///
     /// - Parameters:
-    ///   - mid: the media section's identification: left out where it is empty or too long for `maximumByteCount`.
-    ///   - captureTimeHasOffset: whether abs-capture-time has its longer form, with an offset of zero: the capture's clock
-    ///     is the sender's.
+    ///   - mid: the media section's identification; left out if it is empty or too long for `maximumByteCount`.
+    ///   - captureTimeHasOffset: whether abs-capture-time is written in its longer form, with an offset of zero because
+    ///     the capture clock is the sender's clock.
     public init(
         playoutDelayID: UInt8? = nil, captureTimeID: UInt8? = nil, midID: UInt8? = nil, mid: String = "",
         playoutDelay: PlayoutDelay = .none, captureTimeHasOffset: Bool = false
@@ -95,18 +97,21 @@ public struct HeaderExtensionFormat: Hashable, Sendable {
         self.captureTimeHasOffset = captureTimeHasOffset
     }
 
-    /// No extension at all.
+    /// A format without extensions.
     public static let none = HeaderExtensionFormat()
 
-    /// How many bytes `set` takes, the four in front and the padding included; 0 for an empty set.
+    /// The size of `set` in bytes, including the four bytes of the extension header and the padding; 0 for an empty
+    /// set.
     public func byteCount(of set: HeaderExtensionSet) -> Int {
         let count = elementByteCount(of: set.intersection(available))
         return count == 0 ? 0 : 4 + (count + 3) & ~3
     }
 
-    /// Appends the header extension with what is both in `set` and available, or nothing where that is empty.
+    /// Appends the header extension with the elements that are both in `set` and available; appends nothing if there
+    /// are none.
     ///
-    /// - Parameter captureTime: when the picture was taken; must be the same each time the packet is written.
+    /// - Parameter captureTime: the time at which the picture was captured; must be the same each time the packet is
+    ///   written.
     public func write(_ set: HeaderExtensionSet, captureTime: NTPTime, into buffer: inout [UInt8]) {
         let written = set.intersection(available)
         let count = elementByteCount(of: written)

@@ -1,18 +1,20 @@
 public import MediaTypes
 
-/// How often one session's requests for a key frame are served: the first at once, then one in 2 s, doubling to 30 s for as
-/// long as requests keep coming; 30 s without a request begin anew. One viewer in trouble must not cost all others.
+/// A rate limit for one session's key frame requests, so that one viewer in trouble does not cost all the others.
+///
+/// The first request is served at once. While requests keep coming, one is served after 2 s, and the interval doubles
+/// each time, up to 30 s. After 30 s without a request, the limit is reset.
 public struct KeyFrameBudget: Sendable {
-    /// The first time between two served requests.
+    /// The first interval between two served requests.
     public static let firstSpacing = Interval.seconds(2)
-    /// The longest time between two served requests, and the quiet time after which all begins anew.
+    /// The longest interval between two served requests, and the time without requests after which the limit is reset.
     public static let longestSpacing = Interval.seconds(30)
 
-    /// When a request that had to wait is due (see `poll`); nil where none waits.
+    /// The time at which the deferred request is due (see `poll`); nil if there is none.
     public private(set) var deadline: MonotonicTime?
-    /// Requests that were served.
+    /// The number of requests served so far.
     public private(set) var servedRequests = 0
-    /// Requests that had to wait, or were repeats of one.
+    /// The number of requests that were deferred, or were repetitions of an earlier one.
     public private(set) var heldRequests = 0
 
     private var lastRequest: MonotonicTime?
@@ -25,16 +27,17 @@ public struct KeyFrameBudget: Sendable {
         let sequenceNumber: UInt8
     }
 
-    /// A budget that nothing was taken from.
+    /// A budget that has not been used.
     public init() {}
 
-    /// A picture loss indication has come. Whether to serve it now; if not, it waits for `deadline`.
+    /// Takes a picture loss indication. Returns whether to serve it now; if not, it is deferred until `deadline`.
     public mutating func pictureLossIndicated(at now: MonotonicTime) -> Bool {
         request(at: now)
     }
 
-    /// A full intra request for our stream has come. A repeat of the last one, known by its number, is no new
-    /// request (RFC 5104 section 4.3.1.2). Whether to serve it now; if not, it waits for `deadline`.
+    /// Takes a full intra request for our stream. Returns whether to serve it now; if not, it is deferred until
+    /// `deadline`. A repetition of the last request, recognized by its number, is not a new request (RFC 5104 section
+    /// 4.3.1.2).
     public mutating func fullIntraRequested(sender: SSRC, sequenceNumber: UInt8, at now: MonotonicTime) -> Bool {
         let order = Order(sender: sender, sequenceNumber: sequenceNumber)
         if order == lastOrder {
@@ -45,14 +48,15 @@ public struct KeyFrameBudget: Sendable {
         return request(at: now)
     }
 
-    /// Whether a request that had to wait is to be served now.
+    /// Whether a deferred request is to be served now.
     public mutating func poll(at now: MonotonicTime) -> Bool {
         guard let deadline, now >= deadline else { return false }
         serve(at: now)
         return true
     }
 
-    /// The session sent an IDR picture, whoever asked for it: what waits is answered. Costs the budget nothing.
+    /// Notes that the session sent an IDR picture, whoever asked for it. This answers a deferred request and does not
+    /// use up the budget.
     public mutating func keyFrameSent() {
         deadline = nil
     }
@@ -78,7 +82,7 @@ public struct KeyFrameBudget: Sendable {
     }
 
     private mutating func serve(at now: MonotonicTime) {
-        // The first one served leaves the spacing as it is, each one after that doubles it.
+        // The first served request leaves the interval unchanged; each later one doubles it.
         if lastServed != nil { spacing = min(spacing * 2, Self.longestSpacing) }
         lastServed = now
         deadline = nil

@@ -1,41 +1,43 @@
 public import MediaTypes
 
-/// Decides which of the packets that a peer says it lost are sent again, so that a peer can't make us flood its address:
-/// each packet at most once in a round trip, and all together within a budget.
+/// Decides which of the packets that a peer reports as lost are retransmitted. To keep a peer from making us flood its
+/// address, a packet is retransmitted at most once per round trip, and all retransmissions together stay within a
+/// budget.
 public struct NackResponder: Sendable {
-    /// What may be sent again in a second on top of as many bytes as media was sent in that second.
+    /// How many bytes may be retransmitted per second, in addition to as many bytes as media was sent in that second.
     public static let allowance = 256 << 10
-    /// The least time between two sendings again of one packet.
+    /// The minimum interval between two retransmissions of the same packet.
     public static let minimumSpacing = Interval.milliseconds(10)
 
-    /// Packets sent again so far.
+    /// The number of packets retransmitted so far.
     public private(set) var resentPackets = 0
-    /// Requests turned down since the packet was sent again less than a round trip ago.
+    /// The number of requests refused because the packet was retransmitted less than a round trip earlier.
     public private(set) var tooSoonRequests = 0
-    /// Requests turned down by the budget.
+    /// The number of requests refused because the budget was exhausted.
     public private(set) var overBudgetRequests = 0
-    /// Requests for packets that aren't remembered.
+    /// The number of requests for packets that are no longer remembered.
     public private(set) var unknownRequests = 0
 
     private var media = LastSecond()
     private var resent = LastSecond()
 
-    /// A responder that has answered nothing.
+    /// A responder that has not been asked yet.
     public init() {}
 
-    /// Counts `byteCount` bytes of media sent for the first time: they raise the budget for a second.
+    /// Counts `byteCount` bytes of media sent for the first time, which raise the budget for a second.
     public mutating func noteMediaSent(byteCount: Int, at now: MonotonicTime) {
         media.add(byteCount, at: now)
     }
 
-    /// Counts `byteCount` bytes sent again unasked (a probe): they lower the budget for a second.
+    /// Counts `byteCount` bytes sent again as a probe, without a request; they reduce the budget for a second.
     public mutating func noteProbeSent(byteCount: Int, at now: MonotonicTime) {
         resent.add(byteCount, at: now)
     }
 
-    /// The packets to send again now, in the order asked for; they are marked as sent again in `sent`.
+    /// The packets to retransmit now, in the order requested; they are marked as resent in `sent`.
     ///
-    /// - Parameter roundTripTime: the last measured; nil before the first measurement (then 100 ms).
+    /// - Parameter roundTripTime: the last measured round-trip time; nil before the first measurement, which counts as
+    ///   100 ms.
     public mutating func answer(
         _ sequenceNumbers: [SequenceNumber], from sent: inout SentMap, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
@@ -66,7 +68,8 @@ public struct NackResponder: Sendable {
 }
 
 extension RTPStream {
-    /// The packets of this stream to send again for `nack`, decided by `responder`; empty where the stream isn't meant.
+    /// The packets of this stream to retransmit for `nack`, as `responder` decides; empty if `nack` is about another
+    /// stream.
     public mutating func answer(
         _ nack: GenericNack, by responder: inout NackResponder, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
@@ -75,7 +78,7 @@ extension RTPStream {
     }
 }
 
-/// A sum over the last second, in ten steps of 100 ms.
+/// A sum over the last second, kept in ten steps of 100 ms.
 struct LastSecond: Sendable {
     private var steps = Array(repeating: 0, count: 10)
     private var current: Int64 = 0

@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// One packet of RTCP (RFC 3550 section 6, RFC 4585, RFC 5104, RFC 3611), of the kinds that a sender of video needs.
+/// An RTCP packet (RFC 3550 section 6, RFC 4585, RFC 5104, RFC 3611) of one of the kinds that a video sender needs.
 public enum RTCPPacket: Hashable, Sendable {
     case senderReport(SenderReport)
     case receiverReport(ReceiverReport)
@@ -11,14 +11,14 @@ public enum RTCPPacket: Hashable, Sendable {
     case fullIntraRequest(FullIntraRequest)
     case estimatedMaximumBitRate(ReceiverEstimatedMaximumBitRate)
     case extendedReport(ExtendedReport)
-    /// Of a kind that we have no use for: skipped by its length.
+    /// A packet of a kind that we don't use; it is skipped by its length.
     case unknown(packetType: UInt8, count: UInt8)
 
-    /// Whether a datagram that is RTP or RTCP is RTCP, by its second byte (RFC 5761 section 4).
+    /// Whether a datagram that is either RTP or RTCP is RTCP, judged by its second byte (RFC 5761 section 4).
     public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
 
-    /// Takes a datagram, already decrypted, apart into the packets that it is put together of. Reduced-size
-    /// datagrams, which don't begin with a report (RFC 5506), are taken too.
+    /// Splits a decrypted compound datagram into its packets. Reduced-size datagrams, which don't begin with a report
+    /// (RFC 5506), are accepted too.
     ///
     ///      0                   1                   2                   3
     ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -50,7 +50,7 @@ public enum RTCPPacket: Hashable, Sendable {
         return packets
     }
 
-    /// Appends the packet; one of an unknown kind has nothing to write.
+    /// Appends the packet. A packet of an unknown kind appends nothing.
     public func write(into buffer: inout [UInt8]) {
         switch self {
         case .senderReport(let packet): packet.write(into: &buffer)
@@ -97,7 +97,7 @@ public enum RTCPPacket: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Appends an RTCP header, what `body` appends, zeros up to a whole word, and sets the header's length.
+    /// Appends an RTCP header, what `body` appends, and zeros up to a whole word, then sets the length field.
     mutating func appendRTCP(type: UInt8, count: Int, _ body: (inout [UInt8]) -> Void) {
         let start = self.count
         append(0x80 | UInt8(truncatingIfNeeded: count & 0x1F))

@@ -1,12 +1,12 @@
-/// Why bytes from a peer are no RTP or RTCP packet.
+/// The reason that bytes from a peer are not a valid RTP or RTCP packet.
 public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `part` needs `needed` bytes and only `available` are there.
+    /// `part` needs `needed` bytes, but only `available` are left.
     case truncated(part: String, needed: Int, available: Int)
     /// The version field isn't 2.
     case wrongVersion(UInt8)
-    /// The padding count is zero or more than the bytes in front of it.
+    /// The padding count is zero, or larger than the number of bytes available.
     case invalidPadding(count: Int, available: Int)
-    /// A length or count field of `part` doesn't fit what it stands in.
+    /// A length or count field of `part` exceeds what contains it.
     case invalidLength(part: String, length: Int)
 
     public var description: String {

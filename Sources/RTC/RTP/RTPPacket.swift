@@ -1,19 +1,19 @@
 import ByteCoding
 
-/// A packet that came in, taken apart; its parts are slices of the datagram.
+/// A parsed incoming packet. Its parts are slices of the datagram.
 public struct RTPPacket: Hashable, Sendable {
     /// The fixed header.
     public let header: RTPPacketHeader
-    /// Who was mixed into it; empty for everything but a mixer's packets.
+    /// The sources that a mixer combined into the packet; empty for all other packets.
     public let contributingSources: [SSRC]
-    /// The header extension's elements, in their order.
+    /// The header extension's elements in order.
     public let extensionElements: [HeaderExtensionElement]
-    /// The payload without padding; empty in a packet that is nothing but padding.
+    /// The payload without padding; empty in a padding-only packet.
     public let payload: ArraySlice<UInt8>
-    /// How many bytes of padding stood behind the payload.
+    /// The number of padding bytes after the payload.
     public let paddingCount: Int
 
-    /// Takes `datagram`, already decrypted, apart (RFC 3550 section 5.1, RFC 8285 section 4).
+    /// Parses a decrypted datagram (RFC 3550 section 5.1, RFC 8285 section 4).
     public init(parsing datagram: ArraySlice<UInt8>) throws(RTPError) {
         var reader = ByteReader(datagram)
         guard let first = reader.uint8(), let second = reader.uint8(), let number = reader.uint16(),
@@ -62,20 +62,20 @@ public struct RTPPacket: Hashable, Sendable {
         payload = reader.rest.dropLast(paddingCount)
     }
 
-    /// The data of the first extension element numbered `id`.
+    /// The data of the first extension element with the number `id`.
     public func extensionData(_ id: UInt8) -> ArraySlice<UInt8>? {
         extensionElements.first { $0.id == id }?.data
     }
 }
 
-/// One element of a header extension: a number that SDP's `a=extmap` explains, and its data.
+/// An element of a header extension: a number that SDP's `a=extmap` maps to an extension, and the data.
 public struct HeaderExtensionElement: Hashable, Sendable {
     /// The number: 1 to 14 in the one-byte form, 1 to 255 in the two-byte form.
     public let id: UInt8
-    /// What it says.
+    /// The extension's data.
     public let data: ArraySlice<UInt8>
 
-    /// The elements in `data`; an extension of another profile has none, and a broken element ends the list.
+    /// Parses the elements in `data`. An extension of another profile has none, and a malformed element ends the list.
     static func parse(_ data: ArraySlice<UInt8>, profile: UInt16) -> [HeaderExtensionElement] {
         let isOneByte = profile == 0xBEDE
         guard isOneByte || profile & 0xFFF0 == 0x1000 else { return [] }
@@ -87,7 +87,8 @@ public struct HeaderExtensionElement: Hashable, Sendable {
             let count: Int
             if isOneByte {
                 id = first >> 4
-                // 15 says that nothing after it may be read (RFC 8285 section 4.2); 0 with a length is padding gone wrong.
+                // 15 means that nothing after it may be read (RFC 8285 section 4.2). 0 with a length is malformed
+                // padding.
                 guard id != 15, id != 0 else { break }
                 count = Int(first & 0x0F) + 1
             } else {

@@ -13,21 +13,21 @@
 ///     |             a header extension (RFC 8285), payload, padding   |
 ///     +---------------------------------------------------------------+
 public struct RTPPacketHeader: Hashable, Sendable {
-    /// The bytes of the fixed part.
+    /// The size of the fixed part in bytes.
     public static let byteCount = 12
 
-    /// For video: this is the last packet of its access unit (RFC 6184 section 5.1).
+    /// For video, whether this is the last packet of its access unit (RFC 6184 section 5.1).
     public var marker: Bool
-    /// What the payload is.
+    /// The number of the payload's format.
     public var payloadType: PayloadType
-    /// The packet's place in its stream.
+    /// The packet's sequence number.
     public var sequenceNumber: SequenceNumber
-    /// When the picture was taken.
+    /// The picture's time on the stream's clock.
     public var timestamp: RTPTimestamp
-    /// The stream.
+    /// The stream that the packet belongs to.
     public var ssrc: SSRC
 
-    /// A header of these fields.
+    /// Creates a header with these fields.
     public init(
         marker: Bool, payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, ssrc: SSRC
     ) {
@@ -38,7 +38,7 @@ public struct RTPPacketHeader: Hashable, Sendable {
         self.ssrc = ssrc
     }
 
-    /// Appends the 12 bytes, without contributing sources.
+    /// Appends the 12 bytes of the fixed part, without contributing sources.
     ///
     /// - Parameters:
     ///   - hasExtension: whether the caller appends a header extension next.

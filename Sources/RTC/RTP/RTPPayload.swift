@@ -1,30 +1,31 @@
-/// One packet's payload as a description: which bytes of an access unit, behind which header bytes (RFC 6184 section 5).
-/// Holds no bytes itself, so that all sessions share the access unit's own. Ranges are offsets in the access unit's bytes.
+/// A description of one packet's payload: which bytes of an access unit it takes, and which header bytes precede them
+/// (RFC 6184 section 5). It holds no bytes itself, so all sessions share those of the access unit. Ranges are offsets
+/// into the access unit's bytes.
 public enum RTPPayload: Hashable, Sendable {
-    /// One whole NAL unit, as it is (section 5.6).
+    /// A single whole NAL unit, unchanged (section 5.6).
     case singleNALUnit(Range<Int>)
 
-    /// Several whole NAL units of the same time: a STAP-A (section 5.7.1).
+    /// Several whole NAL units with the same timestamp: a STAP-A (section 5.7.1).
     ///
     ///     +---------------+-------------------+----------+-------------------+----------+---
     ///     |F|NRI|type 24  | size, 16 bits     | NAL unit | size, 16 bits     | NAL unit | ...
     ///     +---------------+-------------------+----------+-------------------+----------+---
     case aggregate([Range<Int>])
 
-    /// A part of one NAL unit: an FU-A (section 5.8). The range leaves the NAL unit's own first byte out, which
-    /// the receiver makes again from the two bytes in front.
+    /// A part of one NAL unit: an FU-A (section 5.8). The range leaves out the NAL unit's own first byte, which the
+    /// receiver reconstructs from the two header bytes.
     ///
     ///     +---------------+---------------+---------------
     ///     |F|NRI|type 28  |S|E|R|  type   | part of the NAL unit ...
     ///     +---------------+---------------+---------------
     case fragment(indicator: UInt8, header: UInt8, Range<Int>)
 
-    /// The type of an aggregation packet without order numbers.
+    /// The type of an aggregation packet without decoding order numbers.
     static let aggregateType: UInt8 = 24
-    /// The type of a fragmentation unit without order numbers.
+    /// The type of a fragmentation unit without decoding order numbers.
     static let fragmentType: UInt8 = 28
 
-    /// How many bytes the payload takes in a packet.
+    /// The payload's size in a packet, in bytes.
     public var byteCount: Int {
         switch self {
         case .singleNALUnit(let range): range.count
@@ -33,13 +34,13 @@ public enum RTPPayload: Hashable, Sendable {
         }
     }
 
-    /// Appends the payload's bytes, taken from `unit`, the bytes of the access unit that it was made for.
+    /// Appends the payload, with bytes from `unit`, the access unit that the payload was made for.
     public func append(to buffer: inout [UInt8], from unit: [UInt8]) {
         switch self {
         case .singleNALUnit(let range):
             buffer.append(contentsOf: unit[range])
         case .aggregate(let ranges):
-            // F is set where any unit has it set, and NRI is the greatest of all (section 5.7).
+            // F is set if any NAL unit has it set, and NRI is the maximum of all (section 5.7).
             var forbidden: UInt8 = 0
             var importance: UInt8 = 0
             for range in ranges {

@@ -1,21 +1,21 @@
 public import MediaTypes
 
-/// One session's stream of a track: gives packets their headers and writes them into the caller's buffer.
+/// One session's RTP stream of a track: gives packets their headers and writes them into the caller's buffer.
 ///
-/// A packet's bytes are a function of its `SentPacket`, the access unit and this stream's constants, and of nothing else. So a
-/// packet sent again without RTX has the very same bytes, which it must: under AES-GCM, SSRC and sequence number are
-/// the nonce, and two texts under one nonce give the authentication key away.
+/// A packet's bytes depend only on its `SentPacket`, the access unit and this stream's constants. So a packet that is
+/// sent again without RTX has exactly the same bytes. It must: under AES-GCM, the SSRC and the sequence number form the
+/// nonce, and encrypting two different plaintexts with one nonce reveals the authentication key.
 ///
-/// Every `write` method empties the buffer first and keeps its capacity: with a buffer used again for each datagram, nothing is
-/// allocated. Not thread safe: the session's thread owns it.
+/// Every `write` method empties the buffer first and keeps its capacity, so nothing is allocated if the buffer is
+/// reused for each datagram. Not thread-safe: the session's thread owns the stream.
 public struct RTPStream: Sendable {
-    /// Where packets go that are sent again (RFC 4588): a stream of its own beside the first.
+    /// The stream that carries retransmissions (RFC 4588), separate from the media stream.
     public struct Retransmission: Sendable {
-        /// The other stream.
+        /// The SSRC of the retransmission stream.
         public var ssrc: SSRC
-        /// Where its sequence numbers begin: see `SequenceNumber.first(random:)`.
+        /// Its first sequence number; see `SequenceNumber.first(random:)`.
         public var firstSequenceNumber: SequenceNumber
-        /// The retransmission's payload type for each of the media's (SDP's `apt`).
+        /// The retransmission payload type for each media payload type (SDP's `apt`).
         public var payloadTypes: [PayloadType: PayloadType]
 
         public init(ssrc: SSRC, firstSequenceNumber: SequenceNumber, payloadTypes: [PayloadType: PayloadType]) {
@@ -25,18 +25,18 @@ public struct RTPStream: Sendable {
         }
     }
 
-    /// What never changes in a session.
+    /// The parameters of a stream, constant for the session.
     public struct Configuration: Sendable {
         public var ssrc: SSRC
-        /// Where the sequence numbers begin: see `SequenceNumber.first(random:)`.
+        /// The first sequence number; see `SequenceNumber.first(random:)`.
         public var firstSequenceNumber: SequenceNumber
-        /// What is added to media time: 32 random bits.
+        /// The offset added to media time: 32 random bits.
         public var timestampOffset: UInt32
-        /// The header extensions agreed on.
+        /// The negotiated header extensions.
         public var extensions: HeaderExtensionFormat
-        /// The host's fixed clock, for capture times.
+        /// The host's clock, for capture times.
         public var clock: NTPClock
-        /// Nil where the peer takes no retransmission stream.
+        /// The retransmission stream; nil if the peer does not support one.
         public var retransmission: Retransmission?
 
         public init(
@@ -53,13 +53,13 @@ public struct RTPStream: Sendable {
     }
 
     public let configuration: Configuration
-    /// What was sent under which number.
+    /// The packets sent, by sequence number.
     public internal(set) var sent = SentMap()
-    /// What a sender report of the stream says.
+    /// The statistics for the stream's sender reports.
     public private(set) var statistics = SenderStatistics()
-    /// The same of the retransmission stream.
+    /// The same for the retransmission stream.
     public private(set) var retransmissionStatistics = SenderStatistics()
-    /// The number of the last packet sent; nil before the first.
+    /// The sequence number of the last packet sent; nil before the first.
     public private(set) var lastSequenceNumber: SequenceNumber?
 
     private var nextSequenceNumber: SequenceNumber
@@ -72,18 +72,18 @@ public struct RTPStream: Sendable {
         nextRetransmissionNumber = configuration.retransmission?.firstSequenceNumber ?? SequenceNumber(0)
     }
 
-    /// Whether packets are sent again on a stream of their own.
+    /// Whether packets are retransmitted on a separate stream.
     public var hasRetransmission: Bool { configuration.retransmission != nil }
 
-    /// Writes the packet with index `index` of `unit` under the next sequence number.
+    /// Writes the packet at `index` of `unit` with the next sequence number.
     ///
     /// - Parameters:
     ///   - number: the unit's number in the track's history.
-    ///   - mediaTime: where the unit is shown instead of at its own time: a unit that is sent anew to a viewer who lost it
-    ///     must not run back on that viewer's timeline.
-    ///   - extensions: what the packet should carry: those that the session hasn't agreed on, and a capture time that isn't
-    ///     known, are left out.
-    /// - Returns: what was sent; nil, and an empty buffer, where the unit has no such packet.
+    ///   - mediaTime: the time at which the unit is shown, instead of its own. A unit that is sent again to a viewer
+    ///     who lost it must not go back on that viewer's timeline.
+    ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
+    ///     is an unknown capture time.
+    /// - Returns: the packet sent; nil, with an empty buffer, if the unit has no such packet.
     public mutating func write(
         packet index: Int, of unit: PacketizedAccessUnit, number: UnitNumber, payloadType: PayloadType,
         extensions: HeaderExtensionSet = [], shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
@@ -109,15 +109,16 @@ public struct RTPStream: Sendable {
         return packet
     }
 
-    /// Notes that the track's timeline is at `mediaTime` at `moment`: what a report says of a source that gives no times.
+    /// Notes that the track's timeline is at `mediaTime` at `moment`. Sender reports use this for a source that gives
+    /// no capture times.
     public mutating func noteClock(_ mediaTime: MediaTime, at moment: MonotonicTime) {
         statistics.noteClock(RTPTimestamp(mediaTime, offset: configuration.timestampOffset), at: moment)
     }
 
-    /// Writes a packet of nothing but `count` bytes of padding under the next sequence number, after a picture's last packet
-    /// and with its time stamp: a receiver that missed the end of the picture sees the gap.
+    /// Writes a packet with only `count` bytes of padding, with the next sequence number and the timestamp of the last
+    /// packet. Sent after a picture, it shows the gap to a receiver that missed the picture's end.
     ///
-    /// - Returns: what was sent; nil, and an empty buffer, where nothing was sent before it.
+    /// - Returns: the packet sent; nil, with an empty buffer, if nothing was sent before.
     public mutating func writePadding(_ count: UInt8 = 1, into buffer: inout [UInt8]) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
         guard let lastSequenceNumber, let last = sent.packet(lastSequenceNumber) else { return nil }
@@ -133,15 +134,16 @@ public struct RTPStream: Sendable {
         return packet
     }
 
-    /// Writes `packet` again: as a retransmission (RFC 4588) where the peer takes those, else bit for bit as it was.
+    /// Writes `packet` again: as a retransmission (RFC 4588) if the peer supports them, otherwise bit for bit as
+    /// before.
     ///
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///     | RTP header: SSRC, number and payload type of its own| original number | original payload |
     ///     |             time stamp, marker, extensions as before|     16 bits     |                  |
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///
-    /// - Returns: whether it could be written; false, and an empty buffer, where the track's history no longer has the unit,
-    ///   or the peer takes retransmissions, but none of that payload type.
+    /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
+    ///   has the unit, or if the peer supports retransmissions but not for that payload type.
     public mutating func writeAgain(
         _ packet: SentPacket, from history: TrackHistory, into buffer: inout [UInt8]
     ) -> Bool {
@@ -163,7 +165,7 @@ public struct RTPStream: Sendable {
         ).write(into: &buffer, hasExtension: !packet.extensions.isEmpty)
         writeExtensions(of: packet, unit: unit, into: &buffer)
         buffer.appendUInt16(packet.sequenceNumber.rawValue)
-        // Padding isn't payload: a padding packet goes again as its number alone.
+        // Padding is not payload, so a padding packet is retransmitted as its sequence number alone.
         writePayload(of: packet, unit: unit, into: &buffer)
         nextRetransmissionNumber = nextRetransmissionNumber.next
         retransmissionStatistics.notePacket(payloadByteCount: 2 + payloadByteCount(of: packet, unit: unit))
@@ -176,7 +178,7 @@ public struct RTPStream: Sendable {
         nextSequenceNumber = packet.sequenceNumber.next
     }
 
-    /// The one place where a packet of the stream gets its bytes, the first time and each time again.
+    /// The only place where a packet of the stream is assembled, both the first time and each time it is sent again.
     private func assemble(_ packet: SentPacket, unit: PacketizedAccessUnit?, into buffer: inout [UInt8]) {
         var padding: UInt8 = 0
         if case .padding(let count) = packet.content { padding = count }

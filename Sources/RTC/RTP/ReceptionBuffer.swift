@@ -1,51 +1,52 @@
 public import MediaTypes
 
-/// Puts the packets of a stream in order, waits a little for those that are missing, and says which to ask for again
-/// (RFC 4585 section 6.2.1).
+/// A jitter buffer: puts a stream's packets in order, waits briefly for missing ones, and says which of them to request
+/// again (RFC 4585 section 6.2.1).
 ///
-/// What a peer sends never takes more than the limits: past them, or past ``patience``, a gap is given up and what is behind it
-/// is handed out. A packet comes out at most once and never after a later one.
+/// A peer can't make the buffer exceed its limits: beyond them, or after ``patience``, a gap is given up and the
+/// packets after it are handed out. A packet is handed out at most once, and never after a later one.
 public struct ReceptionBuffer: Sendable {
-    /// The most packets that wait behind a gap.
+    /// The maximum number of packets that wait behind a gap.
     public static let maximumPacketCount = 1024
-    /// The most bytes of payload that wait behind a gap.
+    /// The maximum payload bytes that wait behind a gap.
     public static let maximumByteCount = 2 << 20
-    /// How far a number may be ahead of the next one to hand out; what is further begins the stream anew.
+    /// How far a sequence number may be ahead of the next one to hand out. Everything before a packet further ahead is
+    /// given up.
     public static let maximumSpan: Int64 = 2048
-    /// How long a missing packet is waited for.
+    /// How long to wait for a missing packet.
     public static let patience = Interval.milliseconds(300)
-    /// The most packets that are asked for at once.
+    /// The maximum number of packets requested at once.
     public static let maximumRequestCount = 128
 
-    /// Packets may overtake each other on their way by that much without being asked for.
+    /// How long to wait before requesting a missing packet, to allow for reordering on the path.
     private static let reordering = Interval.milliseconds(5)
-    /// The time between two requests for the same packet.
+    /// The interval between two requests for the same packet.
     private static let spacing = Interval.milliseconds(60)
-    /// How often one packet is asked for.
+    /// The maximum number of requests for one packet.
     private static let requestLimit = 4
 
-    /// Packets that came twice, or too late to be handed out in their place.
+    /// The number of packets that arrived twice, or too late to be handed out in order.
     public private(set) var surplusPackets = 0
-    /// Packets that were given up.
+    /// The number of packets given up as lost.
     public private(set) var lostPackets = 0
-    /// When ``requests(now:)`` or ``take(now:)`` may have something though no packet came.
+    /// The time at which ``requests(now:)`` or ``take(now:)`` may have something to return even if no packet arrives.
     public private(set) var deadline = MonotonicTime.distantFuture
 
-    /// Missing packets one behind the other that came to be missing at once, and were asked for together.
+    /// A run of consecutive missing packets that went missing together and were requested together.
     private struct Gap {
         var numbers: Range<Int64>
         let since: MonotonicTime
         var askedAt: MonotonicTime?
         var requests = 0
 
-        /// When to ask again, or to give it up.
+        /// The time to request the packets again or to give them up.
         var due: MonotonicTime {
             let end = since + ReceptionBuffer.patience
             guard requests < ReceptionBuffer.requestLimit else { return end }
             return min(end, askedAt.map { $0 + ReceptionBuffer.spacing } ?? since + ReceptionBuffer.reordering)
         }
 
-        /// Takes what is before `number` away, and returns it.
+        /// Removes the part before `number` and returns it.
         mutating func split(before number: Int64) -> Gap {
             var first = self
             first.numbers = numbers.lowerBound..<number
@@ -55,21 +56,21 @@ public struct ReceptionBuffer: Sendable {
     }
 
     private var unwrapper = SequenceUnwrapper()
-    /// The number to hand out next; nil before the first packet.
+    /// The sequence number to hand out next; nil before the first packet.
     private var next: Int64?
-    /// The highest number so far.
+    /// The highest sequence number so far.
     private var highest: Int64 = 0
     private var waiting: [Int64: RTPPacket] = [:]
     private var waitingBytes = 0
-    /// By their numbers, in runs: a peer may leave out hundreds with each packet.
+    /// The missing packets in order, kept as runs because a peer may skip hundreds with each packet.
     private var gaps: [Gap] = []
     private var missingPackets = 0
     private var ready: [RTPPacket] = []
 
-    /// A buffer that has seen nothing.
+    /// A buffer that has seen no packet yet.
     public init() {}
 
-    /// Takes the next packet of the stream as it came.
+    /// Takes the next packet of the stream in order of arrival.
     public mutating func insert(_ packet: RTPPacket, now: MonotonicTime) {
         let number = unwrapper.unwrap(packet.header.sequenceNumber).rawValue
         guard let next else {
@@ -83,7 +84,7 @@ public struct ReceptionBuffer: Sendable {
             return
         }
         if number == next, waiting.isEmpty, gaps.isEmpty {
-            // As nearly all are: in order, with nothing missing.
+            // The usual case: in order, with nothing missing.
             self.next = number + 1
             highest = max(highest, number)
             ready.append(packet)
@@ -104,7 +105,8 @@ public struct ReceptionBuffer: Sendable {
         waiting[number] = packet
         waitingBytes += packet.payload.count
         handOut()
-        // Half of it at once, or each packet of a hostile stream would cost a look at all.
+        // Gives up all but the newest half at once; otherwise each packet of a hostile stream would scan the whole
+        // buffer.
         if waiting.count > Self.maximumPacketCount || missingPackets > Self.maximumPacketCount {
             giveUp(before: highest - Int64(Self.maximumPacketCount / 2))
         }
@@ -115,7 +117,7 @@ public struct ReceptionBuffer: Sendable {
         }
     }
 
-    /// The packets whose turn it is, in their order.
+    /// The packets that can be handed out now, in order.
     public mutating func take(now: MonotonicTime) -> [RTPPacket] {
         if now >= deadline {
             let expired = gaps.last { now >= $0.since + Self.patience }
@@ -126,7 +128,7 @@ public struct ReceptionBuffer: Sendable {
         return ready
     }
 
-    /// The packets to ask for now, in their order; they count as asked for.
+    /// The packets to request now, in order; they are recorded as requested.
     public mutating func requests(now: MonotonicTime) -> [SequenceNumber] {
         guard now >= deadline else { return [] }
         var asked: [SequenceNumber] = []
@@ -146,7 +148,7 @@ public struct ReceptionBuffer: Sendable {
         return asked
     }
 
-    /// Takes `number`, which has come, out of its gap.
+    /// Removes `number`, which has arrived, from its gap.
     private mutating func fill(_ number: Int64) {
         guard let index = gaps.firstIndex(where: { number < $0.numbers.upperBound }),
             gaps[index].numbers.contains(number)
@@ -161,7 +163,7 @@ public struct ReceptionBuffer: Sendable {
         }
     }
 
-    /// Moves on to `number`: what waits before it is handed out, what is missing before it is lost.
+    /// Advances to `number`: hands out the packets that wait before it, and counts the missing ones before it as lost.
     private mutating func giveUp(before number: Int64) {
         for waitingNumber in waiting.keys.filter({ $0 < number }).sorted() { release(waitingNumber) }
         let whole = gaps.prefix { $0.numbers.upperBound <= number }

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// What a receiver counts of one stream, for its reports (RFC 3550 section 6.4.1 and appendices A.3 and A.8).
+/// A receiver's statistics on one stream, for its reports (RFC 3550 section 6.4.1 and appendices A.3 and A.8).
 public struct ReceptionStatistics: Sendable {
     private var unwrapper = SequenceUnwrapper()
     private var first: Int64?
@@ -12,10 +12,10 @@ public struct ReceptionStatistics: Sendable {
     private var lastTransit: UInt32?
     private var lastReport: (middle: UInt32, arrival: MonotonicTime)?
 
-    /// Nothing received.
+    /// Statistics of a stream without packets.
     public init() {}
 
-    /// Counts a packet that came at `now`, repeated ones too.
+    /// Counts a packet that arrived at `now`, including repeated ones.
     public mutating func note(_ header: RTPPacketHeader, now: MonotonicTime) {
         let number = unwrapper.unwrap(header.sequenceNumber).rawValue
         first = min(first ?? number, number)
@@ -29,12 +29,12 @@ public struct ReceptionStatistics: Sendable {
         lastTransit = transit
     }
 
-    /// Notes a report of the stream's sender that came at `now`.
+    /// Notes a sender report of the stream that arrived at `now`.
     public mutating func note(_ report: SenderReport, now: MonotonicTime) {
         lastReport = (report.ntpTime.middle32, now)
     }
 
-    /// How `ssrc`'s stream came in since the last call; nil before its first packet.
+    /// A report on the stream `ssrc` since the last call; nil before its first packet.
     public mutating func report(ssrc: SSRC, now: MonotonicTime) -> ReceptionReport? {
         guard let first, let highest = unwrapper.highest?.rawValue else { return nil }
         let expected = highest - first + 1

@@ -1,8 +1,8 @@
 import ByteCoding
 public import MediaTypes
 
-/// What a sender says about its stream: how much it sent, and which RTP time stamp belongs to which NTP time
-/// (RFC 3550 section 6.4.1).
+/// A sender's report on its stream: how much it has sent, and which RTP timestamp corresponds to which NTP time (RFC
+/// 3550 section 6.4.1).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |V=2|P|   RC    |   PT=SR=200   |             length            |
@@ -27,7 +27,7 @@ public struct SenderReport: Hashable, Sendable {
     public var packetCount: UInt32
     /// Bytes of payload sent so far, without headers and padding, modulo 2^32.
     public var octetCount: UInt32
-    /// What the sender receives itself; at most 31 are written.
+    /// Reports on the streams that the sender itself receives; at most 31 are written.
     public var receptionReports: [ReceptionReport]
 
     public init(
@@ -66,15 +66,15 @@ public struct SenderReport: Hashable, Sendable {
         }
     }
 
-    /// Appends what a compound datagram must have at least: the report, and the source's canonical name (section 6.1).
+    /// Appends the minimal compound packet: the report, and the source's canonical name (section 6.1).
     public func writeCompound(canonicalName: String, into buffer: inout [UInt8]) {
         write(into: &buffer)
         SourceDescription(ssrc: ssrc, canonicalName: canonicalName).write(into: &buffer)
     }
 }
 
-/// What a receiver that sends no media says about the streams that it gets (RFC 3550 section 6.4.2): a sender report
-/// without the sender's part, packet type 201.
+/// A report on received streams from a participant that sends no media (RFC 3550 section 6.4.2): a sender report
+/// without the sender information, packet type 201.
 public struct ReceiverReport: Hashable, Sendable {
     static let packetType: UInt8 = 201
 
@@ -105,7 +105,7 @@ public struct ReceiverReport: Hashable, Sendable {
     }
 }
 
-/// How one stream comes in (RFC 3550 section 6.4.1).
+/// A report on the reception of one stream (RFC 3550 section 6.4.1).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |                  SSRC of the stream                           |
@@ -119,17 +119,17 @@ public struct ReceptionReport: Hashable, Sendable {
     private static let byteCount = 24
 
     public var ssrc: SSRC
-    /// Packets lost since the last report, in 1/256.
+    /// The fraction of packets lost since the last report, in 1/256.
     public var fractionLost: UInt8
-    /// Packets lost so far, 24 bits; below zero where more came than were sent.
+    /// Packets lost so far, 24 bits; negative if more packets arrived than were expected.
     public var cumulativeLost: Int32
-    /// The highest sequence number in the low, the count of its turns in the high 16 bits.
+    /// The highest sequence number in the low 16 bits, and the count of its wraps in the high 16 bits.
     public var highestSequenceNumber: UInt32
     /// The mean deviation of the packets' spacing, in ticks of the stream's clock.
     public var jitter: UInt32
-    /// The middle 32 bits of the last sender report's NTP time; 0 where none came yet.
+    /// The middle 32 bits of the last sender report's NTP time; 0 if none has arrived.
     public var lastSenderReport: UInt32
-    /// How long ago that report came, in 1/65536 s.
+    /// The time since that report arrived, in 1/65536 s.
     public var delaySinceLastSenderReport: UInt32
 
     public init(
@@ -159,7 +159,7 @@ public struct ReceptionReport: Hashable, Sendable {
             reports.append(
                 ReceptionReport(
                     ssrc: SSRC(ssrc), fractionLost: fraction,
-                    // The shift up and back brings bit 23 along as the sign.
+                    // Shifting left and back right extends the sign from bit 23.
                     cumulativeLost: Int32(bitPattern: lost << 8) >> 8, highestSequenceNumber: highest,
                     jitter: jitter, lastSenderReport: last, delaySinceLastSenderReport: delay))
         }
@@ -177,12 +177,12 @@ public struct ReceptionReport: Hashable, Sendable {
         buffer.appendUInt32(delaySinceLastSenderReport)
     }
 
-    /// How long our last report and this answer were on the way, given the time by our clock when it came. Nil where no
-    /// report of ours had arrived yet, or the numbers make no sense (a time under way of over a minute).
+    /// The round-trip time, given the time on our clock when this report arrived. Nil if none of our reports had
+    /// reached the peer yet, or if the result is implausible (over a minute).
     public func roundTripTime(now: NTPTime) -> Interval? {
         guard lastSenderReport != 0 else { return nil }
         let ticks = Int32(bitPattern: now.middle32 &- lastSenderReport &- delaySinceLastSenderReport)
-        // Rounding on both sides can give a little less than nothing on a fast path: a second of it is no rounding.
+        // Rounding on both sides can make the result slightly negative on a fast path, but not by a whole second.
         guard ticks > -65536, ticks < 60 * 65536 else { return nil }
         return Interval(nanoseconds: Int64(max(ticks, 0)) * 1_000_000_000 / 65536)
     }

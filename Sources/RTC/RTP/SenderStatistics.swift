@@ -1,8 +1,8 @@
 public import MediaTypes
 
-/// What a sender report says: how much was sent, and how the stream's clock and the machine's go together.
+/// The contents of a sender report: how much was sent, and how the stream's clock relates to the machine's.
 public struct SenderStatistics: Hashable, Sendable {
-    /// Packets sent, modulo 2^32; those that are repeated bit for bit count each time.
+    /// Packets sent, modulo 2^32; packets repeated bit for bit count each time.
     public private(set) var packetCount: UInt32 = 0
     /// Bytes of payload sent, without headers and padding, modulo 2^32.
     public private(set) var octetCount: UInt32 = 0
@@ -14,7 +14,7 @@ public struct SenderStatistics: Hashable, Sendable {
         let time: MonotonicTime
     }
 
-    /// Nothing sent yet.
+    /// Statistics of a stream that has sent nothing yet.
     public init() {}
 
     /// Counts one packet with `payloadByteCount` bytes of payload.
@@ -23,12 +23,12 @@ public struct SenderStatistics: Hashable, Sendable {
         octetCount &+= UInt32(truncatingIfNeeded: payloadByteCount)
     }
 
-    /// Notes that `timestamp` is the time stamp of what was taken at `time`.
+    /// Notes that `timestamp` belongs to a picture captured at `time`.
     public mutating func noteClock(_ timestamp: RTPTimestamp, at time: MonotonicTime) {
         reference = Reference(timestamp: timestamp, time: time)
     }
 
-    /// A report for `now`, whose RTP time stamp is the last picture's, carried on to `now`; nil before the first picture.
+    /// A report for `now`, with an RTP timestamp extrapolated from the last picture's; nil before the first picture.
     public func report(ssrc: SSRC, at now: MonotonicTime, clock: NTPClock) -> SenderReport? {
         guard let reference else { return nil }
         return SenderReport(
@@ -38,12 +38,13 @@ public struct SenderStatistics: Hashable, Sendable {
     }
 }
 
-/// When reports go out: one a second, also while no picture is sent, so that a receiver can always measure the round trip.
+/// The schedule of sender and receiver reports: one per second, even while no picture is sent, so that the round-trip
+/// time can always be measured.
 public struct ReportSchedule: Sendable {
-    /// The time between two reports.
+    /// The interval between two reports.
     public static let interval = Interval.seconds(1)
 
-    /// When the next report is due.
+    /// The time at which the next report is due.
     public private(set) var deadline: MonotonicTime
 
     /// A schedule whose first report is due at `start`.
@@ -51,7 +52,7 @@ public struct ReportSchedule: Sendable {
         deadline = start
     }
 
-    /// Whether a report is due; sets the next deadline if so. Reports missed during a stall are not made up for.
+    /// Whether a report is due; if so, sets the next deadline. Reports missed during a stall are not sent later.
     public mutating func isDue(at now: MonotonicTime) -> Bool {
         guard now >= deadline else { return false }
         deadline = max(deadline + Self.interval, now + Self.interval / 2)

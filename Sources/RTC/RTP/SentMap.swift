@@ -1,29 +1,29 @@
 public import MediaTypes
 
-/// A packet that a session sent: all that its bytes are made of, given the track's history.
+/// A packet that a session has sent: all that is needed, together with the track's history, to reproduce its bytes.
 public struct SentPacket: Hashable, Sendable {
-    /// What stood behind the header.
+    /// The content after the packet's header.
     public enum Content: Hashable, Sendable {
-        /// The packet with index `packet` of the unit `unit`.
+        /// The packet with the index `packet` of the access unit `unit`.
         case media(unit: UnitNumber, packet: Int)
-        /// Nothing but this many bytes of padding.
+        /// Only this many bytes of padding.
         case padding(UInt8)
     }
 
-    /// The packet's place in the session's stream.
+    /// The packet's sequence number in the session's stream.
     public let sequenceNumber: SequenceNumber
     public let timestamp: RTPTimestamp
     public let payloadType: PayloadType
     public let marker: Bool
-    /// The header extensions that the packet really had.
+    /// The header extensions that the packet actually had.
     public let extensions: HeaderExtensionSet
     public let content: Content
-    /// The packet's size without SRTP's tag.
+    /// The packet's size in bytes, without SRTP's tag.
     public let byteCount: Int
-    /// When it was last sent again; nil where it was sent only once.
+    /// The time at which it was last sent again; nil if it was sent only once.
     public internal(set) var resentAt: MonotonicTime?
 
-    /// A packet sent once.
+    /// A packet that has been sent once.
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, payloadType: PayloadType, marker: Bool,
         extensions: HeaderExtensionSet, content: Content, byteCount: Int
@@ -38,9 +38,9 @@ public struct SentPacket: Hashable, Sendable {
     }
 }
 
-/// A session's map from its own sequence numbers to what it sent under them: the last 2048 packets.
+/// A map from a session's sequence numbers to the packets sent with them, which holds the last 2048 packets.
 public struct SentMap: Sendable {
-    /// How many packets are remembered: a power of two, so that a slot is the number's low bits.
+    /// How many packets are remembered. A power of two, so that a slot is the low bits of the sequence number.
     public static let capacity = 2048
 
     private var ring: [SentPacket?] = Array(repeating: nil, count: Self.capacity)
@@ -48,18 +48,18 @@ public struct SentMap: Sendable {
     /// An empty map.
     public init() {}
 
-    /// Remembers `packet`; the one that was sent 2048 packets earlier goes.
+    /// Remembers `packet` and forgets the one sent 2048 packets earlier.
     public mutating func insert(_ packet: SentPacket) {
         ring[slot(packet.sequenceNumber)] = packet
     }
 
-    /// The packet sent under `number`; nil where it is too long ago, or was never sent.
+    /// The packet sent with `number`; nil if it is too old or was never sent.
     public func packet(_ number: SequenceNumber) -> SentPacket? {
         guard let packet = ring[slot(number)], packet.sequenceNumber == number else { return nil }
         return packet
     }
 
-    /// Notes that the packet `number` is sent again at `time`.
+    /// Records that the packet `number` is sent again at `time`.
     public mutating func markResent(_ number: SequenceNumber, at time: MonotonicTime) {
         guard ring[slot(number)]?.sequenceNumber == number else { return }
         ring[slot(number)]?.resentAt = time

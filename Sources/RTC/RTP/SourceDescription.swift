@@ -1,6 +1,7 @@
 import ByteCoding
 
-/// Names for sources (RFC 3550 section 6.5). Only the canonical name, which ties a peer's streams together, is kept.
+/// A source description, which names sources (RFC 3550 section 6.5). Only the canonical name, which ties a peer's
+/// streams together, is kept.
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |V=2|P|    SC   |  PT=SDES=202  |             length            |
@@ -14,7 +15,7 @@ public struct SourceDescription: Hashable, Sendable {
     /// One source and its name.
     public struct Chunk: Hashable, Sendable {
         public var ssrc: SSRC
-        /// The name; nil where the chunk has none.
+        /// The name; nil if the chunk has none.
         public var canonicalName: String?
 
         public init(ssrc: SSRC, canonicalName: String?) {
@@ -23,7 +24,7 @@ public struct SourceDescription: Hashable, Sendable {
         }
     }
 
-    /// At most 31 are written.
+    /// The sources described; at most 31 are written.
     public var chunks: [Chunk]
 
     public init(chunks: [Chunk]) {
@@ -55,7 +56,7 @@ public struct SourceDescription: Hashable, Sendable {
                 chunkByteCount += 1 + text.count
                 if type == 1 { name = String(decoding: text, as: UTF8.self) }
             }
-            // The list of items ends in at least one zero, and goes on with them up to a whole word.
+            // The list of items ends with at least one zero and is padded with zeros to a whole word.
             _ = reader.bytes(min((4 - chunkByteCount % 4) % 4, reader.count))
             chunks.append(Chunk(ssrc: SSRC(ssrc), canonicalName: name))
         }
@@ -80,7 +81,7 @@ public struct SourceDescription: Hashable, Sendable {
     }
 }
 
-/// Sources that end (RFC 3550 section 6.6).
+/// A goodbye, which announces that sources end (RFC 3550 section 6.6).
 ///
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///     |V=2|P|    SC   |   PT=BYE=203  |             length            |
@@ -91,9 +92,9 @@ public struct SourceDescription: Hashable, Sendable {
 public struct Goodbye: Hashable, Sendable {
     static let packetType: UInt8 = 203
 
-    /// At most 31 are written.
+    /// The sources that end; at most 31 are written.
     public var sources: [SSRC]
-    /// Why, in words; cut to 255 bytes.
+    /// The reason in words; cut to 255 bytes.
     public var reason: String?
 
     public init(sources: [SSRC], reason: String? = nil) {

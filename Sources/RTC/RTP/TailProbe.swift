@@ -1,34 +1,38 @@
 public import MediaTypes
 
-/// Watches for a picture that nothing follows: if its last packets are lost, no later packet shows the receiver the gap,
-/// and with damage-driven capture the next picture may be seconds away. Within max(20 ms, RTT/2) of the last packet we
-/// send something that shows it; once more after twice that time; then no more.
+/// Probes for the loss of a picture's last packets when no later picture follows.
 ///
-/// While pictures come regularly the next one is the best probe: then we wait for one and a half of their distance. Without
-/// that, motion at 30 pictures a second would send every small picture twice.
+/// If the last packets are lost and nothing follows, no later packet shows the receiver the gap, and with damage-driven
+/// capture the next picture may be seconds away. So max(20 ms, RTT/2) after the last packet, we send a packet that
+/// reveals the gap. A second probe follows after twice that time, and then no more.
+///
+/// While pictures follow each other regularly, the next picture is the best probe, so the first probe waits for one and
+/// a half times their interval. Otherwise every small picture of a motion at 30 pictures per second would be sent
+/// twice.
 public struct TailProbe: Sendable {
-    /// What to send.
+    /// The kind of probe to send.
     public enum Action: Hashable, Sendable {
-        /// All packets of the picture, again, on the retransmission stream: they repair by themselves.
+        /// All packets of the picture again, on the retransmission stream. They repair the loss directly.
         case retransmitPicture
-        /// A packet of padding under the next sequence number: shows the gap, and the receiver asks for what it misses.
+        /// A padding packet with the next sequence number. It reveals the gap, and the receiver requests what it is
+        /// missing.
         case padding
-        /// The picture's last packet, bit for bit the same: all that may be done without a retransmission stream.
+        /// The picture's last packet, bit for bit the same. Nothing else is allowed without a retransmission stream.
         case repeatLastPacket
     }
 
-    /// The least time from the last packet to the first probe.
+    /// The minimum delay from the last packet to the first probe.
     public static let minimumDelay = Interval.milliseconds(20)
-    /// Pictures that are no further apart than this are in motion: the next one is expected.
+    /// Pictures at most this far apart count as motion, so the next one is expected soon.
     public static let motionSpacing = Interval.milliseconds(50)
-    /// Up to how many packets a picture is sent again as a whole.
+    /// The largest picture, in packets, that is sent again as a whole.
     public static let smallPictureLimit = 3
-    /// How often one picture is probed for.
+    /// The maximum number of probes for one picture.
     public static let maximumProbeCount = 2
 
-    /// When to call `poll`; nil while there is nothing to probe for.
+    /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
-    /// Probes sent so far.
+    /// The number of probes sent so far.
     public private(set) var sentProbes = 0
 
     private let hasRetransmission: Bool
@@ -38,13 +42,13 @@ public struct TailProbe: Sendable {
     private var remaining = 0
     private var lastPictureAt: MonotonicTime?
 
-    /// - Parameter hasRetransmission: whether the peer takes a retransmission stream.
+    /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
     public init(hasRetransmission: Bool) {
         self.hasRetransmission = hasRetransmission
     }
 
-    /// The last of a picture's `packetCount` packets has been sent under `lastSequenceNumber`. Puts an end to probing for the
-    /// picture before: this one's packets show its gap.
+    /// Notes that the last of a picture's `packetCount` packets has been sent with `lastSequenceNumber`. This ends the
+    /// probes for the picture before, because this one's packets reveal its gap.
     public mutating func pictureSent(
         lastSequenceNumber: SequenceNumber, packetCount: Int, roundTripTime: Interval?, at now: MonotonicTime
     ) {
@@ -59,19 +63,19 @@ public struct TailProbe: Sendable {
         deadline = now + delay
     }
 
-    /// A reception report of the stream says which packet was the highest; if that is the picture's last one or a later
-    /// one, the receiver sees every gap by itself.
+    /// Notes the highest sequence number in a reception report of the stream. If it is the picture's last packet or a
+    /// later one, the receiver sees every gap by itself.
     public mutating func receiverReported(highest: SequenceNumber) {
         if highest.distance(to: lastSequenceNumber) <= 0 { deadline = nil }
     }
 
-    /// The sequence numbers of the picture's packets, in order: what `retransmitPicture` is about. Its last is what
-    /// `repeatLastPacket` is about.
+    /// The sequence numbers of the picture's packets in order, for `retransmitPicture`. The last one is for
+    /// `repeatLastPacket`.
     public var pictureSequenceNumbers: [SequenceNumber] {
         (0..<packetCount).map { lastSequenceNumber.advanced(by: $0 - packetCount + 1) }
     }
 
-    /// What to send now, if anything; the caller then waits for the new `deadline`.
+    /// The probe to send now, if any; the caller then waits for the new `deadline`.
     public mutating func poll(at now: MonotonicTime) -> Action? {
         guard let deadline, now >= deadline, remaining > 0 else { return nil }
         remaining -= 1
@@ -79,8 +83,9 @@ public struct TailProbe: Sendable {
         delay = delay * 2
         self.deadline = remaining > 0 ? now + delay : nil
         if !hasRetransmission { return .repeatLastPacket }
-        // The first repairs a small picture by itself. But a receiver asks for nothing in front of a packet that came by
-        // retransmission (it wasn't late, it was lost): where the picture before was lost as well, only padding shows that.
+        // The first probe repairs a small picture directly. But a receiver requests nothing before a packet that came
+        // as a retransmission, because that packet wasn't late but lost. If the picture before was lost as well, only
+        // padding reveals it.
         return packetCount <= Self.smallPictureLimit && remaining > 0 ? .retransmitPicture : .padding
     }
 }

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// An access unit's number on its track: running from zero, never used twice.
+/// An access unit's number on its track. Numbers count up from zero and are never reused.
 public struct UnitNumber: Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt64
@@ -16,33 +16,33 @@ public struct UnitNumber: Hashable, Comparable, Sendable {
     public static func < (left: UnitNumber, right: UnitNumber) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The access units that a track sent last, kept once for all its sessions, so that any of them can send a packet again.
+/// A track's latest access units, kept once for all its sessions, so that each of them can send a packet again.
 ///
-/// Bounded in units, bytes and time. The newest unit always stays, and so does the one before it for as long as the
-/// bytes allow: after a pause, the loss of a picture's end may show only when the next picture comes.
-/// Not thread safe: the media thread owns it.
+/// The history is bounded in units, bytes and time. The newest unit always stays, and so does the one before it as long
+/// as the byte limit allows: after a pause, the loss of a picture's end may show only when the next picture arrives.
+/// Not thread-safe: the media thread owns it.
 public struct TrackHistory: Sendable {
     private struct Entry: Sendable {
         let unit: PacketizedAccessUnit
         let time: MonotonicTime
     }
 
-    /// The most units kept: a power of two.
+    /// The maximum number of units kept, a power of two.
     public let maximumUnitCount: Int
-    /// The most bytes kept, counted over all units but the newest.
+    /// The maximum number of bytes kept, not counting the newest unit.
     public let maximumByteCount: Int
     /// How long a unit is kept.
     public let maximumAge: Interval
-    /// The bytes of all units kept.
+    /// The number of bytes of all units kept.
     public private(set) var byteCount = 0
-    /// The oldest unit kept; the same as `next` where there is none.
+    /// The oldest unit kept; equal to `next` if there is none.
     public private(set) var oldest = UnitNumber(0)
-    /// The number that the next unit gets.
+    /// The number of the next unit to be appended.
     public private(set) var next = UnitNumber(0)
 
     private var ring: [Entry?]
 
-    /// An empty history; `maximumUnitCount` is raised to a power of two.
+    /// An empty history; `maximumUnitCount` is rounded up to a power of two.
     public init(maximumUnitCount: Int = 512, maximumByteCount: Int = 4 << 20, maximumAge: Interval = .seconds(2)) {
         var capacity = 2
         while capacity < min(maximumUnitCount, 1 << 16) { capacity *= 2 }
@@ -55,7 +55,7 @@ public struct TrackHistory: Sendable {
     /// How many units are kept.
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
-    /// Keeps `unit` and gives it its number. What is now too much or too old goes.
+    /// Appends `unit` and returns its number. Units beyond the limits are removed.
     public mutating func append(_ unit: PacketizedAccessUnit, at now: MonotonicTime) -> UnitNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
@@ -67,13 +67,13 @@ public struct TrackHistory: Sendable {
         return number
     }
 
-    /// The unit `number`; nil where it is gone or was never there.
+    /// The unit with this number; nil if it was removed or never existed.
     public func unit(_ number: UnitNumber) -> PacketizedAccessUnit? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.unit
     }
 
-    /// Forgets every unit: their numbers are never used again.
+    /// Removes every unit. Their numbers are not reused.
     public mutating func removeAll() {
         while count > 0 { removeOldest() }
     }

@@ -1,11 +1,12 @@
-/// Our answer to a viewer's offer: one video of ours, everything else refused.
+/// Our answer to a viewer's offer: it accepts one video section, which we send, and rejects everything else.
 public struct Answer: Sendable, Equatable {
     /// The description to send back, lines ending in CRLF.
     public let text: String
-    /// What was agreed on.
+    /// The negotiated video.
     public let video: NegotiatedVideo
 
-    /// Answers `offer` as `local` (RFC 8829 section 5.3). Of several video sections the first that fits is sent on.
+    /// Answers `offer` as `local` (RFC 8829 section 5.3). If there are several video sections, the first suitable one
+    /// is used.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
         let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID)

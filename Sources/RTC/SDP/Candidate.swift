@@ -1,20 +1,20 @@
-/// Where a peer may be reached (RFC 8839 section 5.1).
+/// An address at which a peer may be reached (RFC 8839 section 5.1).
 public struct Candidate: Sendable, Equatable {
-    /// The same for candidates of one kind, one interface and one server.
+    /// An identifier that candidates of the same type, interface and server share.
     public var foundation: String
-    /// 1 is RTP, and with rtcp-mux everything.
+    /// 1 for RTP, or for everything with rtcp-mux.
     public var component: UInt16
     /// `udp`, `tcp`, in lower case.
     public var transport: String
     public var priority: UInt32
-    /// An IPv4 or IPv6 address, or a name (browsers hide theirs behind `….local`).
+    /// An IPv4 or IPv6 address, or a host name (browsers hide their address behind a name that ends in `.local`).
     public var address: String
     public var port: UInt16
     /// `host`, `srflx`, `prflx`, `relay`.
     public var type: String
 
-    /// Reads what follows `a=`, or `a=candidate:` without that: `candidate:1 1 udp 2130706431 192.0.2.1 8189 typ host …`. nil
-    /// where it is no candidate.
+    /// Parses a candidate, with or without `a=` and `candidate:` in front: `candidate:1 1 udp 2130706431 192.0.2.1 8189
+    /// typ host …`. Nil if `text` is not a candidate.
     public init?(parsing text: some StringProtocol) {
         var rest = Substring(text)
         for prefix in ["a=", "candidate:"] where rest.hasPrefix(prefix) { rest = rest.dropFirst(prefix.count) }
@@ -32,7 +32,7 @@ public struct Candidate: Sendable, Equatable {
         type = String(words[7])
     }
 
-    /// A host candidate of ours: `index` is its place in the list, the most wanted first.
+    /// A host candidate of ours; `index` is its position in the list, which begins with the preferred one.
     init(host address: HostAddress, index: Int) {
         foundation = String(index + 1)
         component = 1
@@ -50,9 +50,9 @@ public struct Candidate: Sendable, Equatable {
     }
 }
 
-/// An address and a UDP port that we can be reached at.
+/// An address and a UDP port at which we can be reached.
 public struct HostAddress: Sendable, Hashable {
-    /// An IPv4 or IPv6 address in text, without brackets.
+    /// An IPv4 or IPv6 address as text, without brackets.
     public var address: String
     public var port: UInt16
 

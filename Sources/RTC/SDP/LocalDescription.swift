@@ -1,27 +1,27 @@
 public import H264
 
-/// What we say of ourselves in an answer or an offer.
+/// Our own part of an answer or an offer.
 public struct LocalDescription: Sendable, Equatable {
-    /// The number in `o=`: random, below 2^63.
+    /// The session identifier in `o=`: random, below 2^63.
     public var sessionID: UInt64
-    /// 4 to 256 characters of `A-Z a-z 0-9 + /`, at least 24 bits random.
+    /// 4 to 256 characters of `A-Z a-z 0-9 + /`, with at least 24 random bits.
     public var iceUfrag: String
-    /// 22 to 256 such characters, at least 128 bits random.
+    /// 22 to 256 of the same characters, with at least 128 random bits.
     public var icePassword: String
-    /// Of our certificate.
+    /// The fingerprint of our certificate.
     public var fingerprint: CertificateFingerprint
-    /// Where we can be reached, the most wanted first: some peers try the first only.
+    /// The addresses at which we can be reached, the preferred one first: some peers try only the first.
     public var addresses: [HostAddress]
-    /// Of our video.
+    /// The SSRC of our video.
     public var ssrc: UInt32
-    /// Of its retransmissions.
+    /// The SSRC of the video's retransmissions.
     public var rtxSSRC: UInt32
-    /// The name of our RTP end, the same for all our streams (RFC 7022); a word.
+    /// The canonical name of our RTP endpoint, the same for all our streams (RFC 7022); a single word.
     public var cname: String
-    /// The names of the MediaStream and its track; words.
+    /// The names of the MediaStream and its track; single words.
     public var streamID: String
     public var trackID: String
-    /// What our encoder makes.
+    /// The profile and level that our encoder produces.
     public var profileLevelID: ProfileLevelID
 
     public init(
@@ -42,7 +42,7 @@ public struct LocalDescription: Sendable, Equatable {
         self.profileLevelID = profileLevelID
     }
 
-    /// The lines of session level.
+    /// The session-level lines.
     func sessionLines(bundle mid: String?) -> [String] {
         var lines = [
             "v=0", "o=- \(sessionID & (1 << 63 - 1)) 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=ice-lite",
@@ -52,21 +52,21 @@ public struct LocalDescription: Sendable, Equatable {
         return lines
     }
 
-    /// The lines of the transport, without the m= line and the candidates.
+    /// The lines of the transport, without the `m=` line and the candidates.
     func transportLines(setup: DTLSSetup) -> [String] {
         iceLines + ["a=fingerprint:\(fingerprint.text)", "a=setup:\(setup.rawValue)"]
     }
 
-    /// The lines of the ICE generation.
+    /// The lines of the ICE credentials.
     var iceLines: [String] { ["a=ice-ufrag:\(iceUfrag)", "a=ice-pwd:\(icePassword)"] }
 
-    /// Where we can be reached, all of it: the address that a peer without ICE would use is the first one.
+    /// The candidate lines, complete. A peer without ICE would use the first address.
     var candidateLines: [String] {
         addresses.enumerated().map { index, address in "a=" + Candidate(host: address, index: index).text }
             + ["a=end-of-candidates"]
     }
 
-    /// The `c=` line: of the first address where that is one, not a name.
+    /// The `c=` line, with the first address unless that is a host name.
     var connectionLine: String {
         guard let address = addresses.first?.address else { return "c=IN IP4 0.0.0.0" }
         if address.utf8.contains(UInt8(ascii: ":")) { return "c=IN IP6 \(address)" }
@@ -74,10 +74,10 @@ public struct LocalDescription: Sendable, Equatable {
         return isIPv4 ? "c=IN IP4 \(address)" : "c=IN IP4 0.0.0.0"
     }
 
-    /// The port of the m= line: that of the first address, or the one that means "see the candidates".
+    /// The port of the `m=` line: that of the first address, or 9, which means "see the candidates".
     var port: UInt16 { addresses.first?.port ?? 9 }
 
-    /// The lines of the packet streams that we send.
+    /// The lines of the RTP streams that we send.
     func sourceLines(hasRTX: Bool) -> [String] {
         var lines = ["a=msid:\(streamID) \(trackID)"]
         if hasRTX { lines.append("a=ssrc-group:FID \(ssrc) \(rtxSSRC)") }

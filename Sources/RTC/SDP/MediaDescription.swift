@@ -1,17 +1,17 @@
-/// A media section of a session description: an `m=` line and what follows it.
+/// A media section of a session description: an `m=` line and the lines after it.
 public struct MediaDescription: Sendable, Equatable {
     /// `video`, `audio`, `application`.
     public var kind: String
-    /// 0 in a section that is rejected or bundle-only.
+    /// The port, 0 in a section that is rejected or bundle-only.
     public var port: UInt16
     /// `UDP/TLS/RTP/SAVPF`, `UDP/DTLS/SCTP`.
     public var transport: String
-    /// Payload types, most wanted first; in a data channel's section another name.
+    /// The payload types, the preferred one first; in a data channel's section, another format name.
     public var formats: [String]
 
-    /// The section's name (RFC 5888).
+    /// The section's identification (RFC 5888).
     public var mid: String?
-    /// Seen from who made the description.
+    /// The direction of the media, from the point of view of the description's author.
     public var direction: MediaDirection = .sendrecv
     /// Whether port 0 means "only if bundled" instead of "rejected" (RFC 9143).
     public var isBundleOnly = false
@@ -19,55 +19,55 @@ public struct MediaDescription: Sendable, Equatable {
     public var icePassword: String?
     public var iceOptions: [String] = []
     public var fingerprints: [CertificateFingerprint] = []
-    /// Who begins DTLS.
+    /// Which side starts the DTLS handshake.
     public var setup: DTLSSetup?
-    /// RTCP comes over RTP's port (RFC 5761).
+    /// Whether RTCP is sent on the same port as RTP (RFC 5761).
     public var hasRTCPMux = false
-    /// RTCP packets may come alone, without a report (RFC 5506).
+    /// Whether RTCP packets may be sent alone, without a report (RFC 5506).
     public var hasReducedSizeRTCP = false
-    /// Those of `formats` that an rtpmap names, in the order of `formats`.
+    /// The codecs of those `formats` that have an rtpmap, in the order of `formats`.
     public var codecs: [PayloadFormat] = []
     public var extensions: [HeaderExtension] = []
     public var sources: [SourceAttribute] = []
     public var sourceGroups: [SourceGroup] = []
-    /// Those that could be read.
+    /// The candidates that could be parsed.
     public var candidates: [Candidate] = []
     public var hasEndOfCandidates = false
-    /// `stream track` for each line.
+    /// The text `stream track` of each msid line.
     public var streams: [String] = []
 
-    /// Whether the section carries nothing.
+    /// Whether the section is rejected and carries no media.
     public var isRejected: Bool { port == 0 && !isBundleOnly }
 }
 
-/// Which way media flows, seen from who made the description.
+/// The direction of the media, from the point of view of the description's author.
 public enum MediaDirection: String, Sendable {
     case sendrecv
     case sendonly
     case recvonly
     case inactive
 
-    /// Whether who made the description takes media.
+    /// Whether the description's author receives media.
     public var receives: Bool { self == .sendrecv || self == .recvonly }
-    /// Whether who made the description sends media.
+    /// Whether the description's author sends media.
     public var sends: Bool { self == .sendrecv || self == .sendonly }
 }
 
-/// Who begins DTLS (RFC 4145 section 4, RFC 8842).
+/// Which side starts the DTLS handshake (RFC 4145 section 4, RFC 8842).
 public enum DTLSSetup: String, Sendable {
-    /// Begins: the client.
+    /// Starts the handshake, as the client.
     case active
-    /// Waits: the server.
+    /// Waits for the handshake, as the server.
     case passive
-    /// Either, as the answer likes.
+    /// Either role; the answer decides.
     case actpass
     /// Neither for now.
     case holdconn
 }
 
-/// The hash of a certificate (RFC 8122).
+/// The fingerprint of a certificate (RFC 8122).
 public struct CertificateFingerprint: Sendable, Equatable {
-    /// The hash's name in lower case: `sha-256`.
+    /// The hash function's name in lower case: `sha-256`.
     public var algorithm: String
     /// The hash itself.
     public var bytes: [UInt8]
@@ -77,7 +77,7 @@ public struct CertificateFingerprint: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Reads `sha-256 AB:CD:…`.
+    /// Parses `sha-256 AB:CD:…`.
     init?(parsing value: Substring) {
         let words = value.words
         guard words.count == 2 else { return nil }
@@ -96,33 +96,34 @@ public struct CertificateFingerprint: Sendable, Equatable {
     }
 }
 
-/// What a payload type stands for: its rtpmap, fmtp and rtcp-fb lines.
+/// The meaning of a payload type, from its rtpmap, fmtp and rtcp-fb lines.
 public struct PayloadFormat: Sendable, Equatable {
     public var payloadType: UInt8
-    /// As the peer writes it; compare without case.
+    /// The codec's name as the peer spells it; compare without regard to case.
     public var name: String
-    /// In hertz.
+    /// The clock rate in hertz.
     public var clockRate: UInt32
-    /// Format parameters, names in lower case.
+    /// The format parameters, with their names in lower case.
     public var parameters: [String: String] = [:]
-    /// `nack`, `nack pli`, `ccm fir`, `transport-cc`: those of the payload type and those of `*`.
+    /// The feedback messages of the payload type and of `*`: `nack`, `nack pli`, `ccm fir`, `transport-cc`.
     public var feedback: [String] = []
 
-    /// Whether the codec is called `name`, in any case.
+    /// Whether the codec's name is `other`, without regard to case.
     func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
-/// An RTP header extension and the number it has here (RFC 8285).
+/// An RTP header extension and its number in this description (RFC 8285).
 public struct HeaderExtension: Sendable, Equatable {
-    /// 1 to 14 with one-byte headers, up to 255 with two-byte ones, 4096 and more while still to be numbered.
+    /// The number: 1 to 14 with one-byte headers, up to 255 with two-byte headers, and from 4096 while no number is
+    /// assigned yet.
     public var id: UInt16
-    /// What the extension is.
+    /// The URI that identifies the extension.
     public var uri: String
-    /// Which way it goes, seen from who made the description.
+    /// The direction in which the extension is used, from the point of view of the description's author.
     public var direction: MediaDirection?
 }
 
-/// One attribute of one stream of packets (RFC 5576).
+/// An attribute of one RTP stream (RFC 5576).
 public struct SourceAttribute: Sendable, Equatable {
     public var ssrc: UInt32
     /// `cname`, `msid`.
@@ -130,7 +131,7 @@ public struct SourceAttribute: Sendable, Equatable {
     public var value: String
 }
 
-/// Streams of packets that belong together, as `FID` ones are a stream and its retransmissions (RFC 5576).
+/// RTP streams that belong together (RFC 5576); in an `FID` group, a stream and its retransmissions.
 public struct SourceGroup: Sendable, Equatable {
     public var semantics: String
     public var ssrcs: [UInt32]

@@ -1,4 +1,4 @@
-/// Gathers the lines of one media section, or those of session level.
+/// Collects the attributes of one media section, or those at session level.
 struct MediaSectionParser {
     private var media: MediaDescription
     private var direction: MediaDirection?
@@ -7,12 +7,12 @@ struct MediaSectionParser {
     private var feedback: [UInt8: [String]] = [:]
     private var feedbackOfAll: [String] = []
 
-    /// For session level.
+    /// Creates a parser for the session level.
     init() {
         media = MediaDescription(kind: "", port: 0, transport: "", formats: [])
     }
 
-    /// `m=video 9 UDP/TLS/RTP/SAVPF 96 97`
+    /// Creates a parser for the media section that begins with `line`, such as `m=video 9 UDP/TLS/RTP/SAVPF 96 97`.
     init(mediaLine line: SDPLine) throws(SDPError) {
         let words = line.value.words
         guard words.count >= 4, words[0].isVisibleASCII, words[2].isVisibleASCII,
@@ -58,7 +58,8 @@ struct MediaSectionParser {
             media.sourceGroups.append(
                 SourceGroup(semantics: String(semantics), ssrcs: words.dropFirst().compactMap { UInt32($0) }))
         case "candidate":
-            // Names that a peer made up (mDNS) and transports to come: one we can't read is one less to try.
+            // A candidate may have a host name that the peer made up (mDNS) or a future transport. One that can't be
+            // parsed is skipped.
             if let candidate = Candidate(parsing: value) { media.candidates.append(candidate) }
         case "end-of-candidates": media.hasEndOfCandidates = true
         case "msid": media.streams.append(String(value))
@@ -66,7 +67,7 @@ struct MediaSectionParser {
         }
     }
 
-    /// The section, with what it does not say itself taken from `session`.
+    /// The section, with attributes that it lacks taken from `session`.
     func finish(inheriting session: MediaSectionParser) throws(SDPError) -> MediaDescription {
         var media = media
         media.direction = direction ?? session.direction ?? .sendrecv

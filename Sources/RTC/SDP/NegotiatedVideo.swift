@@ -1,8 +1,8 @@
 public import H264
 
-/// What both sides agreed on for the video that we send, and what a transport needs to know of the peer.
+/// The negotiated parameters of a video, and what a transport needs to know about the peer.
 public struct NegotiatedVideo: Sendable, Equatable {
-    /// RTCP feedback messages that the peer will send and we act on.
+    /// The RTCP feedback messages that the peer will send and that we act on.
     public struct Feedback: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ public struct NegotiatedVideo: Sendable, Equatable {
         /// Full Intra Request (RFC 5104 section 4.3.1).
         public static let fir = Feedback(rawValue: 4)
 
-        /// As in an rtcp-fb line.
+        /// The messages as spelled in an rtcp-fb line.
         static let names: [(feedback: Feedback, name: String)] = [
             (.nack, "nack"), (.pli, "nack pli"), (.fir, "ccm fir"),
         ]
@@ -23,15 +23,17 @@ public struct NegotiatedVideo: Sendable, Equatable {
     public struct Format: Sendable, Equatable {
         /// The payload type of H.264.
         public var payloadType: UInt8
-        /// The payload type of its retransmissions (RFC 4588); nil: none, lost packets go again as they were.
+        /// The payload type of its retransmissions (RFC 4588); nil if there is none, and lost packets are sent again
+        /// unchanged.
         public var rtxPayloadType: UInt8?
-        /// The peer's profile-level-id at that payload type.
+        /// The peer's profile-level-id for that payload type.
         public var profileLevelID: ProfileLevelID
-        /// What the peer will send about it.
+        /// The feedback that the peer will send about it.
         public var feedback: Feedback
     }
 
-    /// The numbers of the header extensions that we may send: 1 to 14, nil where the peer does not take one.
+    /// The numbers of the header extensions that we may send: 1 to 14, or nil if the peer does not accept the
+    /// extension.
     public struct Extensions: Sendable, Equatable {
         public var mid: UInt8?
         public var absoluteCaptureTime: UInt8?
@@ -40,27 +42,27 @@ public struct NegotiatedVideo: Sendable, Equatable {
         public init() {}
     }
 
-    /// Which side of DTLS we are.
+    /// Our role in the DTLS handshake.
     public enum DTLSRole: Sendable {
-        /// We begin.
+        /// We start the handshake.
         case client
-        /// We wait.
+        /// We wait for the handshake.
         case server
     }
 
-    /// What carries the stream in the profile of ``LocalDescription/profileLevelID``.
+    /// The format for the stream in the profile of ``LocalDescription/profileLevelID``.
     public var format: Format
-    /// What carries it in High 4:4:4 Predictive; nil where the peer doesn't decode that. The same as `format` where the peer
-    /// lists no other profile.
+    /// The format for the stream in High 4:4:4 Predictive; nil if the peer doesn't decode that. The same as `format` if
+    /// the peer lists no other profile.
     public var format444: Format?
-    /// The media section's name, as it stands in the mid extension.
+    /// The media section's identification, as sent in the mid extension.
     public var mid: String?
     public var extensions: Extensions
-    /// RTCP may come and go without reports (RFC 5506).
+    /// Whether RTCP may be sent and received without reports (RFC 5506).
     public var hasReducedSizeRTCP: Bool
     public var remoteUfrag: String
     public var remotePassword: String
-    /// By sha-256 where the peer gives one, else by sha-384 or sha-512.
+    /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
     public var remoteFingerprint: CertificateFingerprint
     public var dtlsRole: DTLSRole
 
@@ -68,24 +70,24 @@ public struct NegotiatedVideo: Sendable, Equatable {
     public var payloadType: UInt8 { format.payloadType }
     /// The payload type of its retransmissions.
     public var rtxPayloadType: UInt8? { format.rtxPayloadType }
-    /// The peer's profile-level-id at that payload type.
+    /// The peer's profile-level-id for that payload type.
     public var profileLevelID: ProfileLevelID { format.profileLevelID }
-    /// What the peer will send about it.
+    /// The feedback that the peer will send about it.
     public var feedback: Feedback { format.feedback }
-    /// Each payload type once.
+    /// The formats, each payload type once.
     var formats: [Format] {
         guard let format444, format444.payloadType != format.payloadType else { return [format] }
         return [format, format444]
     }
 }
 
-/// URIs of the header extensions that we send.
+/// The URIs of the header extensions that we send.
 enum ExtensionURI {
     static let mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
     static let absoluteCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
     static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
-    /// Each with its place among the agreed numbers.
+    /// Each URI with the property that holds its negotiated number.
     static let all: [(uri: String, path: any WritableKeyPath<NegotiatedVideo.Extensions, UInt8?> & Sendable)] = [
         (mid, \.mid), (absoluteCaptureTime, \.absoluteCaptureTime), (playoutDelay, \.playoutDelay),
     ]

@@ -1,6 +1,7 @@
 import H264
 
-/// Our offer of one video to who takes it from us: a viewer that waits for one, a WHIP endpoint, a conference server.
+/// Our offer of one video to a peer that receives it: a viewer that waits for an offer, a WHIP endpoint, or a
+/// conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
@@ -9,9 +10,9 @@ public struct Offer: Sendable, Equatable {
 
     private static let mid = "0"
 
-    /// Offers one sendonly video as `local` (RFC 8829 section 5.2): H.264 with retransmissions, either side of DTLS.
+    /// Offers one sendonly video as `local` (RFC 8829 section 5.2): H.264 with retransmissions, and either DTLS role.
     ///
-    /// - Parameter includes444: whether High 4:4:4 Predictive is offered too, under payload types of its own.
+    /// - Parameter includes444: whether High 4:4:4 Predictive is also offered, with payload types of its own.
     public init(local: LocalDescription, including444 includes444: Bool = false) {
         wanted = local.profileLevelID
         self.includes444 = includes444
@@ -39,8 +40,8 @@ public struct Offer: Sendable, Equatable {
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// What `answer` agrees to. The payload types are those that the answer has: who receives may number them anew (RFC 3264
-    /// section 6.1).
+    /// The video that `answer` accepts. The payload types are those of the answer, since the receiver may choose other
+    /// numbers (RFC 3264 section 6.1).
     public func negotiated(with answer: SessionDescription) throws(SDPError) -> NegotiatedVideo {
         guard !answer.isICELite else { throw .bothICELite }
         guard answer.media.count == 1, let section = answer.media.first, section.kind == "video",

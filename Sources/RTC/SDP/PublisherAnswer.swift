@@ -1,16 +1,18 @@
 import H264
 
-/// Our answer to a publisher's offer (WHIP, RFC 9725 section 4.4): its video is taken, its audio agreed to and not used.
+/// Our answer to a publisher's offer (WHIP, RFC 9725 section 4.4). Its video is received; its audio is accepted but not
+/// used.
 ///
-/// A publisher that had one of its media sections refused would go on without it, or fail in ways of its own: what can't be taken
-/// fails the offer as a whole, by an error that says why.
+/// If one media section were rejected, a publisher would go on without it or fail in an unspecified way. So a section
+/// that can't be accepted makes the whole offer fail with an error that gives the reason.
 public struct PublisherAnswer: Sendable, Equatable {
     /// The description to send back, lines ending in CRLF.
     public let text: String
-    /// What was agreed on for the video that the publisher sends.
+    /// The negotiated video that the publisher sends.
     public let video: NegotiatedVideo
 
-    /// Answers `offer` as `local`: one video, and at most one audio in the same bundle.
+    /// Answers `offer` as `local`. The offer must have one video section, and at most one audio section in the same
+    /// bundle.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
         let wanted = offer.media.filter { !$0.isRejected }
@@ -29,7 +31,7 @@ public struct PublisherAnswer: Sendable, Equatable {
 
         let mids = bundle == nil ? [] : wanted.compactMap(\.mid)
         var lines = local.sessionLines(bundle: mids.isEmpty ? nil : mids.joined(separator: " "))
-        // All of it goes over one transport, whose candidates its first section has.
+        // All sections share one transport, and the first section has its candidates.
         var isFirst = true
         for section in offer.media {
             if section.isRejected {
@@ -45,7 +47,7 @@ public struct PublisherAnswer: Sendable, Equatable {
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// Format parameters are said back as they were offered, and none that were not: GStreamer's encoder would be held to them.
+    /// Repeats the offered format parameters and adds none: GStreamer's encoder would have to obey the added ones.
     private static func lines(of section: MediaDescription, _ video: NegotiatedVideo) -> [String] {
         let offered = section.codecs.first { $0.payloadType == video.payloadType }?.parameters ?? [:]
         let parameters = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"].compactMap { name in
@@ -58,12 +60,12 @@ public struct PublisherAnswer: Sendable, Equatable {
 
     private static func audioLines(of section: MediaDescription) throws(SDPError) -> [String] {
         guard let opus = section.opus else { throw .noOpus(offered: section.codecs.map(\.name)) }
-        // Always two channels (RFC 7587 section 7).
+        // The rtpmap always says two channels (RFC 7587 section 7).
         return ["a=rtpmap:\(opus.payloadType) \(opus.name)/\(opus.clockRate)/2"]
     }
 }
 
 extension MediaDescription {
-    /// Opus, where the section has it.
+    /// The Opus codec, if the section has it.
     fileprivate var opus: PayloadFormat? { codecs.first { $0.isNamed("opus") && $0.clockRate == 48_000 } }
 }

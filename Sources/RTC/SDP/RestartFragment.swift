@@ -1,4 +1,4 @@
-/// Our side of an ICE restart, as `application/trickle-ice-sdpfrag` (RFC 8840 section 9, RFC 9725 section 4.3.3).
+/// Our part of an ICE restart, as `application/trickle-ice-sdpfrag` (RFC 8840 section 9, RFC 9725 section 4.3.3).
 public struct RestartFragment: Sendable, Equatable {
     /// The fragment to send back, lines ending in CRLF.
     public let text: String
@@ -6,9 +6,9 @@ public struct RestartFragment: Sendable, Equatable {
     /// The credentials and candidates of `local`, for the media section that its transport belongs to.
     ///
     /// - Parameters:
-    ///   - mid: nil where the section has no name.
-    ///   - kind: `video`, `audio`.
-    ///   - payloadType: one of the section's.
+    ///   - mid: the section's identification; nil if it has none.
+    ///   - kind: the section's kind, `video` or `audio`.
+    ///   - payloadType: one of the section's payload types.
     public init(local: LocalDescription, mid: String?, kind: String = "video", payloadType: UInt8) {
         var lines = ["a=ice-lite"]
         if let mid { lines.append("a=group:BUNDLE \(mid)") }

@@ -1,48 +1,48 @@
-/// Why a description can't be read, or can't be agreed on.
+/// The reason that a description can't be parsed or accepted.
 public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// More bytes than we read.
+    /// The description is longer than the limit.
     case tooLong(Int)
-    /// It does not begin with `v=0`.
+    /// The description does not begin with `v=0`.
     case notSDP
-    /// A line that is not as its specification wants it.
+    /// A line does not have the form that its specification requires.
     case malformed(line: Int, String)
     case tooManyMediaSections
-    /// Two media sections of one name.
+    /// Two media sections have the same identification.
     case duplicateMid(String)
-    /// No media section asks for video.
+    /// The description has no video section.
     case noVideo
-    /// The peer's video section does not receive.
+    /// The peer's video section does not receive media.
     case notReceiving(MediaDirection)
-    /// The publisher's video does not send.
+    /// The publisher's video section does not send media.
     case notSending(MediaDirection)
-    /// A publisher's offer with more than one section of a kind.
+    /// The publisher's offer has more than one section of the same kind.
     case severalSections(kind: String)
-    /// A publisher's offer with a section that is neither video nor audio.
+    /// The publisher's offer has a section that is neither video nor audio.
     case unwantedSection(kind: String)
-    /// A publisher's audio and video that don't share one transport.
+    /// The publisher's audio and video do not share one transport.
     case notBundled
-    /// A publisher's audio without Opus; the codecs offered are named.
+    /// The publisher's audio section has no Opus; `offered` names its codecs.
     case noOpus(offered: [String])
-    /// The peer refused the video that we offered.
+    /// The peer rejected the video that we offered.
     case videoRejected
-    /// The answer is not made for our offer.
+    /// The answer does not belong to our offer.
     case answerDoesNotFitOffer
-    /// No H.264 among the codecs, which are named.
+    /// H.264 is not among the codecs, which `offered` names.
     case noH264(offered: [String])
-    /// H.264, but without packetization-mode 1.
+    /// H.264 is offered, but not with packetization-mode 1.
     case noPacketizationMode1
-    /// Another transport than DTLS-SRTP.
+    /// The transport is not DTLS-SRTP.
     case unsupportedTransport(String)
     case noRTCPMux
     case noFingerprint
-    /// Fingerprints by hashes that we don't compute, or of a wrong length.
+    /// The fingerprints use hash functions that we don't support, or have the wrong length.
     case unsupportedFingerprint([String])
     case noICECredentials
-    /// A ufrag that is not 4 to 256 or a password that is not 22 to 256 characters.
+    /// The ufrag is not 4 to 256 characters long, or the password not 22 to 256.
     case badICECredentials
-    /// `holdconn`, or `actpass` in an answer.
+    /// The setup attribute is `holdconn`, or `actpass` in an answer.
     case unsupportedSetup(DTLSSetup)
-    /// Neither side would make checks.
+    /// Both sides are ICE-lite, so neither would send checks.
     case bothICELite
 
     public var description: String {

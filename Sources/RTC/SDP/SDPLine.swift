@@ -1,11 +1,11 @@
-/// One line of a description: a letter, `=`, and a value.
+/// A line of a description: a letter, `=`, and a value.
 struct SDPLine {
-    /// From 1, for errors.
+    /// The line number, from 1, for error messages.
     let number: Int
     let type: Character
     let value: Substring
 
-    /// The lines of `text`, empty ones left out.
+    /// Splits `text` into lines and leaves out empty ones.
     static func lines(of text: [UInt8]) throws(SDPError) -> [SDPLine] {
         guard text.count <= SessionDescription.maximumLength else { throw .tooLong(text.count) }
         var lines: [SDPLine] = []
@@ -14,7 +14,7 @@ struct SDPLine {
             number += 1
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
             if bytes.isEmpty { continue }
-            // A control character in what we repeat in an answer could end a line of ours.
+            // A control character in a value that an answer repeats could end one of our own lines.
             guard bytes.allSatisfy({ $0 >= 0x20 || $0 == 0x09 }), let line = String(validating: bytes, as: UTF8.self)
             else { throw .malformed(line: number, "bytes that are no text") }
             let halves = line[...].cut(at: "=")
@@ -32,13 +32,13 @@ struct SDPLine {
         return (halves.head, halves.tail ?? "")
     }
 
-    /// The error that this line deserves.
+    /// An error for this line.
     func malformed(_ what: String) -> SDPError { .malformed(line: number, what) }
 }
 
-// By bytes, not by characters: a combining mark must not hide a separator.
+// These split by bytes, not by characters, so that a combining mark can't hide a separator.
 extension Substring {
-    /// The parts between blanks.
+    /// The non-empty parts between spaces.
     var words: [Substring] { parts(separator: " ") }
 
     /// The non-empty parts between separators.
@@ -46,12 +46,12 @@ extension Substring {
         utf8.split(separator: UInt8(ascii: separator)).map { Substring($0) }
     }
 
-    /// What stands before the first `separator`, and what behind it; nil where there is none.
+    /// The parts before and after the first `separator`; the tail is nil if there is no separator.
     func cut(at separator: Unicode.Scalar) -> (head: Substring, tail: Substring?) {
         guard let index = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self, nil) }
         return (self[..<index], self[utf8.index(after: index)...])
     }
 
-    /// Whether there is something, and nothing but visible ASCII.
+    /// Whether the text is not empty and consists only of visible ASCII characters.
     var isVisibleASCII: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }

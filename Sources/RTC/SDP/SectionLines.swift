@@ -1,17 +1,19 @@
-/// The lines of a media section in an answer of ours, whoever offered: what follows from the transport, which is the same for both.
+/// The lines of a media section in our answers to viewers and publishers. They follow from the transport, which is the
+/// same for both.
 extension MediaDescription {
-    /// Refuses the section (RFC 3264 section 6).
+    /// The lines that reject the section (RFC 3264 section 6).
     var rejectionLines: [String] {
         var lines = ["m=\(kind) 0 \(transport) \(formats.first ?? "0")", "c=IN IP4 0.0.0.0"]
         if let mid { lines.append("a=mid:\(mid)") }
         return lines + ["a=inactive"]
     }
 
-    /// Takes the section with these payload types, up to what each of them is.
+    /// The lines that accept the section with these payload types, without the lines that describe each payload type.
     ///
     /// - Parameters:
-    ///   - role: which side of DTLS we are.
-    ///   - hasCandidates: whether they stand here; in a bundle the first section has them (RFC 9143 section 7.3.1).
+    ///   - role: our role in the DTLS handshake.
+    ///   - hasCandidates: whether this section lists the candidates; in a bundle, the first section does (RFC 9143
+    ///     section 7.3.1).
     func acceptanceLines(
         payloadTypes: [UInt8], _ direction: MediaDirection, role: NegotiatedVideo.DTLSRole, _ local: LocalDescription,
         hasCandidates: Bool = true
@@ -27,8 +29,8 @@ extension MediaDescription {
 }
 
 extension NegotiatedVideo.DTLSRole {
-    /// Which side of DTLS an answer takes: who may choose waits. The peer's first flight then comes over a pair that it has
-    /// checked; FFmpeg waits itself.
+    /// Our DTLS role in an answer. If the choice is ours, we wait, so the peer's first flight arrives on a pair that
+    /// the peer has checked. FFmpeg itself always waits.
     static func answering(_ setup: DTLSSetup?) throws(SDPError) -> Self {
         switch setup {
         case .actpass, .active, nil: .server

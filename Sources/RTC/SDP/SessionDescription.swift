@@ -1,13 +1,13 @@
-/// A session description (RFC 8866) as far as a peer that sends one video needs it (RFC 8829).
+/// A session description (RFC 8866), as far as a peer that sends one video needs it (RFC 8829).
 ///
-/// What stands at session level for all media (ICE credentials, fingerprint, setup, direction, extensions) has been handed
-/// down to each media section.
+/// Session-level attributes that apply to all media (ICE credentials, fingerprint, setup, direction, extensions) are
+/// copied to each media section.
 public struct SessionDescription: Sendable, Equatable {
-    /// Media sections that belong together (RFC 5888), as `BUNDLE` ones share one transport (RFC 9143).
+    /// A group of media sections (RFC 5888). The sections of a `BUNDLE` group share one transport (RFC 9143).
     public struct Group: Sendable, Equatable {
-        /// What the group is for: `BUNDLE`, `LS`.
+        /// The group's purpose: `BUNDLE`, `LS`.
         public var semantics: String
-        /// The `mid` of each media section in it.
+        /// The `mid` of each media section in the group.
         public var mids: [String]
 
         public init(semantics: String, mids: [String]) {
@@ -16,19 +16,19 @@ public struct SessionDescription: Sendable, Equatable {
         }
     }
 
-    /// The longest description that is read, in bytes.
+    /// The length of the longest description that is accepted, in bytes.
     public static let maximumLength = 64 * 1024
-    /// The most media sections that are read.
+    /// The maximum number of media sections.
     public static let maximumMediaSections = 32
 
-    /// In their order.
+    /// The groups in order.
     public var groups: [Group] = []
-    /// Whether the peer is ICE-lite: it answers checks and makes none.
+    /// Whether the peer is ICE-lite, so that it answers checks and sends none.
     public var isICELite = false
-    /// In their order, which an answer has to keep.
+    /// The media sections in order; an answer must keep this order.
     public var media: [MediaDescription] = []
 
-    /// Reads an offer or an answer in UTF-8, with lines that end in CRLF or LF. Attributes that nobody here needs are skipped.
+    /// Parses an offer or an answer in UTF-8, with lines that end in CRLF or LF. Unknown attributes are skipped.
     public init(parsing text: [UInt8]) throws(SDPError) {
         let lines = try SDPLine.lines(of: text)
         guard let first = lines.first, first.type == "v", first.value == "0" else { throw .notSDP }
@@ -61,19 +61,19 @@ public struct SessionDescription: Sendable, Equatable {
         for case .some(let mid) in media.map(\.mid) where !mids.insert(mid).inserted { throw .duplicateMid(mid) }
     }
 
-    /// Reads an offer or an answer.
+    /// Parses an offer or an answer.
     public init(parsing text: String) throws(SDPError) {
         try self.init(parsing: Array(text.utf8))
     }
 
-    /// The BUNDLE group that `mid` is in.
+    /// The BUNDLE group that contains `mid`.
     func bundle(of mid: String?) -> Group? {
         guard let mid else { return nil }
         return groups.first { $0.semantics == "BUNDLE" && $0.mids.contains(mid) }
     }
 
-    /// The media section whose transport attributes hold for `section`: a bundled section may leave them to the first one of
-    /// its group (RFC 9143 section 7.1.3).
+    /// The media section whose transport attributes apply to `section`: a bundled section may leave them to the first
+    /// section of its group (RFC 9143 section 7.1.3).
     func transportSection(of section: MediaDescription) -> MediaDescription? {
         guard let first = bundle(of: section.mid)?.mids.first else { return nil }
         return media.first { $0.mid == first }

@@ -1,9 +1,10 @@
-/// What we read of a `application/trickle-ice-sdpfrag`, the body of a WHIP or WHEP PATCH (RFC 8840, RFC 9725 section 4.3), or of
-/// the offer before it: the ICE generation that it is about.
+/// The ICE credentials in an `application/trickle-ice-sdpfrag`, the body of a WHIP or WHEP PATCH request (RFC 8840, RFC
+/// 9725 section 4.3), or in the offer before it. They identify an ICE generation.
 ///
-/// An ICE-lite side needs none of the candidates, as the peer's checks show where it is; new credentials mean an ICE restart.
+/// An ICE-lite agent needs none of the candidates, because the peer's checks show its addresses. New credentials mean
+/// an ICE restart.
 public struct TrickleFragment: Sendable, Equatable {
-    /// What stands at session level, then each media section.
+    /// The credentials at session level, then those of each media section.
     private var parts: [Part] = [Part()]
 
     private struct Part: Sendable, Equatable {
@@ -12,7 +13,7 @@ public struct TrickleFragment: Sendable, Equatable {
         var icePassword: String?
     }
 
-    /// Reads `text`, under the same limits as a whole description.
+    /// Parses `text`, with the same limits as a whole description.
     public init(parsing text: [UInt8]) throws(SDPError) {
         for line in try SDPLine.lines(of: text) {
             if line.type == "m" {
@@ -31,13 +32,14 @@ public struct TrickleFragment: Sendable, Equatable {
         }
     }
 
-    /// Whether it is about the generation that `offer` began: it names no other user name fragment or password.
+    /// Whether the fragment belongs to the generation that `offer` began, that is, has no other user name fragment or
+    /// password.
     public func isTrickle(for offer: TrickleFragment) -> Bool {
         iceUfrags.isSubset(of: offer.iceUfrags) && icePasswords.isSubset(of: offer.icePasswords)
     }
 
-    /// The credentials that it gives for the media section `mid`: those of that section or of session level, or the only ones that
-    /// it has, as a bundle's first section speaks for all of them.
+    /// The credentials for the media section `mid`: those of that section, or those at session level, or the only ones
+    /// in the fragment, because the first section of a bundle provides them for all its sections.
     public func credentials(of mid: String?) throws(SDPError) -> ICECredentials {
         let section = mid.flatMap { mid in parts.first { $0.mid == mid } }
         func value(_ path: KeyPath<Part, String?>, _ all: Set<String>) -> String? {
@@ -49,17 +51,17 @@ public struct TrickleFragment: Sendable, Equatable {
         return try ICECredentials(ufrag: ufrag, password: password)
     }
 
-    /// Of all its sections, as those that are not bundled have their own.
+    /// The user name fragments of all sections; sections that are not bundled have their own.
     public var iceUfrags: Set<String> { Set(parts.compactMap(\.iceUfrag)) }
     public var icePasswords: Set<String> { Set(parts.compactMap(\.icePassword)) }
 }
 
-/// One side's user name fragment and password: an ICE generation (RFC 8445 section 5.3).
+/// One agent's user name fragment and password, which identify an ICE generation (RFC 8445 section 5.3).
 public struct ICECredentials: Sendable, Hashable {
     public let ufrag: String
     public let password: String
 
-    /// Credentials of the lengths that are allowed (RFC 8839 section 5.4).
+    /// Creates credentials; throws if a length is not allowed (RFC 8839 section 5.4).
     public init(ufrag: String, password: String) throws(SDPError) {
         guard (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count) else {
             throw .badICECredentials

@@ -1,10 +1,10 @@
 import H264
 
 extension VideoNegotiation {
-    /// The payload type that a publisher is to send by: packetization-mode 1 before 0, and then the profile that all viewers
-    /// decode, one whose stream they may, 4:4:4 last (RFC 6184 section 8.2.2).
+    /// The format that a publisher is to send: packetization-mode 1 before 0, then our own profile, which all viewers
+    /// decode, before other profiles, which viewers may be able to decode, and 4:4:4 last (RFC 6184 section 8.2.2).
     ///
-    /// No retransmission payload type is agreed on: what is asked for comes again as it was.
+    /// No retransmission payload type is negotiated: the publisher sends requested packets again unchanged.
     func receivedFormat(of section: MediaDescription) throws(SDPError) -> NegotiatedVideo.Format {
         let all = try h264Codecs(of: section).map { codec in
             (
@@ -23,12 +23,12 @@ extension VideoNegotiation {
                 ?? listed.first { $0.profileLevelID.profile != .high444Predictive } ?? listed.first
             if let best { return best }
         }
-        // Interleaved packets alone.
+        // The publisher offers only interleaved packets.
         throw .noPacketizationMode1
     }
 }
 
 extension PayloadFormat {
-    /// H.264's packetization mode; what isn't said is 0 (RFC 6184 section 8.1).
+    /// H.264's packetization mode; the default is 0 (RFC 6184 section 8.1).
     var packetizationMode: String { parameters["packetization-mode"] ?? "0" }
 }

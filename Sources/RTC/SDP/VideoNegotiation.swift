@@ -1,17 +1,17 @@
 import H264
 
-/// Finds what a peer's video section and our H.264 have in common (RFC 3264, RFC 6184 section 8.2.2).
+/// Negotiates what a peer's video section and our H.264 have in common (RFC 3264, RFC 6184 section 8.2.2).
 struct VideoNegotiation {
-    /// The whole of what the peer wrote.
+    /// The peer's whole description.
     let session: SessionDescription
-    /// The profile of the stream that we send, or like best to get.
+    /// The profile of the stream that we send, or that we prefer to receive.
     let wanted: ProfileLevelID
     /// Whether the peer sends the video and we receive it.
     var isReceiving = false
 
-    /// What `section` of the peer's description agrees to.
+    /// The video that `section` of the peer's description agrees to.
     ///
-    /// - Parameter role: which side of DTLS the peer's setup leaves to us.
+    /// - Parameter role: determines our DTLS role from the peer's setup attribute.
     func negotiate(
         _ section: MediaDescription, role: (DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole
     ) throws(SDPError) -> NegotiatedVideo {
@@ -38,7 +38,8 @@ struct VideoNegotiation {
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }
 
-    /// The payload type for our profile, or for one whose decoders take ours, or at least for H.264; and the one for 4:4:4.
+    /// Chooses the format for our profile, or for one whose decoders can decode ours, or else for any H.264; and the
+    /// format for 4:4:4.
     private func formats(
         of section: MediaDescription
     ) throws(SDPError) -> (wanted: NegotiatedVideo.Format, with444: NegotiatedVideo.Format?) {
@@ -50,7 +51,8 @@ struct VideoNegotiation {
                 feedback: feedback(of: codec))
         }
         let with444 = listed.first { $0.profileLevelID.profile == .high444Predictive }
-        // Whoever decodes 4:4:4 decodes the rest too: its payload type is for that, as long as there is another.
+        // A decoder of 4:4:4 also decodes the other profiles, but its payload type is used only for 4:4:4 as long as
+        // there is another.
         let others = listed.filter { $0.profileLevelID.profile != .high444Predictive }
         guard
             let chosen = listed.first(where: { $0.profileLevelID.isSameProfile(as: wanted) })
@@ -60,7 +62,7 @@ struct VideoNegotiation {
         return (chosen, with444)
     }
 
-    /// H.264 at whatever payload type; at least one.
+    /// The section's H.264 codecs with any payload type; at least one.
     func h264Codecs(of section: MediaDescription) throws(SDPError) -> [PayloadFormat] {
         let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
         guard all.isEmpty else { return all }
@@ -86,7 +88,8 @@ struct VideoNegotiation {
         return feedback
     }
 
-    /// Numbers of 1 to 14 fit one-byte headers; 15 ends them (RFC 8285 section 4.2).
+    /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section
+    /// 4.2).
     private func extensions(of section: MediaDescription) -> NegotiatedVideo.Extensions {
         var agreed = NegotiatedVideo.Extensions()
         var taken: Set<UInt16> = []

@@ -1,8 +1,8 @@
-/// Which protocol a datagram on a WebRTC port belongs to, told by its first bytes (RFC 7983, RFC 5761 section 4).
+/// The protocol that a datagram on a WebRTC port belongs to, judged by its first bytes (RFC 7983, RFC 5761 section 4).
 ///
 ///     first byte    0 ..   3   STUN (with the magic cookie in bytes 4 to 7)
 ///                  20 ..  63   DTLS
-///                 128 .. 191   RTP or RTCP: RTCP where the second byte is 192 .. 223
+///                 128 .. 191   RTP or RTCP: RTCP if the second byte is 192 .. 223
 ///                       else   nothing that we speak
 public enum DatagramKind: Sendable, Equatable {
     case stun
@@ -11,7 +11,7 @@ public enum DatagramKind: Sendable, Equatable {
     case rtcp
     case other
 
-    /// The kind of `datagram`. Says nothing about whether the rest of it is well formed.
+    /// Classifies `datagram` by its first bytes. The rest of it may still be malformed.
     public init(of datagram: some Collection<UInt8>) {
         guard let first = datagram.first else {
             self = .other

@@ -1,6 +1,6 @@
 extension STUNMessage {
-    /// The value of FINGERPRINT (RFC 8489 section 14.7) behind `head`, a header and whole attributes: the CRC-32 of what
-    /// stands before it, with the length that counts it in, XOR "STUN".
+    /// The value of the FINGERPRINT attribute (RFC 8489 section 14.7) that follows `head`, a header and whole
+    /// attributes: the CRC-32 of `head`, with a length field that already counts FINGERPRINT, XOR "STUN".
     static func fingerprint(of head: some Collection<UInt8>) -> [UInt8] {
         let value = CRC32.checksum(settingLength(of: head, following: 8)) ^ 0x5354_554e
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }

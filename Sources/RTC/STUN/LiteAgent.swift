@@ -1,21 +1,22 @@
-/// One peer's view of our ICE-lite agent (RFC 8445 section 2.5): it answers checks, and makes none to find a way. The one request of
-/// its own asks whether the peer receives what is sent to an address (RFC 7675).
+/// Our ICE-lite agent for one peer (RFC 8445 section 2.5): it answers connectivity checks and sends none of its own to
+/// find a path. The only request that it sends asks whether the peer receives what is sent to an address (consent, RFC
+/// 7675).
 ///
-/// It keeps nothing, so a check that does not hold leaves nothing behind.
+/// It is stateless, so a check that fails validation leaves nothing behind.
 public struct LiteAgent: Sendable {
-    /// What a check's sender gets back, and what the check said.
+    /// The response to a connectivity check, and the check's verdict.
     public struct Reply: Sendable, Equatable {
-        /// What to send to where the check came from.
+        /// The response, to be sent to the address that the check came from.
         public var datagram: [UInt8]
-        /// What the check was worth.
+        /// Whether the check was accepted.
         public var verdict: Verdict
     }
 
-    /// What a check was worth.
+    /// The result of validating a check.
     public enum Verdict: Sendable, Equatable {
-        /// Authenticated: the peer can be reached where the check came from, and nominates that pair or not.
+        /// The check is authentic; `nominated` says whether the peer nominates the pair that the check was sent on.
         case valid(nominated: Bool)
-        /// Refused with an error response.
+        /// The check was refused with an error response.
         case refused(STUNErrorCode)
     }
 
@@ -33,18 +34,19 @@ public struct LiteAgent: Sendable {
         self.remotePassword = Array(remotePassword.utf8)
     }
 
-    /// Our user name fragment that `request` is for: by it the agent is found.
+    /// The user name fragment of ours that `request` names, by which the agent is looked up.
     public static func localUfrag(of request: STUNMessage) -> String? {
         guard let username = request.username, let colon = username.firstIndex(of: ":") else { return nil }
         return String(username[..<colon])
     }
 
-    /// Judges `request`, which came from `address`; nil where the message is no binding request and gets no answer.
+    /// Validates `request`, which came from `address`, and returns the response; nil if the message is not a binding
+    /// request and gets no response.
     ///
-    /// PRIORITY and a role may be missing (FFmpeg's checks have neither). A peer that takes itself for controlled is told
-    /// 487: a lite agent is never controlling.
+    /// PRIORITY and the role attribute may be missing (FFmpeg's checks have neither). A peer that claims the controlled
+    /// role is answered with 487, because a lite agent is never the controlling one.
     ///
-    /// - Parameter hmac: HMAC-SHA1 of data under a key: 20 bytes.
+    /// - Parameter hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func reply(
         to request: STUNMessage, from address: TransportAddress, hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
     ) -> Reply? {
@@ -66,11 +68,11 @@ public struct LiteAgent: Sendable {
             verdict: .valid(nominated: request.useCandidate))
     }
 
-    /// A binding request of ours: only who receives it can answer it, since nobody else knows `transactionID`.
+    /// A binding request from us. Only a peer that receives it can answer it, since nobody else knows `transactionID`.
     ///
-    /// It looks like the check of a full agent that is controlled, so that every peer knows what to do with it.
+    /// It has the form of a check by a full agent in the controlled role, so every peer knows how to answer it.
     ///
-    /// - Parameter hmac: HMAC-SHA1 of data under a key: 20 bytes.
+    /// - Parameter hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func request(
         _ transactionID: STUNMessage.TransactionID, hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
     ) -> [UInt8] {
@@ -82,7 +84,7 @@ public struct LiteAgent: Sendable {
             ], key: remotePassword, hmac: hmac)
     }
 
-    /// Whether `response` is the peer's success response to the request `transactionID` of ours.
+    /// Whether `response` is the peer's success response to our request `transactionID`.
     public func isAnswer(
         _ response: STUNMessage, to transactionID: STUNMessage.TransactionID,
         hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
@@ -91,6 +93,6 @@ public struct LiteAgent: Sendable {
             && response.hasValidIntegrity(key: remotePassword, hmac: hmac)
     }
 
-    /// That of a peer-reflexive candidate (RFC 8445 section 5.1.2); a lite agent has no better one to tell.
+    /// The priority of a peer-reflexive candidate (RFC 8445 section 5.1.2); a lite agent has no other to give.
     private static let priority: UInt32 = 110 << 24 | 65_535 << 8 | 255
 }

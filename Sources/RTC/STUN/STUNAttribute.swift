@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// An attribute of a STUN message, except MESSAGE-INTEGRITY and FINGERPRINT, which `STUNMessage` itself looks after.
+/// An attribute of a STUN message, except MESSAGE-INTEGRITY and FINGERPRINT, which `STUNMessage` handles itself.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -20,13 +20,13 @@ public enum STUNAttribute: Sendable, Equatable {
     case iceControlling(UInt64)
     /// The sender is the controlled agent; the value breaks ties.
     case iceControlled(UInt64)
-    /// Where the request came from, as its receiver saw it.
+    /// The address that the request came from, as its receiver saw it.
     case xorMappedAddress(TransportAddress)
     /// The number (300 to 699) and the reason of an error response.
     case errorCode(Int, reason: String)
-    /// The types that the receiver had to understand and did not.
+    /// The attribute types that the receiver was required to understand and did not.
     case unknownAttributes([UInt16])
-    /// What software made the message.
+    /// The name of the software that sent the message.
     case software(String)
     /// Any other type.
     case other(type: UInt16, value: [UInt8])
@@ -45,7 +45,7 @@ public enum STUNAttribute: Sendable, Equatable {
         static let iceControlling: UInt16 = 0x802a
     }
 
-    /// The type's number (RFC 8489 section 18.3, RFC 8445 section 16.1).
+    /// The attribute's type number (RFC 8489 section 18.3, RFC 8445 section 16.1).
     public var type: UInt16 {
         switch self {
         case .username: Kind.username
@@ -104,7 +104,7 @@ public enum STUNAttribute: Sendable, Equatable {
         }
     }
 
-    /// Appends the attribute with its head and its padding.
+    /// Appends the attribute with its header and padding.
     func write(to writer: inout ByteWriter, transactionID: STUNMessage.TransactionID) {
         let value = value(transactionID: transactionID)
         writer.uint16(type)

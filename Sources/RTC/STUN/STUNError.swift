@@ -1,18 +1,18 @@
 /// Why a datagram is not a STUN message.
 public enum STUNError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Fewer bytes than a header has, or more than we read.
+    /// The datagram is shorter than a header, or longer than the longest message that we read.
     case length(Int)
-    /// The first two bits are not zero, or the magic cookie is another.
+    /// The first two bits are not zero, or the magic cookie is wrong.
     case notSTUN
-    /// The header's length field does not fit the datagram.
+    /// The header's length field does not match the datagram's length.
     case lengthField(Int, datagram: Int)
-    /// An attribute ends behind the message.
+    /// An attribute extends past the end of the message.
     case truncatedAttribute(type: UInt16)
-    /// An attribute's value is not what its type wants.
+    /// An attribute's value does not have the form that its type requires.
     case malformedAttribute(type: UInt16, length: Int)
-    /// Something follows FINGERPRINT.
+    /// An attribute follows FINGERPRINT.
     case fingerprintNotLast
-    /// The CRC-32 in FINGERPRINT is not that of the message.
+    /// The CRC-32 in FINGERPRINT does not match the message.
     case fingerprintMismatch
 
     public var description: String {

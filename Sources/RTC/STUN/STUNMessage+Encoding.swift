@@ -1,11 +1,11 @@
 import ByteCoding
 
 extension STUNMessage {
-    /// The datagram of a message: `attributes`, then MESSAGE-INTEGRITY where a key is given, then FINGERPRINT.
+    /// Encodes a message: `attributes`, then MESSAGE-INTEGRITY if a key is given, then FINGERPRINT.
     ///
     /// - Parameters:
-    ///   - key: of MESSAGE-INTEGRITY; nil leaves it out.
-    ///   - hmac: HMAC-SHA1 of data under a key: 20 bytes.
+    ///   - key: the key for MESSAGE-INTEGRITY; nil omits the attribute.
+    ///   - hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public static func encode(
         _ messageClass: Class, method: Method = .binding, transactionID: TransactionID, attributes: [STUNAttribute],
         key: [UInt8]?, hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
@@ -29,7 +29,8 @@ extension STUNMessage {
 
     /// The success response to `request`, which came from `address`.
     ///
-    /// - Parameter key: the same key as the request's (RFC 8489 section 9.1.3.2): our own ICE password.
+    /// - Parameter key: the key that the request was signed with (RFC 8489 section 9.1.3.2), which is our own ICE
+    ///   password.
     public static func success(
         to request: STUNMessage, from address: TransportAddress, key: [UInt8],
         hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
@@ -42,8 +43,8 @@ extension STUNMessage {
     /// The error response to `request`.
     ///
     /// - Parameters:
-    ///   - unknownAttributes: what a 420 names.
-    ///   - key: nil where the request was not authenticated (400, 401).
+    ///   - unknownAttributes: the attribute types that a 420 response lists.
+    ///   - key: nil if the request was not authenticated (400, 401).
     public static func failure(
         _ code: STUNErrorCode, to request: STUNMessage, unknownAttributes: [UInt16] = [], key: [UInt8]?,
         hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]
@@ -55,7 +56,7 @@ extension STUNMessage {
             hmac: hmac)
     }
 
-    /// The class's two bits stand among the method's twelve: `mmmmmCmmmCmmmm`.
+    /// Combines class and method: the class's two bits are interleaved with the method's twelve, `mmmmmCmmmCmmmm`.
     private static func type(_ messageClass: Class, _ method: Method) -> UInt16 {
         let bits = method.rawValue
         return bits & 0xf | (bits & 0x70) << 1 | (bits & 0xf80) << 2 | (messageClass.rawValue & 1) << 4
@@ -63,14 +64,14 @@ extension STUNMessage {
     }
 }
 
-/// The errors that a binding request can get from us (RFC 8489 section 14.8, RFC 8445 section 16.2).
+/// The error codes with which we answer a binding request (RFC 8489 section 14.8, RFC 8445 section 16.2).
 public enum STUNErrorCode: Int, Sendable {
     case badRequest = 400
     case unauthenticated = 401
     case unknownAttribute = 420
     case roleConflict = 487
 
-    /// The phrase that goes with the number.
+    /// The reason phrase for the code.
     public var reason: String {
         switch self {
         case .badRequest: "Bad Request"

@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// A STUN message (RFC 8489 section 5) that was read from a datagram.
+/// A STUN message (RFC 8489 section 5) parsed from a datagram.
 ///
 ///      0                   1                   2                   3
 ///      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -12,9 +12,9 @@ import ByteCoding
 ///     |                 transaction id (12 bytes)                     |
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
-/// A FINGERPRINT that is there has been checked; a MESSAGE-INTEGRITY has not: see `hasValidIntegrity(key:hmac:)`.
+/// A FINGERPRINT, if present, has been verified. A MESSAGE-INTEGRITY has not; see `hasValidIntegrity(key:hmac:)`.
 public struct STUNMessage: Sendable, Equatable {
-    /// What a message is for.
+    /// The class of a message: a request, an indication or a response.
     public enum Class: UInt16, Sendable {
         case request = 0
         case indication = 1
@@ -22,42 +22,43 @@ public struct STUNMessage: Sendable, Equatable {
         case error = 3
     }
 
-    /// What is asked for: 12 bits, of which we know one value.
+    /// The method of a message: 12 bits, of which we know one value.
     public struct Method: RawRepresentable, Sendable, Equatable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue & 0xfff }
         public static let binding = Method(rawValue: 1)
     }
 
-    /// Ties a response to its request: 96 bits.
+    /// The identifier that ties a response to its request: 96 bits.
     public struct TransactionID: Sendable, Hashable {
-        /// Always 12 of them.
+        /// The identifier's bytes, always 12.
         public let bytes: [UInt8]
 
-        /// nil where there are not exactly 12 bytes.
+        /// Creates an identifier; nil unless `bytes` has exactly 12 bytes.
         public init?(_ bytes: some Collection<UInt8>) {
             guard bytes.count == 12 else { return nil }
             self.bytes = Array(bytes)
         }
 
-        /// What addresses are XORed with: the cookie, then the id.
+        /// The mask that addresses are XORed with: the magic cookie, then the identifier.
         var mask: [UInt8] { [0x21, 0x12, 0xa4, 0x42] + bytes }
     }
 
     static let magicCookie: UInt32 = 0x2112_a442
     static let headerLength = 20
-    /// The longest message that we read, in bytes: longer than any check that fits the path unfragmented.
+    /// The longest message that we read, in bytes. No check that fits a path without fragmentation is longer.
     public static let maximumLength = 2048
 
     public let messageClass: Class
     public let method: Method
     public let transactionID: TransactionID
-    /// In their order. What follows MESSAGE-INTEGRITY is left out, as it could have been added by anyone on the way.
+    /// The attributes in order. Those after MESSAGE-INTEGRITY are left out, because anyone on the path could have added
+    /// them.
     public let attributes: [STUNAttribute]
-    /// Whether a FINGERPRINT was there (a wrong one throws).
+    /// Whether the message had a FINGERPRINT (parsing throws if it is wrong).
     public let hasFingerprint: Bool
 
-    /// The datagram up to where MESSAGE-INTEGRITY starts, and its value.
+    /// The part of the datagram before MESSAGE-INTEGRITY, and that attribute's value.
     private let integrity: Integrity?
 
     private struct Integrity: Sendable, Equatable {
@@ -65,7 +66,7 @@ public struct STUNMessage: Sendable, Equatable {
         var code: [UInt8]
     }
 
-    /// Reads `datagram`, all of it.
+    /// Parses `datagram`, which must hold exactly one message.
     public init(parsing datagram: [UInt8]) throws(STUNError) {
         guard (Self.headerLength...Self.maximumLength).contains(datagram.count) else {
             throw .length(datagram.count)
@@ -85,7 +86,8 @@ public struct STUNMessage: Sendable, Equatable {
         while !reader.isEmpty {
             let offset = datagram.count - reader.count
             guard !hasFingerprint else { throw .fingerprintNotLast }
-            // The whole is a multiple of four bytes long, and so is every attribute with its padding.
+            // The attributes' total length and every padded attribute are multiples of four bytes, so a header is never
+            // cut short.
             guard let type = reader.uint16(), let length = reader.uint16() else { throw .truncatedAttribute(type: 0) }
             guard let value = reader.bytes(Int(length)), reader.bytes(-Int(length) & 3) != nil else {
                 throw .truncatedAttribute(type: type)
@@ -114,15 +116,15 @@ public struct STUNMessage: Sendable, Equatable {
         self.hasFingerprint = hasFingerprint
     }
 
-    /// Whether a MESSAGE-INTEGRITY was there, right or wrong.
+    /// Whether the message had a MESSAGE-INTEGRITY, valid or not.
     public var hasIntegrity: Bool { integrity != nil }
 
-    /// Whether MESSAGE-INTEGRITY is there and was made with `key` (RFC 8489 section 14.5). Takes as long for a wrong code as
-    /// for the right one.
+    /// Whether the message has a MESSAGE-INTEGRITY made with `key` (RFC 8489 section 14.5). The comparison takes
+    /// constant time.
     ///
     /// - Parameters:
-    ///   - key: in ICE the password of the receiver of a request.
-    ///   - hmac: HMAC-SHA1 of data under a key: 20 bytes.
+    ///   - key: in ICE, the password of the request's receiver.
+    ///   - hmac: returns the HMAC-SHA1 of the data under the key, 20 bytes.
     public func hasValidIntegrity(key: [UInt8], hmac: (_ key: [UInt8], _ data: [UInt8]) -> [UInt8]) -> Bool {
         guard let integrity else { return false }
         let expected = hmac(key, Self.settingLength(of: integrity.covered, following: 24))
@@ -142,10 +144,10 @@ public struct STUNMessage: Sendable, Equatable {
         return nil
     }
 
-    /// Whether the controlling agent nominates the pair that this request came over.
+    /// Whether the controlling agent nominates the pair that this request was sent on.
     public var useCandidate: Bool { attributes.contains(.useCandidate) }
 
-    /// Where the receiver of our request saw it come from.
+    /// The source address of our request, as its receiver saw it.
     public var xorMappedAddress: TransportAddress? {
         for case .xorMappedAddress(let address) in attributes { return address }
         return nil
@@ -157,7 +159,7 @@ public struct STUNMessage: Sendable, Equatable {
         return nil
     }
 
-    /// Types below 0x8000, which a receiver must understand, and which we do not.
+    /// The attribute types that a receiver must understand (below 0x8000) and that we do not.
     public var unknownRequiredAttributes: [UInt16] {
         attributes.compactMap { attribute in
             guard case .other(let type, _) = attribute, type < 0x8000 else { return nil }
@@ -165,8 +167,8 @@ public struct STUNMessage: Sendable, Equatable {
         }
     }
 
-    /// `head` (a header and whole attributes) with the header's length field as if `following` more bytes came after it: what
-    /// MESSAGE-INTEGRITY and FINGERPRINT are computed over.
+    /// `head` (a header and whole attributes) with the header's length field set as if `following` more bytes came
+    /// after it. MESSAGE-INTEGRITY and FINGERPRINT are computed over this.
     static func settingLength(of head: some Collection<UInt8>, following: Int) -> [UInt8] {
         var bytes = Array(head)
         guard bytes.count >= headerLength else { return bytes }

@@ -1,4 +1,5 @@
-/// Where a datagram came from or goes to: an IPv4 or IPv6 address and a UDP port. A key for peers: cheap to compare and hash.
+/// The source or destination of a datagram: an IPv4 or IPv6 address and a UDP port. Cheap to compare and hash, so it
+/// serves as a dictionary key for peers.
 public struct TransportAddress: Sendable, Hashable {
     /// The version of the Internet Protocol.
     public enum Family: UInt8, Sendable, Hashable {
@@ -9,20 +10,20 @@ public struct TransportAddress: Sendable, Hashable {
     public let family: Family
     /// The first 64 bits of an IPv6 address; 0 in IPv4.
     public let high: UInt64
-    /// The last 64 bits of an IPv6 address; the 32 bits of an IPv4 one.
+    /// The last 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
     public let low: UInt64
     /// The UDP port, in host byte order.
     public let port: UInt16
-    /// The interface that a link-local IPv6 address belongs to (`sin6_scope_id`), else 0.
+    /// The interface that a link-local IPv6 address belongs to (`sin6_scope_id`), otherwise 0.
     public let scope: UInt32
 
-    /// An IPv4 address as `a.b.c.d`.
+    /// The IPv4 address `a.b.c.d`.
     public init(ipv4 a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8, port: UInt16) {
         self.init(
             family: .ipv4, high: 0, low: UInt64(a) << 24 | UInt64(b) << 16 | UInt64(c) << 8 | UInt64(d), port: port)
     }
 
-    /// An address of 4 (IPv4) or 16 (IPv6) bytes in network order; nil with any other number of bytes.
+    /// An address of 4 (IPv4) or 16 (IPv6) bytes in network byte order; nil for any other number of bytes.
     public init?(bytes: some Collection<UInt8>, port: UInt16, scope: UInt32 = 0) {
         switch bytes.count {
         case 4:
@@ -36,7 +37,7 @@ public struct TransportAddress: Sendable, Hashable {
         }
     }
 
-    /// An address of its bits as numbers: what a socket's thread uses, since it allocates nothing.
+    /// An address from its bits as integers. The media thread uses this initializer because it allocates nothing.
     public init(family: Family, high: UInt64, low: UInt64, port: UInt16, scope: UInt32 = 0) {
         self.family = family
         self.high = high
@@ -49,7 +50,7 @@ public struct TransportAddress: Sendable, Hashable {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The address in network order: 4 bytes in IPv4, 16 in IPv6.
+    /// The address in network byte order: 4 bytes for IPv4, 16 for IPv6.
     public var bytes: [UInt8] {
         func split(_ value: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> UInt64($0 * 8)) }
@@ -57,13 +58,14 @@ public struct TransportAddress: Sendable, Hashable {
         return family == .ipv4 ? split(low, 4) : split(high, 8) + split(low, 8)
     }
 
-    /// An IPv4 address that a dual-stack socket wrote as `::ffff:a.b.c.d`, as IPv4; every other address as it is.
+    /// The IPv4 address if this is one that a dual-stack socket reports as `::ffff:a.b.c.d`; otherwise the address
+    /// unchanged.
     public var unmapped: TransportAddress {
         guard family == .ipv6, high == 0, low >> 32 == 0xffff else { return self }
         return TransportAddress(family: .ipv4, high: 0, low: low & 0xffff_ffff, port: port)
     }
 
-    /// The address without its port, as it stands in a candidate: `192.0.2.1`, `2001:db8::1` (RFC 5952).
+    /// The address without its port, as written in a candidate: `192.0.2.1`, `2001:db8::1` (RFC 5952).
     public var host: String {
         switch family {
         case .ipv4:
@@ -74,7 +76,8 @@ public struct TransportAddress: Sendable, Hashable {
         }
     }
 
-    /// The longest run of two or more zero groups, the first of equals, is written `::`.
+    /// Formats an IPv6 address. The longest run of two or more zero groups, or the first of equally long runs, is
+    /// written `::`.
     private static func text(ofGroups groups: [UInt16]) -> String {
         var longest = 0..<0
         var start = 0

@@ -3,9 +3,10 @@ internal import COpenSSL
 /// A self-signed ECDSA P-256 certificate and its private key, made in memory when the program starts.
 ///
 /// Nobody checks its name or its signature: the peer compares its fingerprint with the one in our session description
-/// (RFC 8827 section 6.5). So a new one for each run is enough, and nothing has to be kept in a file.
+/// (RFC 8827 section 6.5). So a new certificate for each run is enough, and nothing needs to be stored in a file.
 ///
-/// Unchecked: both objects are only read after `init`, and OpenSSL counts references to them atomically.
+/// The `Sendable` conformance is unchecked: both objects are only read after `init`, and OpenSSL's reference counts are
+/// atomic.
 public final class Certificate: @unchecked Sendable {
     /// X509, owned.
     let certificate: OpaquePointer
@@ -16,7 +17,8 @@ public final class Certificate: @unchecked Sendable {
 
     private static let daySeconds = 24 * 60 * 60
 
-    /// Makes a key and a certificate with a random serial number, valid from yesterday (clocks differ) for a year.
+    /// Creates a key and a certificate with a random serial number, valid for a year from yesterday, since clocks
+    /// differ.
     ///
     /// - Throws: `opensslFailed`.
     public init() throws(SecureTransportError) {
@@ -51,7 +53,7 @@ public final class Certificate: @unchecked Sendable {
             && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1
             && X509_gmtime_adj(X509_getm_notBefore(certificate), -daySeconds) != nil
             && X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * daySeconds) != nil
-            // The count is given: the bytes of an array have no zero behind them.
+            // The count is passed explicitly because the array is not zero-terminated.
             && X509_NAME_add_entry_by_txt(name, "CN", shim_MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0)
                 == 1
             && X509_set_issuer_name(certificate, name) == 1

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// The hash of a certificate's DER form, as an SDP `a=fingerprint` line has it (RFC 8122 section 5).
+/// The hash of a certificate's DER form, as in an SDP `a=fingerprint` line (RFC 8122 section 5).
 public struct CertificateFingerprint: Hashable, Sendable {
-    /// A hash function that a fingerprint may be made with. MD5 and SHA-1 are not among them (RFC 8122 section 5).
+    /// A hash function for fingerprints. MD5 and SHA-1 are not allowed (RFC 8122 section 5).
     public enum Algorithm: String, CaseIterable, Sendable {
         case sha256 = "sha-256"
         case sha384 = "sha-384"
         case sha512 = "sha-512"
 
-        /// How many bytes its result has.
+        /// The size of the hash in bytes.
         public var byteCount: Int {
             switch self {
             case .sha256: 32
@@ -28,12 +28,12 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
     /// The hash function.
     public let algorithm: Algorithm
-    /// Its result; `algorithm.byteCount` bytes.
+    /// The hash, of `algorithm.byteCount` bytes.
     public let bytes: [UInt8]
 
-    /// A fingerprint with a known function.
+    /// Creates a fingerprint with a known hash function.
     ///
-    /// - Throws: `wrongFingerprintLength` when there are not as many bytes as the function gives.
+    /// - Throws: `wrongFingerprintLength` if the number of bytes does not match the hash function.
     public init(algorithm: Algorithm, bytes: [UInt8]) throws(SecureTransportError) {
         guard bytes.count == algorithm.byteCount else {
             throw .wrongFingerprintLength(
@@ -43,7 +43,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// A fingerprint whose function is given by its SDP name, in any case of letters.
+    /// Creates a fingerprint whose hash function is given by its SDP name, in upper or lower case.
     ///
     /// - Throws: `unknownFingerprintAlgorithm` or `wrongFingerprintLength`.
     public init(algorithmName: String, bytes: [UInt8]) throws(SecureTransportError) {
@@ -53,7 +53,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
         try self.init(algorithm: algorithm, bytes: bytes)
     }
 
-    /// The value of an `a=fingerprint` line: "sha-256 AB:CD:…", upper case.
+    /// The value of an `a=fingerprint` line, in upper case: "sha-256 AB:CD:…".
     public var sdpValue: String {
         let hexadecimal = bytes.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
@@ -61,7 +61,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
         return algorithm.rawValue + " " + hexadecimal.joined(separator: ":")
     }
 
-    /// The fingerprint of an X509 object, which stays the caller's; nil when OpenSSL fails.
+    /// The fingerprint of an X509 object, which the caller keeps; nil if OpenSSL fails.
     init?(of certificate: OpaquePointer, algorithm: Algorithm) {
         var result = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
@@ -72,7 +72,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
         bytes = Array(result.prefix(Int(count)))
     }
 
-    /// Whether an X509 object is the one that this is the fingerprint of; in constant time for the bytes.
+    /// Whether this is the fingerprint of an X509 object. Compares in constant time.
     func matches(_ certificate: OpaquePointer) -> Bool {
         guard let actual = CertificateFingerprint(of: certificate, algorithm: algorithm) else { return false }
         return Authentication.areEqual(actual.bytes, bytes)

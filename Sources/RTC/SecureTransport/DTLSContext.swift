@@ -1,40 +1,42 @@
 internal import COpenSSL
 public import MediaTypes
 
-/// What all DTLS sessions share: our certificate, and what we accept in a handshake (DTLS 1.2 only).
+/// The state that all DTLS sessions share: our certificate, and the handshake parameters that we accept (DTLS 1.2
+/// only).
 ///
-/// Unchecked: it is not changed after `init`, and OpenSSL counts references to it atomically. The sessions made with it
-/// may be on different threads, each session on one.
+/// The `Sendable` conformance is unchecked: the context is not changed after `init`, and OpenSSL's reference counts are
+/// atomic. Sessions made with it may run on different threads, each session on one.
 public final class DTLSContext: @unchecked Sendable {
     /// SSL_CTX, owned.
     let context: OpaquePointer
-    /// How long a session waits before it sends its first flight again.
+    /// How long a session waits before it retransmits its first flight.
     let firstRetransmission: Interval
-    /// Ours; its fingerprint belongs in each session description.
+    /// Our certificate, whose fingerprint belongs in each session description.
     public let certificate: Certificate
 
-    /// ECDSA first, as our own certificate has it; RSA is for servers whose certificate has it. Forward secrecy and
-    /// AES-GCM in each; every peer has the first one (RFC 8827 section 6.5).
+    /// The cipher suites. ECDSA comes first, because our own certificate uses it; RSA is for peers that act as server
+    /// with an RSA certificate. All have forward secrecy and AES-GCM. Every peer supports the first one (RFC 8827
+    /// section 6.5).
     private static let ciphers = [
         "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
         "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
     ].joined(separator: ":")
 
-    /// What each of these adds to a record's content, in bytes: an explicit nonce of 8 and a tag of 16 (RFC 5288).
+    /// The bytes that each cipher suite adds to a record's content: an explicit nonce of 8 and a tag of 16 (RFC 5288).
     static let encryptionOverhead = 8 + 16
 
-    /// The longest certificate chain accepted, in bytes. OpenSSL's 100 KB for each of ten messages that arrive out of
-    /// order would be a lot of memory for a peer that never completes a handshake.
+    /// The longest certificate chain accepted, in bytes. OpenSSL's default of 100 KB, for each of ten messages that
+    /// arrive out of order, would be too much memory for a peer that never completes a handshake.
     private static let longestCertificateChain = 16 * 1024
 
-    /// Makes the shared part of all sessions.
+    /// Creates the state shared by all sessions.
     ///
     /// - Parameters:
-    ///   - certificate: ours.
-    ///   - profiles: what to offer or choose from, the best first.
-    ///   - firstRetransmission: the first wait for an answer, doubled for each further one up to 2 s; from 1 ms to
-    ///     60 s. Below DTLS's 1 s (RFC 6347 section 4.2.4.1), because ICE has shown that the path works and somebody is
-    ///     waiting for a picture.
+    ///   - certificate: our certificate.
+    ///   - profiles: the SRTP profiles to offer or choose from, the preferred one first.
+    ///   - firstRetransmission: how long to wait for the first answer, clamped to 1 ms to 60 s. Each further wait is
+    ///     twice as long, up to 2 s. The default is below DTLS's 1 s (RFC 6347 section 4.2.4.1), because ICE has shown
+    ///     that the path works and somebody is waiting for a picture.
     /// - Throws: `opensslFailed`.
     public init(
         certificate: Certificate, profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1],
@@ -63,7 +65,7 @@ public final class DTLSContext: @unchecked Sendable {
                 | shim_SSL_OP_CIPHER_SERVER_PREFERENCE)
         _ = shim_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         _ = shim_SSL_CTX_set_max_cert_list(context, longestCertificateChain)
-        // A certificate is asked for and must come; which one it may be, the fingerprint tells after the handshake.
+        // The peer must present a certificate. Any one passes here; its fingerprint is checked after the handshake.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, _ in 1 }
         return shim_SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1
             && shim_SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1
@@ -71,7 +73,7 @@ public final class DTLSContext: @unchecked Sendable {
             && shim_SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1
             && SSL_CTX_use_certificate(context, certificate.certificate) == 1
             && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
-            // Unlike its neighbours, this one gives 0 for success.
+            // Unlike the functions above, this one returns 0 on success.
             && SSL_CTX_set_tlsext_use_srtp(context, profiles.map(\.rawValue).joined(separator: ":")) == 0
     }
 }

@@ -1,4 +1,4 @@
-/// Where the records of a datagram or of a run of records are (RFC 6347 section 4.1).
+/// Finds the records in a datagram or in a sequence of records (RFC 6347 section 4.1).
 ///
 ///      0      1         3         5                     11        13
 ///     +------+---------+---------+---------------------+---------+-----------
@@ -6,7 +6,7 @@
 ///     +------+---------+---------+---------------------+---------+-----------
 enum DTLSRecord {
     static let headerCount = 13
-    /// 2^14 bytes and what encryption may add (RFC 6347 section 4.1).
+    /// 2^14 bytes, plus what encryption may add (RFC 6347 section 4.1).
     private static let longestFragment = 16_384 + 2_048
 
     private static let changeCipherSpec: UInt8 = 20
@@ -14,13 +14,13 @@ enum DTLSRecord {
     private static let handshake: UInt8 = 22
     private static let applicationData: UInt8 = 23
 
-    /// Whether a datagram may be one of DTLS, by its first byte (RFC 7983 section 7).
+    /// Whether a datagram may be DTLS, judged by its first byte (RFC 7983 section 7).
     static func mayStart(with byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return (20...63).contains(byte)
     }
 
-    /// The first record of `bytes`, header included; nil when there is no whole one.
+    /// The first record of `bytes`, including its header; nil if there is no complete one.
     static func first(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let header = Array(bytes.prefix(headerCount))
         guard header.count == headerCount else { return nil }
@@ -29,12 +29,12 @@ enum DTLSRecord {
         return bytes.prefix(headerCount + count)
     }
 
-    /// The records of `datagram` that may be given to OpenSSL.
+    /// The records of `datagram` that may be passed to OpenSSL.
     ///
-    /// An invalid record should be dropped in silence (RFC 6347 section 4.1.2.7). OpenSSL drops a record that does not
-    /// authenticate, but it ends the handshake over a malformed one that is not encrypted yet, and before 3.0.22 it ends
-    /// even an established session over one that is too short to hold an authentication tag. This function sorts out
-    /// both kinds. What follows a record with an impossible length is dropped with it.
+    /// An invalid record should be silently discarded (RFC 6347 section 4.1.2.7). OpenSSL discards a record that fails
+    /// authentication, but it aborts the handshake over a malformed record that is not encrypted yet. Before 3.0.22, it
+    /// even ends an established session over a record that is too short to hold an authentication tag. This function
+    /// filters out both kinds. Everything after a record with an impossible length is discarded with it.
     static func acceptable(in datagram: ArraySlice<UInt8>) -> [UInt8] {
         guard mayStart(with: datagram.first) else { return [] }
         var result: [UInt8] = []
@@ -48,7 +48,7 @@ enum DTLSRecord {
 
     private static func isAcceptable(_ record: [UInt8]) -> Bool {
         let type = record[0]
-        // DTLS 1.0's number is in the first ClientHello.
+        // The first ClientHello has DTLS 1.0's version number.
         guard (changeCipherSpec...applicationData).contains(type), record[1] == 0xFE,
             record[2] == 0xFD || record[2] == 0xFF
         else { return false }
@@ -63,7 +63,7 @@ enum DTLSRecord {
         }
     }
 
-    /// Whether `fragment` is nothing but handshake messages or pieces of them (RFC 6347 section 4.2.2).
+    /// Whether `fragment` consists only of handshake messages or fragments of them (RFC 6347 section 4.2.2).
     ///
     ///      0      1          4         6                 9                 12
     ///     +------+----------+---------+-----------------+-----------------+--------
@@ -84,13 +84,13 @@ enum DTLSRecord {
         return true
     }
 
-    /// hello_request, client_hello, server_hello, hello_verify_request, new_session_ticket, certificate to
-    /// client_key_exchange, finished, certificate_status.
+    /// The known handshake message types: hello_request, client_hello, server_hello, hello_verify_request,
+    /// new_session_ticket, certificate to client_key_exchange, finished, certificate_status.
     private static let knownMessages: Set<UInt8> = [0, 1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 20, 22]
 
-    /// Divides a run of records into datagrams of at most `limit` bytes, never inside a record.
+    /// Splits a sequence of records into datagrams of at most `limit` bytes, without splitting a record.
     ///
-    /// Needed because a memory BIO forgets where OpenSSL wanted a datagram to end.
+    /// This is needed because a memory BIO does not keep OpenSSL's datagram boundaries.
     static func datagrams(of records: [UInt8], limit: Int) -> [[UInt8]] {
         var result: [[UInt8]] = []
         var datagram: [UInt8] = []

@@ -1,18 +1,18 @@
 internal import COpenSSL
 public import MediaTypes
 
-/// One DTLS 1.2 session, which agrees on the keys for SRTP (RFC 5764). No I/O: datagrams in, datagrams out.
+/// A DTLS 1.2 session, which negotiates the keys for SRTP (RFC 5764). It does no I/O: datagrams go in and come out.
 ///
-/// Not thread-safe: it belongs to the thread that handles its peer's datagrams. Give it only datagrams from an address
-/// that ICE has validated; before the keys stand, DTLS can't tell who sent a record.
+/// Not thread-safe: it belongs to the thread that handles its peer's datagrams. Pass it only datagrams from an address
+/// that ICE has validated: before the keys are established, DTLS can't tell who sent a record.
 ///
 ///     datagrams ──▶ handle(datagram:now:) ─▶ OpenSSL ─▶ takeOutgoing() ──▶ datagrams
 ///                   handleTimeout(now:)   ─▶         ─▶ state, nextTimeout(now:)
 ///
-/// OpenSSL measures the time until a flight is sent again with its own clock; a caller's `now` only places it on the
-/// caller's. The limit for the whole handshake follows `now` alone.
+/// OpenSSL uses its own clock for retransmission timeouts; the caller's `now` only converts them to the caller's clock.
+/// The time limit for the whole handshake follows `now` alone.
 public final class DTLSTransport {
-    /// Who sends the first message.
+    /// The side of the handshake, which determines who sends the first message.
     public enum Role: Sendable {
         /// Waits for the ClientHello: `a=setup:passive`.
         case server
@@ -20,33 +20,35 @@ public final class DTLSTransport {
         case client
     }
 
-    /// How far the session is.
+    /// The state of a session.
     public enum State: Equatable, Sendable {
         case handshaking
-        /// The peer is the one that its session description promised, and these are the keys.
+        /// The peer has proved that it is the one in its session description, and these are the keys.
         case connected(SRTPKeys)
-        /// The peer or we ended the session in order.
+        /// The session was closed in an orderly way, by the peer or by us.
         case closed
         case failed(SecureTransportError)
     }
 
-    /// How far the session is.
+    /// The session's state.
     public private(set) var state = State.handshaking
-    /// Our side's role.
+    /// Our role in the handshake.
     public let role: Role
 
-    /// A handshake that takes longer than this has failed.
+    /// The time limit for the handshake.
     public static let handshakeLimit = Interval.seconds(30)
-    /// A handshake needs about 4 KB from a peer, and some of that several times over a bad path.
+    /// The limit on handshake bytes from the peer. A handshake needs about 4 KB, and parts of that several times on a
+    /// bad path.
     private static let handshakeByteLimit = 256 * 1024
-    /// Datagrams kept for a caller that does not take them; the oldest goes, as on a full socket.
+    /// The maximum number of datagrams kept until the caller takes them. The oldest one is dropped, as on a full
+    /// socket.
     private static let outgoingLimit = 64
-    /// OpenSSL reads a datagram in one go into a buffer of a little more than this.
+    /// The longest datagram accepted. OpenSSL reads a datagram in one call, into a buffer slightly larger than this.
     private static let longestDatagram = 16 * 1024
 
     private let context: DTLSContext
     private let session: OpaquePointer
-    /// Both are the session's.
+    /// The two BIOs, owned by the session.
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let fingerprint: CertificateFingerprint
@@ -55,13 +57,13 @@ public final class DTLSTransport {
     private var handshakeDeadline: MonotonicTime?
     private var handshakeByteCount = 0
 
-    /// A session that waits for `start(now:)` or for the peer's first datagram.
+    /// Creates a session that waits for `start(now:)` or for the peer's first datagram.
     ///
     /// - Parameters:
     ///   - context: our certificate and settings.
-    ///   - role: who sends the first message.
-    ///   - expectedFingerprint: from the peer's session description.
-    ///   - mtu: the most bytes for a datagram; at least 256.
+    ///   - role: our role, which determines who sends the first message.
+    ///   - expectedFingerprint: the fingerprint in the peer's session description.
+    ///   - mtu: the largest datagram in bytes; at least 256.
     /// - Throws: `opensslFailed`.
     public init(
         context: DTLSContext, role: Role, expectedFingerprint: CertificateFingerprint, mtu: Int = 1200
@@ -71,13 +73,13 @@ public final class DTLSTransport {
             SSL_free(session)
             throw .openssl("make a DTLS session's buffers")
         }
-        // An empty buffer means "later", not the end.
+        // An empty buffer means "try again later", not the end of the data.
         shim_BIO_set_mem_eof_return(input, -1)
         shim_BIO_set_mem_eof_return(output, -1)
         SSL_set_bio(session, input, output)
         datagramLimit = min(max(mtu, 256), Self.longestDatagram)
         _ = shim_SSL_set_mtu(session, datagramLimit)
-        // The callback has no context of its own, so the first wait travels in the session's application data.
+        // The callback has no context of its own, so the first wait is passed in the session's application data.
         let firstMicroseconds = Int(context.firstRetransmission.nanoseconds / 1_000)
         SSL_set_ex_data(session, 0, UnsafeMutableRawPointer(bitPattern: firstMicroseconds))
         DTLS_set_timer_cb(session) { session, previous in
@@ -104,16 +106,16 @@ public final class DTLSTransport {
 
     /// Starts the handshake's time limit and, as client, the handshake. Further calls do nothing.
     ///
-    /// - Throws: the error of `state`, when the start made it `failed`.
+    /// - Throws: the error of `state`, if the start made it `failed`.
     public func start(now: MonotonicTime) throws(SecureTransportError) {
         guard state == .handshaking, handshakeDeadline == nil else { return }
         handshakeDeadline = now + Self.handshakeLimit
         if role == .client { try advance() }
     }
 
-    /// Takes a datagram from the peer. What is not DTLS, or broken, or comes after the end is ignored.
+    /// Handles a datagram from the peer. Data that is not DTLS, is malformed, or arrives after the end is ignored.
     ///
-    /// - Throws: the error of `state`, when this datagram made it `failed`.
+    /// - Throws: the error of `state`, if this datagram made it `failed`.
     public func handle(datagram: ArraySlice<UInt8>, now: MonotonicTime) throws(SecureTransportError) {
         switch state {
         case .handshaking, .connected: break
@@ -129,13 +131,13 @@ public final class DTLSTransport {
                 throw fail(.tooMuchHandshakeData(limit: Self.handshakeByteLimit))
             }
         }
-        // Whatever OpenSSL left of the datagram before must not run into this one.
+        // Whatever OpenSSL left of the previous datagram must not run into this one.
         _ = shim_BIO_reset(input)
         BIO_write(input, records, Int32(records.count))
         try advance()
     }
 
-    /// When to call `handleTimeout(now:)` at the latest; nil when there is nothing to wait for.
+    /// The time at which to call `handleTimeout(now:)` at the latest; nil if there is nothing to wait for.
     public func nextTimeout(now: MonotonicTime) -> MonotonicTime? {
         guard case .handshaking = state, let handshakeDeadline else { return nil }
         var remaining = timeval()
@@ -144,9 +146,9 @@ public final class DTLSTransport {
         return min(handshakeDeadline, now + wait)
     }
 
-    /// Sends the last flight again when it is time to. May be called at any time.
+    /// Retransmits the last flight if it is due. May be called at any time.
     ///
-    /// - Throws: the error of `state`, when this made it `failed`.
+    /// - Throws: the error of `state`, if this made it `failed`.
     public func handleTimeout(now: MonotonicTime) throws(SecureTransportError) {
         guard case .handshaking = state, let handshakeDeadline else { return }
         guard now < handshakeDeadline else {
@@ -160,7 +162,7 @@ public final class DTLSTransport {
         }
     }
 
-    /// Tells the peer that this is the end (close_notify) and makes `state` `closed`. Further calls do nothing.
+    /// Sends the peer a close_notify and makes `state` `closed`. Further calls do nothing.
     public func close() {
         switch state {
         case .handshaking: break
@@ -172,7 +174,7 @@ public final class DTLSTransport {
 
     // MARK: Outputs
 
-    /// The datagrams that wait to be sent to the peer, in order; empties the queue.
+    /// Returns the datagrams to send to the peer, in order, and empties the queue.
     public func takeOutgoing() -> [[UInt8]] {
         defer { outgoing.removeAll() }
         return outgoing
@@ -195,7 +197,8 @@ public final class DTLSTransport {
         throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "error \(error)"))
     }
 
-    /// The handshake proves that the peer has its certificate's key; here is where the certificate itself is judged.
+    /// Completes the handshake. It has proved that the peer has its certificate's private key; the certificate itself
+    /// is checked here.
     private func finishHandshake() throws(SecureTransportError) {
         guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }
         defer { X509_free(certificate) }
@@ -220,8 +223,8 @@ public final class DTLSTransport {
         state = .connected(keys)
     }
 
-    /// Nothing is expected but a close_notify, an alert, and a repetition of the handshake's last flight, which OpenSSL
-    /// answers by itself. Application data is thrown away.
+    /// Reads after the handshake. The only expected records are a close_notify, an alert, and a retransmission of the
+    /// handshake's last flight, which OpenSSL answers by itself. Application data is discarded.
     private func read() throws(SecureTransportError) {
         var scratch = [UInt8](repeating: 0, count: 2_048)
         while true {
@@ -255,7 +258,7 @@ public final class DTLSTransport {
         return error
     }
 
-    /// Takes what OpenSSL has written.
+    /// Collects the records that OpenSSL has written.
     private func collectOutput() {
         let count = BIO_ctrl_pending(output)
         guard count > 0 else { return }

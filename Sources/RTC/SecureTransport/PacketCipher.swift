@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The session keys of one direction for either RTP or RTCP, and what is done to a packet with them: AEAD_AES_128_GCM
-/// (RFC 7714) or AES_CM_128_HMAC_SHA1_80 (RFC 3711 section 4), by OpenSSL.
+/// The session keys of one direction of either RTP or RTCP, and the operations on packets with them, by OpenSSL:
+/// AEAD_AES_128_GCM (RFC 7714) or AES_CM_128_HMAC_SHA1_80 (RFC 3711 section 4).
 ///
 ///            |<-- clear -->|<------ enciphered ----->|
 ///            |<---------------- count -------------->|
@@ -13,17 +13,17 @@ internal import COpenSSL
 ///            | RTCP header |      other packets      | E and index | tag (10) |
 ///            +-------------+-------------------------+-------------+----------+
 ///
-/// OpenSSL's contexts are made once, with their keys; a packet brings its nonce alone. That takes the same time however
-/// many sessions there are.
+/// OpenSSL's contexts are created once, with their keys; each packet sets only its nonce. So the time for a packet does
+/// not depend on the number of sessions.
 struct PacketCipher: ~Copyable {
-    /// Whether packets are to be sealed or opened. A GCM context does one of the two.
+    /// Whether a cipher seals or opens packets. A GCM context can do only one of the two.
     enum Direction { case seal, open }
 
-    /// What the keys have to know about a packet.
+    /// The properties of a packet that its encryption depends on.
     struct Packet {
-        /// The bytes at its start that are authenticated and stay readable.
+        /// The number of bytes at the start that are authenticated but not encrypted.
         var clear: Int
-        /// The bytes of the plain packet.
+        /// The size of the plain packet in bytes.
         var count: Int
         var ssrc: UInt32
         /// The 48 bits of an RTP packet's index, or the 31 bits of an SRTCP packet's.
@@ -33,20 +33,20 @@ struct PacketCipher: ~Copyable {
     }
 
     static let authenticationKeyCount = 20
-    /// The bytes of E and index.
+    /// The size of the E bit and index, in bytes.
     static let trailerCount = 4
 
-    /// The bytes of an authentication tag.
+    /// The size of an authentication tag in bytes.
     let tagCount: Int
 
-    /// AES in counter mode, or in Galois counter mode where there is no `authenticator`.
+    /// AES in counter mode, or in Galois/counter mode if there is no `authenticator`.
     private let cipher: OpaquePointer
     /// HMAC-SHA1 for counter mode.
     private let authenticator: OpaquePointer?
-    /// The salt where it lies in the 16 bytes of a nonce: byte 0 or, of GCM's 12 bytes, byte 2 and on.
+    /// The salt at its position in the 16-byte nonce block: it starts at byte 0, or at byte 2 for GCM's 12 bytes.
     private let salt: (high: UInt64, low: UInt64)
 
-    /// A cipher for packets that are to be sealed, or for packets that are to be opened.
+    /// Creates a cipher that either seals or opens packets.
     init(_ keys: SRTPSessionKeys, _ direction: Direction) throws(SecureTransportError) {
         let type = keys.authentication == nil ? EVP_aes_128_gcm() : EVP_aes_128_ctr()
         guard let cipher = EVP_CIPHER_CTX_new() else { throw .openssl("use the SRTP keys") }
@@ -62,7 +62,7 @@ struct PacketCipher: ~Copyable {
         self.cipher = cipher
         self.authenticator = authenticator
         tagCount = authenticator == nil ? 16 : 10
-        // GCM's 12 bytes of salt stand where counter mode's last 12 do.
+        // GCM's 12 bytes of salt are placed where counter mode has its last 12.
         let block = [UInt8](repeating: 0, count: max(0, 14 - keys.salt.count)) + keys.salt + [0, 0]
         salt = (
             high: block.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
@@ -71,19 +71,19 @@ struct PacketCipher: ~Copyable {
     }
 
     deinit {
-        // Both wipe the keys.
+        // Both calls wipe the keys.
         EVP_CIPHER_CTX_free(cipher)
         EVP_MAC_CTX_free(authenticator)
     }
 
-    /// E and index of a received SRTCP packet whose plain packet has `count` bytes.
+    /// The E bit and index of a received SRTCP packet whose plain packet has `count` bytes.
     func trailer(ofPacketWith count: Int, at start: UnsafeMutableRawPointer) -> UInt32 {
         UnsafeRawPointer(start).bigEndianUInt32(at: count + (isGCM ? tagCount : 0))
     }
 
     // MARK: Packets
 
-    /// Enciphers `packet`, which lies at `start` with room behind it for a tag and a trailer, and gives the new length.
+    /// Encrypts `packet`, which is at `start` with room after it for a tag and a trailer, and returns the new length.
     func seal(_ packet: Packet, at start: UnsafeMutableRawPointer) throws(SecureTransportError) -> Int {
         guard encipher(packet, at: start) else { throw .openssl("protect a packet") }
         var end = start + packet.count
@@ -101,9 +101,9 @@ struct PacketCipher: ~Copyable {
         return end - start
     }
 
-    /// Deciphers `packet`, whose tag and trailer lie behind it as `seal` leaves them.
+    /// Decrypts `packet`, which is followed by its tag and trailer as `seal` leaves them.
     ///
-    /// - Throws: `authenticationFailed`; what lies at `start` is then of no use.
+    /// - Throws: `authenticationFailed`; the bytes at `start` are then undefined.
     func open(_ packet: Packet, at start: UnsafeMutableRawPointer) throws(SecureTransportError) {
         let end = start + packet.count
         if let authenticator {
@@ -121,9 +121,9 @@ struct PacketCipher: ~Copyable {
         }
     }
 
-    /// Enciphers or deciphers a packet in place; GCM authenticates it as well.
+    /// Encrypts or decrypts a packet in place; GCM authenticates it as well.
     ///
-    /// The nonce is the salt combined with these bytes (RFC 3711 section 4.1.1, RFC 7714 sections 8.1 and 9.1); GCM uses
+    /// The nonce is the salt XORed with these bytes (RFC 3711 section 4.1.1, RFC 7714 sections 8.1 and 9.1); GCM uses
     /// bytes 2 to 13 of them.
     ///
     ///     0       4       8               14  16
@@ -145,7 +145,7 @@ struct PacketCipher: ~Copyable {
         return !isGCM || EVP_CipherFinal_ex(cipher, payload + Int(written), &written) == 1
     }
 
-    /// Gives GCM what it authenticates without enciphering it (RFC 7714 sections 8.2 and 9.2).
+    /// Passes GCM the data that it authenticates without encrypting (RFC 7714 sections 8.2 and 9.2).
     private func authenticateClearBytes(of packet: Packet, at start: UnsafeMutableRawPointer) -> Bool {
         var written: Int32 = 0
         guard EVP_CipherUpdate(cipher, nil, &written, start, Int32(packet.clear)) == 1 else { return false }
@@ -155,9 +155,10 @@ struct PacketCipher: ~Copyable {
         }
     }
 
-    /// The HMAC-SHA1 of an enciphered packet and its roll-over counter, or its E bit and index (RFC 3711 section 4.2).
+    /// The HMAC-SHA1 of an encrypted packet and its roll-over counter, or its E bit and index (RFC 3711 section 4.2).
     ///
-    /// OpenSSL 3.0 allocates twice in here. Only its deprecated SHA1_Update doesn't, which takes 0.14 µs of 1.2 µs less.
+    /// OpenSSL 3.0 allocates memory twice in here. Only the deprecated SHA1_Update avoids that, which would save 0.14
+    /// µs of 1.2 µs.
     private func tag(
         of packet: Packet, at start: UnsafeMutableRawPointer, by authenticator: OpaquePointer
     ) -> InlineArray<20, UInt8>? {
@@ -166,7 +167,7 @@ struct PacketCipher: ~Copyable {
         let isDone = withUnsafeBytes(of: word.bigEndian) { word in
             withUnsafeMutableBytes(of: &tag) { tag in
                 var written = 0
-                // Without a key, it begins anew with the one that it has.
+                // Without a key, EVP_MAC_init restarts with the key that the context has.
                 return EVP_MAC_init(authenticator, nil, 0, nil) == 1
                     && EVP_MAC_update(authenticator, start, packet.count) == 1
                     && EVP_MAC_update(authenticator, word.baseAddress, word.count) == 1
@@ -176,7 +177,7 @@ struct PacketCipher: ~Copyable {
         return isDone ? tag : nil
     }
 
-    /// Writes E and index, if there are any, and gives where they end.
+    /// Writes the E bit and index, if present, and returns the end of what was written.
     private static func write(_ trailer: UInt32?, at start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         guard let trailer else { return start }
         start.storeBytes(of: trailer.bigEndian, as: UInt32.self)

@@ -1,4 +1,4 @@
-/// What SRTP reads of an RTP packet's header (RFC 3550 section 5.1); all of the header stays readable.
+/// The fields of an RTP packet's header that SRTP reads (RFC 3550 section 5.1). The whole header stays unencrypted.
 ///
 ///      0                   1                   2                   3
 ///     |V=2|P|X|  CC   |M|     PT      |       sequence number         |
@@ -14,10 +14,10 @@ struct RTPHeader {
 
     let sequenceNumber: UInt16
     let ssrc: UInt32
-    /// The bytes of the header with its contributing sources and its extension.
+    /// The size of the header in bytes, including its contributing sources and its extension.
     let count: Int
 
-    /// The header of the packet of `packetCount` bytes at `start`, unless the header is longer than that.
+    /// Reads the header of the packet of `packetCount` bytes at `start`; nil if the header does not fit in the packet.
     init?(at start: UnsafeRawPointer, count packetCount: Int) {
         guard packetCount >= Self.fixedCount else { return nil }
         let first = start.load(as: UInt8.self)

@@ -1,14 +1,15 @@
-/// The index of an RTP packet (RFC 3711 section 3.3.1): how often its sequence number has rolled over, then the number.
+/// The index of an RTP packet (RFC 3711 section 3.3.1): the number of times its sequence number has rolled over, then
+/// the sequence number.
 ///
 ///     +----------------------------+-----------------+
 ///     | roll-over counter, 32 bits | number, 16 bits |
 ///     +----------------------------+-----------------+
 enum PacketIndex {
-    /// The first index that does not exist: one key protects no more packets (RFC 3711 section 9.2).
+    /// The first invalid index: one key protects no more packets than this (RFC 3711 section 9.2).
     static let limit: UInt64 = 1 << 48
 
-    /// The index that a packet with `sequenceNumber` most likely has: of those with this number, the one closest to the
-    /// `newest` index so far, and never a negative one. The first packet's roll-over counter is 0.
+    /// The most likely index of a packet with `sequenceNumber`: of the non-negative indices with this number, the one
+    /// closest to the `newest` index so far. The first packet's roll-over counter is 0.
     static func estimate(_ sequenceNumber: UInt16, newest: UInt64?) -> UInt64 {
         guard let newest else { return UInt64(sequenceNumber) }
         let half: UInt16 = 0x8000
@@ -23,23 +24,24 @@ enum PacketIndex {
     }
 }
 
-/// Which of one source's latest packets have been received (RFC 3711 section 3.3.2), so that each is accepted once.
+/// A record of which of a source's latest packets have been received (RFC 3711 section 3.3.2), so that each is accepted
+/// only once.
 struct ReplayWindow {
-    /// Packets that are this much older than the newest one are rejected, because nobody remembers them.
+    /// Packets at least this much older than the newest one are rejected, because the window no longer covers them.
     static let size: UInt64 = 1_024
 
-    /// The highest index that was received.
+    /// The highest index received.
     private(set) var newest: UInt64?
-    /// One bit for each index, in a ring: that of index `i` is bit `i` modulo `size`.
+    /// One bit for each index, in a ring: the bit of index `i` is at `i` modulo `size`.
     private var bits = InlineArray<16, UInt64>(repeating: 0)
 
-    /// Whether a packet with this index can be accepted: neither received already nor too old to tell.
+    /// Whether a packet with this index can be accepted: it has not been received, and it is not too old to tell.
     func admits(_ index: UInt64) -> Bool {
         guard let newest, index <= newest else { return true }
         return newest - index < Self.size && bits[Self.word(index)] & Self.bit(index) == 0
     }
 
-    /// Notes a packet that was authenticated and that the window admits.
+    /// Records a packet that was authenticated and that the window admits.
     mutating func note(_ index: UInt64) {
         if let newest, index > newest {
             if index - newest >= Self.size {

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// The session keys that a master key stands for (RFC 3711 section 4.3, RFC 7714 section 11), at a key derivation rate of 0.
+/// Derives session keys from a master key (RFC 3711 section 4.3, RFC 7714 section 11), with a key derivation rate of 0.
 enum SRTPKeyDerivation {
-    /// RTP and RTCP have keys of their own.
+    /// The protocol that a key is for. RTP and RTCP have separate keys.
     enum Use { case rtp, rtcp }
 
     /// The keys for one direction's RTP or RTCP.
@@ -23,8 +23,8 @@ enum SRTPKeyDerivation {
             salt: try derive(label: first + 2, count: profile.saltCount, from: master))
     }
 
-    /// The first `count` bytes of the key with this label: AES in counter mode that begins at the master salt, with the
-    /// label in byte 7.
+    /// The first `count` bytes of the key with this label: the AES key stream in counter mode, starting from the master
+    /// salt with the label in byte 7.
     static func derive(
         label: UInt8, count: Int, from master: SRTPMasterKey
     ) throws(SecureTransportError) -> [UInt8] {
@@ -41,16 +41,17 @@ enum SRTPKeyDerivation {
     }
 }
 
-/// The keys of one direction's RTP or RTCP, on their way from the master key into a `PacketCipher`.
+/// The keys for RTP or RTCP in one direction, which exist only between the derivation and the creation of a
+/// `PacketCipher`.
 struct SRTPSessionKeys {
-    /// 16 bytes.
+    /// The encryption key, 16 bytes.
     var encryption: [UInt8]
-    /// 20 bytes for counter mode; GCM has none.
+    /// The authentication key: 20 bytes for counter mode, nil for GCM.
     var authentication: [UInt8]?
-    /// 12 bytes for GCM, 14 for counter mode.
+    /// The salt: 12 bytes for GCM, 14 for counter mode.
     var salt: [UInt8]
 
-    /// Overwrites the keys, which are of no use after that.
+    /// Overwrites the keys, which can't be used afterwards.
     mutating func wipe() {
         OPENSSL_cleanse(&encryption, encryption.count)
         OPENSSL_cleanse(&salt, salt.count)

@@ -1,13 +1,15 @@
 internal import COpenSSL
 
-/// An SRTP protection profile that we offer in the `use_srtp` extension (RFC 5764 section 4.1.2, RFC 7714 section 14.2).
+/// An SRTP protection profile that we offer in the `use_srtp` extension (RFC 5764 section 4.1.2, RFC 7714 section
+/// 14.2).
 public enum SRTPProfile: String, CaseIterable, Sendable {
-    /// AES-128 in Galois counter mode with a tag of 16 bytes. The cheaper one: 0.8 µs instead of 3.6 µs for 1200 bytes.
+    /// AES-128 in Galois/counter mode with a tag of 16 bytes. The faster one: 0.8 µs instead of 3.6 µs for 1200 bytes.
     case aeadAES128GCM = "SRTP_AEAD_AES_128_GCM"
-    /// AES-128 in counter mode with an HMAC-SHA1 tag of 10 bytes, which every WebRTC peer must have (RFC 8827 section 6.5).
+    /// AES-128 in counter mode with an HMAC-SHA1 tag of 10 bytes, which every WebRTC peer must support (RFC 8827
+    /// section 6.5).
     case aes128CMHMACSHA1 = "SRTP_AES128_CM_SHA1_80"
 
-    /// Its number in the `use_srtp` extension.
+    /// The profile's number in the `use_srtp` extension.
     public var identifier: UInt16 {
         switch self {
         case .aes128CMHMACSHA1: 0x0001
@@ -15,16 +17,16 @@ public enum SRTPProfile: String, CaseIterable, Sendable {
         }
     }
 
-    /// The profile with this number in the `use_srtp` extension, if we have it.
+    /// The profile with this number in the `use_srtp` extension, if we support it.
     public init?(identifier: UInt) {
         guard let profile = Self.allCases.first(where: { $0.identifier == identifier }) else { return nil }
         self = profile
     }
 
-    /// The bytes of a master key.
+    /// The size of a master key in bytes.
     public var keyCount: Int { 16 }
 
-    /// The bytes of a master salt.
+    /// The size of a master salt in bytes.
     public var saltCount: Int {
         switch self {
         case .aeadAES128GCM: 12
@@ -33,18 +35,18 @@ public enum SRTPProfile: String, CaseIterable, Sendable {
     }
 }
 
-/// One direction's master key and salt, which are wiped when nobody has them any more.
+/// One direction's master key and salt, which are wiped when the last reference to them goes away.
 public struct SRTPMasterKey: Hashable, Sendable {
     private let secret: Secret
 
-    /// A key that was agreed on elsewhere; `SRTPSession.init` checks the lengths.
+    /// Creates a master key that was negotiated elsewhere; `SRTPSession.init` checks the lengths.
     public init(key: [UInt8], salt: [UInt8]) {
         secret = Secret(key: key, salt: salt)
     }
 
-    /// 16 bytes.
+    /// The key, 16 bytes.
     public var key: [UInt8] { secret.key }
-    /// 12 bytes (GCM) or 14 bytes (counter mode).
+    /// The salt: 12 bytes (GCM) or 14 bytes (counter mode).
     public var salt: [UInt8] { secret.salt }
 
     public static func == (left: SRTPMasterKey, right: SRTPMasterKey) -> Bool {
@@ -56,7 +58,7 @@ public struct SRTPMasterKey: Hashable, Sendable {
         hasher.combine(salt)
     }
 
-    /// Nothing changes it until its end, when nobody else has it.
+    /// Unchecked: the bytes change only in `deinit`, when nobody else has a reference.
     private final class Secret: @unchecked Sendable {
         private(set) var key: [UInt8]
         private(set) var salt: [UInt8]
@@ -73,16 +75,16 @@ public struct SRTPMasterKey: Hashable, Sendable {
     }
 }
 
-/// What a DTLS handshake agreed on for SRTP: the profile and both directions' master keys.
+/// The result of a DTLS handshake for SRTP: the profile, and the master keys of both directions.
 public struct SRTPKeys: Hashable, Sendable {
     /// The protection profile.
     public let profile: SRTPProfile
-    /// For what we send.
+    /// The key for packets that we send.
     public let local: SRTPMasterKey
-    /// For what the peer sends.
+    /// The key for packets that the peer sends.
     public let remote: SRTPMasterKey
 
-    /// Keys that were agreed on elsewhere.
+    /// Creates keys that were negotiated elsewhere.
     public init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
         self.profile = profile
         self.local = local
@@ -92,17 +94,17 @@ public struct SRTPKeys: Hashable, Sendable {
     /// The label of the TLS exporter that the keys come from (RFC 5764 section 4.2).
     static let exporterLabel = "EXTRACTOR-dtls_srtp"
 
-    /// How many bytes the exporter has to give.
+    /// The number of bytes to export.
     static func exportedCount(for profile: SRTPProfile) -> Int { 2 * (profile.keyCount + profile.saltCount) }
 
-    /// Divides the exporter's bytes (RFC 5764 section 4.2):
+    /// Splits the exported bytes (RFC 5764 section 4.2):
     ///
     ///     +------------------+------------------+-------------------+-------------------+
     ///     | client write key | server write key | client write salt | server write salt |
     ///     |        16        |        16        |     12 or 14      |     12 or 14      |
     ///     +------------------+------------------+-------------------+-------------------+
     ///
-    /// Gives nil when `exported` has another length.
+    /// Returns nil if `exported` has the wrong length.
     init?(profile: SRTPProfile, exported: [UInt8], role: DTLSTransport.Role) {
         guard exported.count == Self.exportedCount(for: profile) else { return nil }
         var rest = exported[...]

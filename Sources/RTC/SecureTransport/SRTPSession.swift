@@ -1,25 +1,25 @@
 /// SRTP and SRTCP for one peer in both directions (RFC 3711, RFC 7714). Not thread-safe.
 ///
-/// Packets are changed in place. The caller's buffer needs room for what protection adds (`rtpRoom`, `rtcpRoom`); with
-/// that capacity reserved, nothing is allocated for a packet.
+/// Packets are modified in place. The caller's buffer needs room for the bytes that protection adds (`rtpRoom`,
+/// `rtcpRoom`); with that capacity reserved, nothing is allocated per packet.
 ///
-/// Sending a packet a second time (an answer to a NACK) may protect it again, and gives the same bytes again. That is
-/// safe for a packet that is the same to the last bit, and only for that: two different packets of one SSRC with the
-/// same sequence number would be enciphered with the same key stream, which shows their difference, and under GCM
-/// even gives away the authentication key (RFC 7714 section 8.1, RFC 3711 section 9.1). Who changes a header extension
-/// for a repetition must keep and send the protected packet instead, or use RTX.
+/// A packet may be protected again to be retransmitted (an answer to a NACK), which gives the same bytes. That is safe
+/// only if the packet is identical to the last bit. Two different packets with the same SSRC and sequence number would
+/// be encrypted with the same key stream, which reveals their difference, and under GCM even the authentication key
+/// (RFC 7714 section 8.1, RFC 3711 section 9.1). A sender that changes a header extension for the retransmission must
+/// keep and send the protected packet instead, or use RTX.
 public final class SRTPSession {
-    /// The most bytes that `protect` adds: GCM's tag.
+    /// The maximum number of bytes that `protect` adds: GCM's tag.
     public static let rtpRoom = 16
-    /// The most bytes that `protectRTCP` adds: GCM's tag and the SRTCP index.
+    /// The maximum number of bytes that `protectRTCP` adds: GCM's tag and the SRTCP index.
     public static let rtcpRoom = 20
 
-    /// SSRCs that a peer may send under. Each has a state until the session ends.
+    /// The maximum number of SSRCs that a peer may send with. The state of each is kept until the session ends.
     private static let sourceLimit = 64
     private static let longestPacket = 65_535
-    /// The bytes at the start of an RTCP packet that stay readable.
+    /// The number of bytes at the start of an RTCP packet that are not encrypted.
     private static let clearControlCount = 8
-    /// Says in an SRTCP packet's trailer that the packet is enciphered.
+    /// The E bit of an SRTCP packet's trailer, which says that the packet is encrypted.
     private static let encryptionFlag: UInt32 = 1 << 31
 
     private let outbound: PacketCipher
@@ -29,7 +29,7 @@ public final class SRTPSession {
     private var sent: [SentSource] = []
     private var received: [ReceivedSource] = []
 
-    /// A session with the keys that a handshake agreed on.
+    /// Creates a session with the keys that a handshake negotiated.
     ///
     /// - Throws: `wrongKeyLength`, `opensslFailed`.
     public init(keys: SRTPKeys) throws(SecureTransportError) {
@@ -52,19 +52,20 @@ public final class SRTPSession {
 
     /// Turns an RTP packet into an SRTP packet.
     ///
-    /// - Throws: `malformedPacket`; `replayed` for a sequence number 8192 or more behind the newest sent;
-    ///   `keyLifetimeReached`. What `packet` then holds is of no use.
+    /// - Throws: `malformedPacket`; `replayed` for a sequence number 8192 or more behind the newest one sent;
+    ///   `keyLifetimeReached`. The content of `packet` is then undefined.
     public func protect(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: Self.rtpRoom) { (buffer, count) throws(SecureTransportError) in
             try protect(buffer, count: count)
         }
     }
 
-    /// Turns an RTP packet of `count` bytes at the start of `buffer` into an SRTP packet and gives its length.
+    /// Turns an RTP packet of `count` bytes at the start of `buffer` into an SRTP packet and returns its length.
     ///
-    /// For a packet that is to lie among others in memory that is not an array.
+    /// This is for packets in memory that is not an array, for example one of several in a buffer.
     ///
-    /// - Throws: as for an array, and `malformedPacket` when `buffer` has less room than `count` + `rtpRoom`.
+    /// - Throws: the same errors as for an array, and `malformedPacket` if `buffer` has less room than `count` +
+    ///   `rtpRoom`.
     public func protect(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SecureTransportError) -> Int {
@@ -106,8 +107,8 @@ public final class SRTPSession {
 
     /// Turns an SRTP packet into an RTP packet.
     ///
-    /// - Throws: `authenticationFailed`, `replayed`, `malformedPacket`, `tooManySources`, `keyLifetimeReached`. What
-    ///   `packet` then holds is of no use.
+    /// - Throws: `authenticationFailed`, `replayed`, `malformedPacket`, `tooManySources`, `keyLifetimeReached`. The
+    ///   content of `packet` is then undefined.
     public func unprotect(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
             let count = length - inbound.tagCount
@@ -127,9 +128,9 @@ public final class SRTPSession {
 
     /// Turns an SRTCP packet into an RTCP packet.
     ///
-    /// A packet that says of itself that it is authenticated and not enciphered is accepted (RFC 3711 section 3.4).
+    /// A packet that is marked as authenticated but not encrypted is accepted (RFC 3711 section 3.4).
     ///
-    /// - Throws: as `unprotect`.
+    /// - Throws: the same errors as `unprotect`.
     public func unprotectRTCP(_ packet: inout [UInt8]) throws(SecureTransportError) {
         try transform(&packet, room: 0) { (buffer, length) throws(SecureTransportError) in
             let count = length - inboundControl.tagCount - PacketCipher.trailerCount
@@ -154,7 +155,8 @@ public final class SRTPSession {
         }
     }
 
-    /// Where an SSRC's state is, or where it comes to be if a packet of the SSRC proves authentic.
+    /// The position of an SSRC's state in `received`, or the position that it will get if a packet of the SSRC proves
+    /// authentic.
     private func place(of ssrc: UInt32) throws(SecureTransportError) -> Int {
         if let known = received.firstIndex(where: { $0.ssrc == ssrc }) { return known }
         guard received.count < Self.sourceLimit else { throw .tooManySources(limit: Self.sourceLimit) }
@@ -171,7 +173,8 @@ public final class SRTPSession {
 
     // MARK: Arrays
 
-    /// Gives `operation` the packet's memory with `room` bytes behind it, and cuts it to the length that comes back.
+    /// Calls `operation` with the packet's memory and `room` bytes after it, then truncates the packet to the returned
+    /// length.
     private func transform(
         _ packet: inout [UInt8], room: Int,
         _ operation: (UnsafeMutableRawBufferPointer, Int) throws(SecureTransportError) -> Int

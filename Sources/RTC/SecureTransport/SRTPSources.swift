@@ -1,17 +1,17 @@
-/// What is known of an SSRC that we send under.
+/// The state of an SSRC that we send with.
 struct SentSource {
-    /// Sent packets that are this much older than the newest one can't be sent again.
+    /// A sent packet that is at least this much older than the newest one can't be sent again.
     static let window: UInt64 = 8_192
-    /// The first SRTCP index that does not exist: one key protects no more packets (RFC 3711 section 9.2).
+    /// The first invalid SRTCP index: one key protects no more packets than this (RFC 3711 section 9.2).
     static let controlIndexLimit: UInt32 = 1 << 31
 
     let ssrc: UInt32
-    /// The highest index of an RTP packet.
+    /// The highest index of an RTP packet sent.
     var newest: UInt64?
-    /// The index of the latest RTCP packet. The first one has 1, as with libsrtp.
+    /// The index of the latest RTCP packet. The first one is 1, as in libsrtp.
     var controlIndex: UInt32 = 0
 
-    /// The index of an RTP packet that is to be sent, perhaps not for the first time.
+    /// The index of an RTP packet to be sent, possibly again.
     ///
     /// - Throws: `replayed`, `keyLifetimeReached`.
     mutating func index(of sequenceNumber: UInt16) throws(SecureTransportError) -> UInt64 {
@@ -25,7 +25,7 @@ struct SentSource {
         return index
     }
 
-    /// The index of one more RTCP packet.
+    /// The index for the next RTCP packet.
     ///
     /// - Throws: `keyLifetimeReached`.
     mutating func nextControlIndex() throws(SecureTransportError) -> UInt32 {
@@ -35,13 +35,13 @@ struct SentSource {
     }
 }
 
-/// What is known of an SSRC that the peer sends under.
+/// The state of an SSRC that the peer sends with.
 struct ReceivedSource {
     let ssrc: UInt32
     var packets = ReplayWindow()
     var controlPackets = ReplayWindow()
 
-    /// The index that a received RTP packet most likely has.
+    /// The most likely index of a received RTP packet.
     ///
     /// - Throws: `replayed`, `keyLifetimeReached`.
     func index(of sequenceNumber: UInt16) throws(SecureTransportError) -> UInt64 {

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Random numbers that nobody can foresee (OpenSSL's RAND_bytes). Any thread.
+/// Cryptographically secure random numbers (OpenSSL's RAND_bytes). May be used on any thread.
 public struct SecureRandom: RandomNumberGenerator, Sendable {
-    /// A generator; all of them draw from the same source.
+    /// Creates a generator. All generators draw from the same source.
     public init() {}
 
     public mutating func next() -> UInt64 {
@@ -11,20 +11,20 @@ public struct SecureRandom: RandomNumberGenerator, Sendable {
         return value
     }
 
-    /// `count` random bytes; none for a negative count.
+    /// `count` random bytes, or none if `count` is negative.
     public static func bytes(_ count: Int) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: max(0, count))
         result.withUnsafeMutableBytes { fill($0) }
         return result
     }
 
-    /// A random number for an SSRC, a time stamp's start and the like.
+    /// A random number, for example for an SSRC or the start of timestamps.
     public static func uint32() -> UInt32 {
         var generator = SecureRandom()
         return UInt32.random(in: .min ... .max, using: &generator)
     }
 
-    /// A random number for an ICE tie breaker and the like.
+    /// A random number, for example for an ICE tie breaker.
     public static func uint64() -> UInt64 {
         var generator = SecureRandom()
         return generator.next()
@@ -32,19 +32,20 @@ public struct SecureRandom: RandomNumberGenerator, Sendable {
 
     /// A new user name fragment of 8 characters (48 bits) and a password of 24 (144 bits).
     ///
-    /// ICE wants at least 24 and 128 random bits (RFC 8445 section 5.3).
+    /// ICE requires at least 24 and 128 random bits (RFC 8445 section 5.3).
     public static func iceCredentials() -> (usernameFragment: String, password: String) {
         (iceCharacters(8), iceCharacters(24))
     }
 
-    /// `ice-char` of RFC 8839 section 5.4. It has 64 members, so that six bits of a random byte choose one evenly.
+    /// The `ice-char` set of RFC 8839 section 5.4. It has 64 characters, so six bits of a random byte choose each with
+    /// equal probability.
     private static let iceAlphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     private static func iceCharacters(_ count: Int) -> String {
         String(decoding: bytes(count).map { iceAlphabet[Int($0 & 63)] }, as: UTF8.self)
     }
 
-    /// Without random numbers nothing here is secure, so there is no going on after a failure.
+    /// Fills `buffer` with random bytes. Traps on failure, because without random numbers nothing here is secure.
     private static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         var rest = buffer[...]
         while !rest.isEmpty {

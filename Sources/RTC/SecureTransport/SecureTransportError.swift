@@ -1,38 +1,38 @@
 internal import COpenSSL
 
-/// What can go wrong between plain packets and the wire.
+/// An error in certificates, the DTLS handshake, or SRTP.
 public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// OpenSSL could not make our key or certificate, or a context or a session with it, or could not handle a packet.
+    /// OpenSSL failed to create our key or certificate, or a context or session with it, or to process a packet.
     case opensslFailed(step: String, reason: String)
-    /// An `a=fingerprint` names a hash function that is not one of sha-256, sha-384 and sha-512.
+    /// An `a=fingerprint` line names a hash function other than sha-256, sha-384 and sha-512.
     case unknownFingerprintAlgorithm(String)
-    /// An `a=fingerprint` has a value that is not as long as its hash function's result.
+    /// An `a=fingerprint` line has a value of the wrong length for its hash function.
     case wrongFingerprintLength(algorithm: String, expected: Int, got: Int)
-    /// The DTLS handshake ended with an error or with an alert of the peer's.
+    /// The DTLS handshake ended with an error or an alert from the peer.
     case handshakeFailed(reason: String)
-    /// The DTLS handshake was not done within the time allowed.
+    /// The DTLS handshake was not completed within the time limit.
     case handshakeTimedOut(seconds: Int64)
-    /// The peer sent more than any handshake needs.
+    /// The peer sent more data than any handshake needs.
     case tooMuchHandshakeData(limit: Int)
-    /// The peer showed no certificate.
+    /// The peer presented no certificate.
     case noPeerCertificate
-    /// The peer's certificate is not the one that its session description promised (RFC 8122 section 6.2).
+    /// The peer's certificate does not match the fingerprint in its session description (RFC 8122 section 6.2).
     case fingerprintMismatch(algorithm: String)
-    /// The peer agreed to none of our SRTP protection profiles.
+    /// The peer supports none of our SRTP protection profiles.
     case noSRTPProfile
-    /// A connection that stood was ended by an error or by an alert of the peer's.
+    /// An established connection was ended by an error or by an alert from the peer.
     case connectionFailed(reason: String)
-    /// An SRTP master key or its salt does not have as many bytes as the profile wants.
+    /// An SRTP master key or its salt has the wrong length for the profile.
     case wrongKeyLength(key: Int, salt: Int)
-    /// A packet to protect or unprotect is not an RTP or RTCP packet of a length that can be handled.
+    /// A packet to protect or unprotect is not an RTP or RTCP packet of a supported length.
     case malformedPacket(length: Int)
-    /// A packet's authentication tag is not right: changed on its way, or made with another key.
+    /// A packet's authentication tag is wrong: the packet was changed on its way, or protected with another key.
     case authenticationFailed
-    /// A packet was received before, or is so old that nobody can tell; or was to be sent that is so old.
+    /// A received packet is a duplicate, or too old to tell; or a packet to be sent is too old.
     case replayed
     /// The session's SRTP keys have protected as many packets as they may (RFC 3711 section 9.2).
     case keyLifetimeReached
-    /// The peer sends under more SSRCs than any does that means well.
+    /// The peer uses more SSRCs than any well-behaved peer does.
     case tooManySources(limit: Int)
 
     public var description: String {
@@ -74,12 +74,12 @@ public enum SecureTransportError: Error, Equatable, Sendable, CustomStringConver
 }
 
 extension SecureTransportError {
-    /// OpenSSL's error for what it failed to do just now; empties this thread's error queue.
+    /// The error for the OpenSSL call that just failed; empties this thread's error queue.
     static func openssl(_ step: String) -> SecureTransportError {
         .opensslFailed(step: step, reason: takeOpenSSLReason() ?? "unknown reason")
     }
 
-    /// The reason that OpenSSL's oldest queued error of this thread gives, if any; empties the queue.
+    /// The reason of the oldest error in this thread's OpenSSL error queue, if any; empties the queue.
     static func takeOpenSSLReason() -> String? {
         let code = ERR_get_error()
         ERR_clear_error()

@@ -1,19 +1,20 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A certificate and its key for HTTPS, read from the two PEM files that a certificate authority's tools write. Any thread.
+/// A certificate and its key for HTTPS, read from the two PEM files that a certificate authority's tools write. May be
+/// used on any thread.
 public struct ServerCertificate: Sendable {
-    /// Both files' content: the certificates, then the key.
+    /// The content of both files: the certificates, then the key.
     public let pem: String
-    /// The DNS names that the certificate is good for (RFC 5280 section 4.2.1.6), without wildcards.
+    /// The DNS names that the certificate is valid for (RFC 5280 section 4.2.1.6), without wildcards.
     public let names: [String]
-    /// Whether its time is over.
+    /// Whether the certificate has expired.
     public let isExpired: Bool
 
     private let certificate: [UInt8]
     private static let limit = 1 << 20
 
-    /// Reads both files, and sees that they are what they should be and belong together.
+    /// Reads both files, and checks that they hold a certificate and a key that belong together.
     public init(certificateFile: String, keyFile: String) throws(ServerCertificateError) {
         let certificate = try Self.read(certificateFile, isSecret: false)
         let key = try Self.read(keyFile, isSecret: true)
@@ -36,7 +37,7 @@ public struct ServerCertificate: Sendable {
         isExpired = X509_cmp_current_time(X509_get0_notAfter(parsed)) < 0
     }
 
-    /// Whether the certificate is good for a literal IP address.
+    /// Whether the certificate is valid for a literal IP address.
     public func covers(address: String) -> Bool {
         guard let parsed = Self.parseCertificate(certificate) else { return false }
         defer { X509_free(parsed) }
@@ -71,7 +72,7 @@ public struct ServerCertificate: Sendable {
     }
 
     private static func parseKey(_ bytes: [UInt8]) -> OpaquePointer? {
-        // Unless told otherwise OpenSSL asks for an encrypted key's password on the terminal.
+        // By default, OpenSSL asks on the terminal for the password of an encrypted key.
         parse(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     }
 
@@ -93,23 +94,23 @@ public struct ServerCertificate: Sendable {
     }
 }
 
-/// Why a certificate can't be used; one line that names the file.
+/// The reason that a certificate can't be used, in one line that names the file.
 public enum ServerCertificateError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It can't be opened or read.
+    /// The file can't be opened or read.
     case notReadable(path: String, errno: Int32)
-    /// It is a folder, a device or the like.
+    /// The file is a folder, a device or the like.
     case notAFile(path: String)
-    /// It is larger than any certificate or key.
+    /// The file is larger than any certificate or key.
     case tooLarge(path: String)
-    /// Everybody on this machine can read the key.
+    /// Everybody on this machine can read the key file.
     case notPrivate(path: String)
-    /// There is no certificate in PEM in it.
+    /// The file holds no certificate in PEM format.
     case noCertificate(path: String)
-    /// There is no private key in PEM in it.
+    /// The file holds no private key in PEM format.
     case noKey(path: String)
-    /// The key wants a password.
+    /// The key is encrypted with a password.
     case encryptedKey(path: String)
-    /// The key isn't the certificate's.
+    /// The key does not belong to the certificate.
     case mismatch(certificate: String, key: String)
 
     public var description: String {

@@ -1,8 +1,8 @@
-/// Where a session's datagrams go: the socket, or in tests a link that loses some.
+/// The destination of a session's datagrams: the socket, or in tests a lossy link.
 protocol DatagramSink: AnyObject {
     /// Sends `datagram`, which the caller keeps.
     ///
-    /// - Returns: false where there is no room now. The datagram goes out as soon as there is some; what can wait at its sender should wait
-    ///   there.
+    /// - Returns: false if there is no room now. The datagram is then sent as soon as there is room, and the sender
+    ///   should hold back whatever can wait.
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool
 }

@@ -2,17 +2,18 @@ import CLinux
 import Glibc
 public import STUN
 
-/// This machine's own addresses: what an ICE-lite agent offers as host candidates.
+/// This machine's own addresses, which an ICE-lite agent offers as host candidates.
 public enum LocalAddresses {
-    /// Addresses of interfaces that are up, without loopback and link-local ones.
+    /// The addresses of interfaces that are up, without loopback and link-local ones.
     ///
-    /// The addresses that packets to other networks leave from come first, since some peers look at the first candidate alone, and
-    /// others belong to networks inside this machine as often as not (containers, virtual machines); IPv4 comes before IPv6.
+    /// The source addresses of packets to other networks come first: some peers look only at the first candidate, and
+    /// the other addresses often belong to networks inside this machine (containers, virtual machines). IPv4 comes
+    /// before IPv6.
     public static func reachable(port: UInt16) -> [TransportAddress] {
         ordered(ofInterfaces(port: port), outgoing: outgoing(port: port))
     }
 
-    /// `addresses` with those first that are `outgoing`.
+    /// Sorts `addresses` so that the `outgoing` ones come first, and IPv4 before IPv6 within each part.
     static func ordered(_ addresses: [TransportAddress], outgoing: [TransportAddress]) -> [TransportAddress] {
         let isFirst = { (address: TransportAddress) in outgoing.contains(address) }
         return [true, false].flatMap { wanted in
@@ -21,8 +22,8 @@ public enum LocalAddresses {
         }
     }
 
-    /// Where datagrams to other networks are sent from: what the kernel chooses for addresses that are set aside for documentation
-    /// (RFC 5737, RFC 3849). Nothing is sent.
+    /// The source addresses that the kernel chooses for datagrams to other networks, determined with addresses reserved
+    /// for documentation (RFC 5737, RFC 3849). Nothing is sent.
     private static func outgoing(port: UInt16) -> [TransportAddress] {
         var four = sockaddr_in()
         four.sin_family = sa_family_t(AF_INET)
@@ -35,7 +36,7 @@ public enum LocalAddresses {
         return [source(towards: four, port: port), source(towards: six, port: port)].compactMap { $0 }
     }
 
-    /// The address that a socket connected to `destination` has; nil where no route leads there.
+    /// The local address of a socket connected to `destination`; nil if there is no route.
     private static func source<Address>(towards destination: Address, port: UInt16) -> TransportAddress? {
         var address = destination
         let family = withUnsafeBytes(of: &address) { Int32($0.loadUnaligned(as: sa_family_t.self)) }

@@ -1,17 +1,17 @@
 import MediaTypes
 import RTP
 
-/// Gathers reception reports until they say something about the path: of the one packet in 2.5 s that a still screen
-/// costs, a lost one is a loss of 100 %, and a report that comes with each NACK covers a few milliseconds.
+/// Accumulates reception reports until they are statistically meaningful. A still screen sends one packet in 2.5 s, and
+/// losing that one is a loss of 100 %; a report that comes with a NACK covers only a few milliseconds.
 struct LossWindow {
-    /// The fewest packets that a loss is a measure of.
+    /// The minimum number of packets for a loss measurement.
     static let leastPackets = 20
-    /// The least time that what was sent is a rate over.
+    /// The minimum time for a rate measurement.
     static let leastTime = Interval.milliseconds(500)
 
-    /// What was lost in a window, and what was sent in about the same time.
+    /// The loss in a window, and the rate sent over about the same time.
     struct Loss {
-        /// In 1/256 of the packets.
+        /// The fraction of packets lost, in 1/256.
         var fraction: UInt8
         var sent: BitRate
     }
@@ -19,10 +19,10 @@ struct LossWindow {
     private var start: (time: MonotonicTime, octets: UInt32)?
     private var highest: UInt32 = 0
     private var expected = 0
-    /// In 1/256 of a packet.
+    /// The number of packets lost, in units of 1/256 packet.
     private var lost = 0
 
-    /// Takes the next report; gives what the window holds once that is enough, and begins a new one.
+    /// Adds the next report. Returns the loss once the window holds enough data, and begins a new window.
     mutating func take(_ report: ReceptionReport, sentOctets: UInt32, now: MonotonicTime) -> Loss? {
         let covered = Int(Int32(bitPattern: report.highestSequenceNumber &- highest))
         highest = report.highestSequenceNumber

@@ -4,10 +4,10 @@ import Synchronization
 import Threading
 import TrackHub
 
-/// What other threads want of the media thread.
+/// A command from another thread to the media thread.
 enum MediaCommand: Sendable {
     case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
-    /// Calls `giveUp` at `deadline`, unless the session is opened before: its offer waits for an answer.
+    /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(PeerSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(PeerSessionID, LiteAgent)
     case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
@@ -18,10 +18,10 @@ enum MediaCommand: Sendable {
     case stop
 }
 
-/// The media thread's letter box: any thread posts, the media thread is woken and takes all.
+/// The media thread's command queue. Any thread posts commands; each wakes the media thread, which takes all of them.
 final class MediaInbox: Sendable {
     let wake: WakeUp
-    /// Nil once the media thread has ended.
+    /// The queued commands; nil once the media thread has ended.
     private let commands = Mutex<[MediaCommand]?>([])
 
     init?() {
@@ -29,7 +29,7 @@ final class MediaInbox: Sendable {
         self.wake = wake
     }
 
-    /// Whether the media thread will read `command`; false where it has ended.
+    /// Posts `command`. Returns false if the media thread has ended and will not read it.
     @discardableResult
     func post(_ command: MediaCommand) -> Bool {
         let isOpen = commands.withLock { commands in
@@ -40,7 +40,7 @@ final class MediaInbox: Sendable {
         return isOpen
     }
 
-    /// What was posted since the last call.
+    /// Removes and returns the commands posted since the last call.
     func take() -> [MediaCommand] {
         commands.withLock { commands in
             guard let taken = commands, !taken.isEmpty else { return [] }
@@ -49,7 +49,7 @@ final class MediaInbox: Sendable {
         }
     }
 
-    /// Takes the last commands; nothing can be posted from then on.
+    /// Closes the queue and returns the remaining commands; nothing can be posted afterwards.
     func close() -> [MediaCommand] {
         commands.withLock { commands in
             defer { commands = nil }
@@ -58,7 +58,7 @@ final class MediaInbox: Sendable {
     }
 }
 
-/// Carries the socket, which has one owner, into the media thread.
+/// Hands the socket, which has a single owner, over to the media thread.
 final class SocketHandover: Sendable {
     private let socket: Mutex<UDPSocket?>
 

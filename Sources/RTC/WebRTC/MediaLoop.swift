@@ -5,12 +5,12 @@ import SecureTransport
 import Threading
 import TrackHub
 
-/// The media thread: owns the socket and every session, and waits for whichever comes first: a datagram, a picture,
+/// The media thread's loop. It owns the socket and every session, and waits for the next event: a datagram, a picture,
 /// a command, or a session's deadline.
 final class MediaLoop: DatagramSink {
-    /// How many datagrams are taken before pictures get their turn again.
+    /// The maximum number of datagrams received in a row before pictures are handled again.
     private static let datagramsAtOnce = 64
-    /// The largest datagram that a peer has reason to send; what is longer counts as empty.
+    /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     private static let datagramRoom = 2048
     private static let ending = "the host is ending"
 
@@ -21,21 +21,21 @@ final class MediaLoop: DatagramSink {
 
     private var sessions: [PeerSessionID: PeerSession] = [:]
     private var onEnd: [PeerSessionID: @Sendable (String) -> Void] = [:]
-    /// Offers of ours that wait for their answer.
+    /// Our offers that wait for an answer.
     private var unanswered: [PeerSessionID: UnansweredOffer] = [:]
     private var byUfrag: [String: PeerSession] = [:]
     private var byPeer = PeerAddresses()
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
-    /// When some track may go back to 4:4:4.
+    /// The time at which some track may return to 4:4:4.
     private var chromaDeadline = MonotonicTime.distantFuture
     private var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
-    /// What the socket had no room for.
+    /// The datagrams that the socket had no room for.
     private var waiting = WaitingDatagrams()
-    /// The sessions that wait for room, in the order in which they get their turn.
+    /// The sessions that wait for room in the socket, in the order of their turns.
     private var stalled: [PeerSession] = []
 
     private struct UnansweredOffer {
@@ -60,7 +60,8 @@ final class MediaLoop: DatagramSink {
             let now = monotonicNow()
             perform(inbox.take(), now: now)
             if !waiting.isEmpty { sendWaiting(now: now) }
-            // Before any datagram: a handshake that ends now must not begin with a picture from before a pause.
+            // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
+            // a picture from before a pause.
             updateFeeds(now: now)
             receive(now: now)
             if now >= chromaDeadline { pollChroma(now: now) }
@@ -68,7 +69,8 @@ final class MediaLoop: DatagramSink {
             if now >= nextRateDecision { adaptRates(now: now) }
         }
         for session in sessions.values { session.close(now: monotonicNow()) }
-        // They hold us, as their sink: who isn't let go of keeps the socket open.
+        // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
+        // open.
         sessions.removeAll()
         stalled.removeAll()
         byUfrag.removeAll()
@@ -79,14 +81,14 @@ final class MediaLoop: DatagramSink {
     }
 
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
-        // What waits goes first.
+        // Waiting datagrams go first.
         if waiting.isEmpty, socket.send(datagram, along: path) { return true }
         waiting.append(datagram, along: path)
         return false
     }
 
-    /// Sends what waits for room as far as there is some, then lets sessions go on in turn: who fills the socket up again is the last
-    /// to get the next turn.
+    /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
+    /// fills the socket again gets its next turn last.
     private func sendWaiting(now: MonotonicTime) {
         guard entries[0].revents & Int16(POLLOUT) != 0 else { return }
         waiting.drain { socket.send($0, along: $1) }
@@ -124,7 +126,7 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    /// Lets every session do what is due, and buries those that are over.
+    /// Advances every session that is due, and removes those that have ended.
     private func advanceAll(now: MonotonicTime) {
         nextDeadline = .distantFuture
         var over: [PeerSession] = []
@@ -201,7 +203,7 @@ final class MediaLoop: DatagramSink {
         note(session)
     }
 
-    /// Answers what came after the end.
+    /// Answers a command that was posted after the end of the media thread.
     private func refuse(_ command: MediaCommand) {
         switch command {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
@@ -238,7 +240,7 @@ final class MediaLoop: DatagramSink {
 
     // MARK: Chroma
 
-    /// Ends the sessions that can't decode what their track has become.
+    /// Ends the sessions that can't decode their track's current format.
     private func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
         for session in sessions.values.filter({ $0.feed === feed && $0.decodes == .yuv420 }) {
             session.close(now: now, reason: ChromaPolicy.exclusion)
@@ -246,8 +248,8 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    /// Lets tracks go back to 4:4:4 whose last viewer without it has been gone for long enough. A track that nobody watches
-    /// any more is asked when somebody comes.
+    /// Lets a track return to 4:4:4 once its last viewer without 4:4:4 has been gone long enough. A track without any
+    /// viewers is checked when the next viewer joins.
     private func pollChroma(now: MonotonicTime) {
         chromaDeadline = .distantFuture
         for feed in feeds.values {
@@ -256,7 +258,8 @@ final class MediaLoop: DatagramSink {
         }
     }
 
-    /// Once a second at most; without a wake-up of its own, since rates change only by what peers report.
+    /// Adapts the tracks' rates at most once per second. It needs no wake-up of its own, since rates change only with
+    /// peers' reports.
     private func adaptRates(now: MonotonicTime) {
         nextRateDecision = now + .seconds(1)
         for feed in feeds.values {
@@ -300,8 +303,8 @@ final class MediaLoop: DatagramSink {
 
     private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
         guard let ufrag = LiteAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return }
-        // No answer at all where the address is another's: an error would end the pair at once (RFC 8445 section 7.2.5.2.4), while
-        // a peer that has come to an address that is soon free tries again.
+        // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
+        // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
         let claim = byPeer.claim(path.peer, for: session, now: now)
         guard claim != .refused else { return }
         let isGenuine = changeUfrags(of: session) {
@@ -312,7 +315,8 @@ final class MediaLoop: DatagramSink {
         note(session)
     }
 
-    /// A peer answers a request of ours: the address is its session's, unless another's peer has answered there before.
+    /// A peer answered one of our requests. The address becomes its session's, unless another session's peer has
+    /// already answered there.
     private func handleResponse(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
         guard let session = sessions[MediaPath.session(of: response.transactionID)],
             byPeer.claim(path.peer, for: session, now: now) != .refused,
@@ -322,7 +326,7 @@ final class MediaLoop: DatagramSink {
         note(session)
     }
 
-    /// Has checks find `session` by the names that it has after `change`, and by no others.
+    /// Runs `change`, then makes `session` findable by its new user name fragments only.
     @discardableResult
     private func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
         let before = session.localUfrags

@@ -2,36 +2,38 @@ import MediaTypes
 import STUN
 import SecureTransport
 
-/// Where a session's packets go, and whether the peer receives them there (RFC 7675).
+/// The path that a session's packets take, and whether the peer consents to receive there (RFC 7675).
 ///
-/// A check proves who made it, and not where it comes from: anybody can copy one and write another sender into the copy. So media goes
-/// to an address only once the peer has answered there what was sent to it: a request of ours, or, on the first path, the
-/// handshake. While a new address is asked, media goes on to the one before.
+/// A check proves who made it, but not which address it comes from: anybody can copy one and forge the source address.
+/// So media is sent to an address only once the peer has answered something that was sent there: one of our requests
+/// or, on the first path, the handshake. While we ask at a new address, media keeps using the previous one.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct MediaPath {
-    /// How long an answer is good for (RFC 7675 section 5.1).
+    /// How long consent lasts after an answer (RFC 7675 section 5.1).
     static let consent = Interval.seconds(30)
-    /// How long each request waits for its answer before the next one goes out; after the last the peer isn't asked there any more.
+    /// How long each request waits for an answer before it is sent again. After the last wait, we stop asking at that
+    /// address.
     private static let waits: [Interval] = [.milliseconds(100), .milliseconds(300), .seconds(3)]
-    /// Addresses that are asked at once: checks with made-up senders must not have us send requests to all of them for long.
+    /// The maximum number of addresses that we send requests to at once, so that checks with forged sources can't make
+    /// us send requests to many addresses for long.
     private static let requestLimit = 4
 
-    /// Where packets go: the handshake's before the peer has answered there, media only after that.
+    /// The current path. Handshake packets may use it before the peer has answered there, media only afterwards.
     private(set) var current: NetworkPath?
-    /// When the peer last proved that it receives what is sent along `current`.
+    /// The time of the last proof that the peer receives what is sent along `current`.
     private var answeredAt: MonotonicTime?
-    /// The same, of any path.
+    /// The time of the last such proof on any path.
     private(set) var lastAnswer: MonotonicTime?
-    /// What the peer has nominated instead of `current`, and where it has not answered yet.
+    /// The path that the peer has nominated instead of `current` and where it has not answered yet.
     private var wanted: NetworkPath?
     private var isNominated = false
-    /// How the peer is asked: by the credentials of its last check.
+    /// The credentials for requests on `current`: those of the peer's last check there.
     private var agent: LiteAgent?
     private var requests: [Request] = []
-    /// When the peer is asked again whether it is still there.
+    /// The time of the next consent request.
     private var nextRequest = MonotonicTime.distantFuture
-    /// Where the handshake's flights went, as long as that is one address alone.
+    /// The address that the handshake's flights were sent to, as long as there was only one.
     private var handshake = Handshake.none
     private let session: PeerSessionID
 
@@ -49,35 +51,37 @@ struct MediaPath {
         var due: MonotonicTime
     }
 
-    /// No path yet, for `session`.
+    /// Creates the state of `session`, without a path.
     init(of session: PeerSessionID) {
         self.session = session
     }
 
-    /// Where media may go now; nil where the peer hasn't answered lately.
+    /// The path that media may be sent on now; nil if there is no recent answer from the peer.
     func proved(now: MonotonicTime) -> NetworkPath? {
         guard let answeredAt, now - answeredAt < Self.consent else { return nil }
         return current
     }
 
-    /// When ``takeDue(now:)`` has something.
+    /// The time at which ``takeDue(now:)`` next returns something.
     var deadline: MonotonicTime { requests.reduce(nextRequest) { min($0, $1.due) } }
 
-    /// An authenticated check came along `path`: the peer's last word on which way to take, or, until it says one, the first that works.
+    /// Takes note of an authenticated check along `path`. The path that the peer nominated last is used, or the first
+    /// one that works until it nominates one.
     ///
-    /// - Parameter isKnown: whether the peer has answered at this address before; it is then asked only if it is to be the new path.
+    /// - Parameter isKnown: whether the peer has answered at this address before. If so, it is asked again only if this
+    ///   is to become the new path.
     mutating func checked(
         along path: NetworkPath, nominated: Bool, by agent: LiteAgent, isKnown: Bool, now: MonotonicTime
     ) {
         let isProved = proved(now: now) != nil
         if path.peer == current?.peer {
             self.agent = agent
-            // Another address of ours is no other place of the peer's.
+            // The local address may change without a new request, because the peer's address is the same.
             if nominated || !isNominated { current = path }
             if nominated { wanted = nil }
             if !isProved { ask(path, by: agent, now: now) }
         } else if !isProved, nominated || !isNominated {
-            // Only the handshake goes there before the peer answers.
+            // Only the handshake uses this path before the peer answers there.
             (current, self.agent) = (path, agent)
             answeredAt = nil
             ask(path, by: agent, now: now)
@@ -88,7 +92,7 @@ struct MediaPath {
         if nominated { isNominated = true }
     }
 
-    /// Asks the peer whether it is at `path`, unless it was just asked.
+    /// Sends a request to the peer along `path`, unless one is already pending for that address.
     mutating func ask(_ path: NetworkPath, by agent: LiteAgent, now: MonotonicTime) {
         guard !requests.contains(where: { $0.path.peer == path.peer }) else { return }
         let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: session.rawValue).bigEndian) { Array($0) }
@@ -99,12 +103,13 @@ struct MediaPath {
         requests.append(Request(id: id, path: path, agent: agent, due: now))
     }
 
-    /// The session that a request with this transaction is of.
+    /// The session that sent the request with this transaction identifier.
     static func session(of id: STUNMessage.TransactionID) -> PeerSessionID {
         PeerSessionID(id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Takes a response; true where it answers a request of ours, from where that went.
+    /// Takes a response. Returns true if it answers one of our requests and comes from the address that the request was
+    /// sent to.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard
             let index = requests.firstIndex(where: { $0.id == response.transactionID && $0.path.peer == path.peer }),
@@ -122,7 +127,7 @@ struct MediaPath {
         return true
     }
 
-    /// A flight of the handshake goes along `current`.
+    /// Notes that a flight of the handshake is sent along `current`.
     mutating func noteFlight() {
         guard let peer = current?.peer else { return }
         switch handshake {
@@ -132,18 +137,19 @@ struct MediaPath {
         }
     }
 
-    /// The handshake was ended by a flight from `address`. The peer can't have made that without ours, so it has answered there, if
-    /// ours went there alone: the first path costs nobody a round trip more, and a peer that answers no requests, like FFmpeg, has one.
+    /// Notes that a flight from `address` completed the handshake. The peer can't have made that flight without
+    /// receiving ours. So if ours were sent only there, this counts as an answer: the first path needs no extra round
+    /// trip, and a peer that answers no requests, such as FFmpeg, still gets one.
     ///
-    /// - Returns: whether that is proved.
+    /// - Returns: whether the peer is proved to be at `address`.
     mutating func handshakeEnded(from address: TransportAddress, now: MonotonicTime) -> Bool {
         guard case .with(address) = handshake, current?.peer == address else { return false }
         noteAnswer(now: now)
         return true
     }
 
-    /// Where the peer has answered already, packets of a publisher stand for answers too: FFmpeg answers no requests once it sends, and
-    /// all that goes to it are a few reports.
+    /// Counts a publisher's packets as answers where it has answered before. FFmpeg answers no requests while it sends,
+    /// and it is sent only a few reports.
     mutating func publisherHeard(at address: TransportAddress, now: MonotonicTime) {
         if current?.peer == address, proved(now: now) != nil { noteAnswer(now: now) }
     }
@@ -151,12 +157,13 @@ struct MediaPath {
     private mutating func noteAnswer(now: MonotonicTime) {
         answeredAt = now
         lastAnswer = now
-        // At 5 s give or take a fifth, so that the requests of many sessions spread (RFC 7675 section 5.1).
+        // The next request is sent after 5 s ± 20 %, so that the requests of many sessions are spread out (RFC 7675
+        // section 5.1).
         let spread = SecureRandom.bytes(1).first ?? 0
         nextRequest = now + .milliseconds(4000 + Int64(spread) * 2000 / 255)
     }
 
-    /// The requests that are due.
+    /// The requests to send now.
     mutating func takeDue(now: MonotonicTime) -> [(datagram: [UInt8], path: NetworkPath)] {
         guard deadline <= now else { return [] }
         if nextRequest <= now {

@@ -4,14 +4,14 @@ import Synchronization
 import Threading
 public import TrackHub
 
-/// A session that was opened by an offer of ours: its number and the offer.
+/// A session created with an offer of ours: its number and the offer.
 public struct OfferedPeer: Sendable {
     public var id: PeerSessionID
-    /// The offer (SDP), all of our candidates in it.
+    /// The offer (SDP), including all our candidates.
     public var offer: String
 }
 
-/// An offer of ours until its answer comes, or nobody waits for that any more.
+/// An offer of ours that waits for its answer.
 final class PendingOffer: Sendable {
     let offer: Offer
     let local: LocalDescription
@@ -26,7 +26,7 @@ final class PendingOffer: Sendable {
         self.onEnd = onEnd
     }
 
-    /// True once: for the answer, or for the end without one.
+    /// Claims the offer, for its answer or for giving up. Returns true only on the first call.
     func take() -> Bool {
         isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -36,13 +36,13 @@ final class PendingOffer: Sendable {
 }
 
 extension MediaServer {
-    /// How long an offer of ours waits for its answer.
+    /// How long an offer of ours waits for an answer.
     static let answerPatience = Interval.seconds(30)
 
-    /// Offers a session that watches `hub`, in 4:2:0 and in 4:4:4, to a viewer that waits for an offer; quick, never blocks. The
-    /// viewer counts as one from its answer on, for which it has 30 s.
+    /// Offers a session that watches `hub`, in 4:2:0 and in 4:4:4, to a viewer that expects an offer. Quick and never
+    /// blocks. The peer counts as a viewer once it has answered, for which it has 30 s.
     ///
-    /// - Parameter onEnd: called once, on the media thread, when the session is over, with the reason in words; not where
+    /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over, but not if
     ///   ``accept(answer:for:)`` threw.
     public func offer(
         watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
@@ -50,7 +50,7 @@ extension MediaServer {
         try offer(watching: hub, within: Self.answerPatience, onEnd: onEnd)
     }
 
-    /// As above, with a patience of its own.
+    /// The same, with another time limit for the answer.
     func offer(
         watching hub: TrackHub, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
     ) throws(OfferRefusal) -> OfferedPeer {
@@ -71,8 +71,8 @@ extension MediaServer {
         return OfferedPeer(id: id, offer: pending.offer.text)
     }
 
-    /// Takes the answer to an offer of ours. A session whose answer can't be used is over. A second answer is refused, and the
-    /// session goes on.
+    /// Accepts the answer to an offer of ours. If the answer is unusable, the session ends. A second answer is refused,
+    /// and the session continues.
     public func accept(answer: String, for id: PeerSessionID) throws(OfferRefusal) {
         guard let pending = counters.withLock({ $0.offers.removeValue(forKey: id) }), pending.take() else {
             throw .unusable("this session waits for no answer")
@@ -87,7 +87,7 @@ extension MediaServer {
             }
             try begin(id, local: pending.local, video: video, watching: pending.hub, onEnd: pending.onEnd)
         } catch {
-            // The media thread need not wait any longer.
+            // The media thread need not wait for an answer any longer.
             close(id)
             throw error
         }

@@ -4,23 +4,23 @@ import STUN
 import SecureTransport
 import Synchronization
 
-/// A publisher's session that was opened.
+/// A newly opened publisher's session.
 public struct OpenedPublisher: Sendable {
     public var id: PeerSessionID
-    /// The answer (SDP), all of our candidates in it.
+    /// The answer (SDP), including all our candidates.
     public var answer: String
-    /// Names this state of ICE, as WHIP's ETag: our user fragment, which is no secret.
+    /// Identifies the current ICE generation, as WHIP's ETag. It is our user name fragment, which is not secret.
     public var entityTag: String
-    /// Whether the publisher says that it makes an IDR when asked.
+    /// Whether the publisher says that it sends an IDR on request.
     public var answersKeyFrameRequests: Bool
 }
 
 extension MediaServer {
-    /// Answers `offer` with a session that takes the peer's video; quick, never blocks.
+    /// Answers `offer` with a session that receives the peer's video. Quick and never blocks.
     ///
     /// - Parameters:
-    ///   - receiver: takes its access units, on the media thread.
-    ///   - onEnd: called once, on the media thread, when the session is over, with the reason in words.
+    ///   - receiver: receives its access units, on the media thread.
+    ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     public func publish(
         offer: String, to receiver: any PublishedUnitReceiver,
         onEnd: @escaping @Sendable (PeerSessionID, String) -> Void
@@ -64,7 +64,8 @@ extension MediaServer {
             answersKeyFrameRequests: publication.answersKeyFrameRequests)
     }
 
-    /// Asks a publisher for an IDR picture; unknown sessions, and those that can't be asked, are left alone.
+    /// Asks a publisher for an IDR picture. Does nothing for unknown sessions and for publishers that don't support
+    /// such requests.
     public func requestKeyFrame(of id: PeerSessionID) {
         inbox.post(.requestKeyFrame(id))
     }

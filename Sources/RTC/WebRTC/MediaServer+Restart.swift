@@ -2,15 +2,15 @@ import SDP
 import STUN
 import Synchronization
 
-/// A session whose ICE has begun anew.
+/// A session whose ICE was restarted.
 public struct RestartedPeer: Sendable {
-    /// Our new credentials and our candidates, as `application/trickle-ice-sdpfrag`.
+    /// Our new credentials and candidates, as `application/trickle-ice-sdpfrag`.
     public var fragment: String
-    /// Names this state of ICE, as WHEP's ETag.
+    /// Identifies the current ICE generation, as WHEP's ETag.
     public var entityTag: String
 }
 
-/// The peer's present ICE generation, and the media section that it stands in.
+/// The peer's current ICE generation, and the media section that it belongs to.
 struct RemoteICE: Sendable {
     var ufrag: String
     var password: String
@@ -26,8 +26,9 @@ struct RemoteICE: Sendable {
 }
 
 extension MediaServer {
-    /// Begins ICE anew for a session, with the peer's new credentials in `fragment` (RFC 8840); quick, never blocks. Pictures go on
-    /// over the old way until the peer nominates one by the new credentials; on an error nothing has changed.
+    /// Restarts ICE for a session, with the peer's new credentials in `fragment` (RFC 8840). Quick and never blocks.
+    /// Pictures continue on the old path until the peer nominates one with the new credentials. If this throws, nothing
+    /// has changed.
     public func restartICE(_ id: PeerSessionID, fragment: String) throws(OfferRefusal) -> RestartedPeer {
         guard var remote = counters.withLock({ $0.remoteICE[id] }) else { throw .unusable("there is no such session") }
         let credentials: ICECredentials

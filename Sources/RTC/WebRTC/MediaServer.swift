@@ -7,16 +7,17 @@ import Synchronization
 public import Threading
 public import TrackHub
 
-/// How a media server is reached.
+/// The network configuration of a media server.
 public struct MediaServerConfiguration: Sendable {
-    /// Where the UDP socket is bound; port 0 takes any.
+    /// The address that the UDP socket is bound to; port 0 lets the kernel choose one.
     public var bind: TransportAddress
-    /// Addresses that peers are told beside this machine's own, as behind a port forwarding; their port is the one given.
+    /// Addresses that peers are told in addition to this machine's own, for example behind port forwarding. Port 0
+    /// stands for the server's own port.
     public var advertised: [TransportAddress]
-    /// How many sessions there may be at once.
+    /// The maximum number of simultaneous sessions.
     public var sessionLimit: Int
 
-    /// Reached at `bind` and at `advertised`.
+    /// A server that can be reached at `bind` and `advertised`.
     public init(bind: TransportAddress, advertised: [TransportAddress] = [], sessionLimit: Int = 4096) {
         self.bind = bind
         self.advertised = advertised
@@ -24,27 +25,27 @@ public struct MediaServerConfiguration: Sendable {
     }
 }
 
-/// A session that was opened: its number and what the peer is answered.
+/// A newly opened session: its number, and the answer for the peer.
 public struct OpenedPeer: Sendable {
     public var id: PeerSessionID
-    /// The answer (SDP), all of our candidates in it.
+    /// The answer (SDP), including all our candidates.
     public var answer: String
-    /// Names this state of ICE, as WHEP's ETag: our user fragment, which is no secret.
+    /// Identifies the current ICE generation, as WHEP's ETag. It is our user name fragment, which is not secret.
     public var entityTag: String
 }
 
-/// Why an offer was not answered.
+/// The reason that an offer was not accepted.
 public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
-    /// It can't be read.
+    /// The offer can't be parsed.
     case malformed(String)
-    /// It lacks something that a viewer must have, such as H.264.
+    /// The offer lacks something that is required, such as H.264.
     case unusable(String)
-    /// There are as many sessions as there may be.
+    /// The maximum number of sessions is reached.
     case full(limit: Int)
-    /// The server has ended.
+    /// The server has stopped.
     case stopped
 
-    /// The refusal of an offer that `error` tells of: it can't be read, or can't be agreed to.
+    /// The refusal that corresponds to `error`: the offer is malformed, or it is unusable.
     init(_ error: any Error) {
         switch error as? SDPError {
         case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
@@ -61,9 +62,9 @@ public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// All peers of this process: one UDP port, one thread, any number of tracks.
+/// The WebRTC server of this process, with one UDP port and one thread for all peers and any number of tracks.
 ///
-/// Methods may be called on any thread; sockets and sessions belong to the media thread.
+/// Its methods may be called on any thread; the socket and the sessions belong to the media thread.
 public final class MediaServer: Sendable {
     /// The UDP port that all peers use.
     public let port: UInt16
@@ -79,9 +80,9 @@ public final class MediaServer: Sendable {
     struct Counters {
         var lastID: UInt64 = 0
         var open: Set<PeerSessionID> = []
-        /// Of the sessions that have an answer.
+        /// The peers' ICE credentials, for sessions that have been answered.
         var remoteICE: [PeerSessionID: RemoteICE] = [:]
-        /// Of those that wait for one.
+        /// The offers that wait for an answer.
         var offers: [PeerSessionID: PendingOffer] = [:]
         var isStopped = false
     }
@@ -112,16 +113,17 @@ public final class MediaServer: Sendable {
     }
 
     deinit {
-        // Without a wait: the last one to let go may be the media thread itself.
+        // Does not wait for the thread: the last reference may be released on the media thread itself.
         inbox.post(.stop)
     }
 
-    /// What peers are told: the advertised addresses first, since some look at the first candidate alone.
+    /// The addresses that peers are told. The advertised ones come first, since some peers look only at the first
+    /// candidate.
     private static func hostAddresses(
         bind: TransportAddress, port: UInt16, advertised: [TransportAddress]
     ) -> [HostAddress] {
         let isWildcard = bind.bytes.allSatisfy { $0 == 0 }
-        // The IPv4 wildcard does not hear IPv6; the IPv6 wildcard hears both.
+        // The IPv4 wildcard does not receive IPv6; the IPv6 wildcard receives both.
         let reachable = LocalAddresses.reachable(port: port).filter { bind.family == .ipv6 || $0.family == .ipv4 }
         let own = isWildcard ? reachable : [bind]
         let loopback = isWildcard ? [TransportAddress(ipv4: 127, 0, 0, 1, port: port)] : []
@@ -135,9 +137,9 @@ public final class MediaServer: Sendable {
         return result
     }
 
-    /// Answers `offer` with a session that watches `hub`; quick, never blocks.
+    /// Answers `offer` with a session that watches `hub`. Quick and never blocks.
     ///
-    /// - Parameter onEnd: called once, on the media thread, when the session is over, with the reason in words.
+    /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over.
     public func open(
         offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
     ) throws(OfferRefusal) -> OpenedPeer {
@@ -153,7 +155,8 @@ public final class MediaServer: Sendable {
         return OpenedPeer(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
 
-    /// Has the session `id`, which is counted already, begin as `video` says; where it can't, it isn't counted any more.
+    /// Starts the session `id`, which is already counted, with the parameters in `video`. If it can't start, it is no
+    /// longer counted.
     func begin(
         _ id: PeerSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
         onEnd: @escaping @Sendable (String) -> Void
@@ -169,7 +172,7 @@ public final class MediaServer: Sendable {
         }
         let formats = SessionFormats(video)
         let decodes = formats.decodes
-        // What was due while nobody watched.
+        // Catches up on what was due while nobody watched.
         hub.pollChroma(now: monotonicNow())
         guard !hub.excludes(viewerDecoding: decodes) else {
             ended(id)
@@ -185,7 +188,7 @@ public final class MediaServer: Sendable {
                 midID: video.extensions.mid, mid: video.mid ?? ""),
             ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
         counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
-        // From here on someone watches: a paused source wakes while the handshake is under way.
+        // From here on, the track has a viewer, so a paused source wakes up while the handshake is in progress.
         hub.viewerCame(decoding: decodes)
         let isPosted = inbox.post(
             .open(
@@ -202,7 +205,7 @@ public final class MediaServer: Sendable {
         }
     }
 
-    /// What we say of ourselves in a new session: names, credentials and numbers drawn by lot.
+    /// Our own part of a new session's description, with random names, credentials and numbers.
     func localDescription() -> LocalDescription {
         let ice = SecureRandom.iceCredentials()
         let ssrc = SecureRandom.uint32()
@@ -218,21 +221,23 @@ public final class MediaServer: Sendable {
         inbox.post(.close(id))
     }
 
-    /// Tells for the first picture that a session sends, and for each that differs from the one before, whether the pointer is
-    /// drawn in it; `onChange` is called on the media thread, as the picture goes out. Unknown sessions are ignored.
+    /// Calls `onChange` on the media thread for the first picture that a session sends, and for each picture that
+    /// differs from the one before in whether the pointer is drawn in it, as that picture is sent. Unknown sessions are
+    /// ignored.
     public func watchPointer(of id: PeerSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
         inbox.post(.watchPointer(id, onChange))
     }
 
-    /// Now, in microseconds since 1970 of the clock that abs-capture-time and sender reports are in; never stepped. Any thread.
+    /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never
+    /// stepped. May be used on any thread.
     public var captureClock: Int64 { (monotonicNow() + clock.unixOffset).nanoseconds / 1000 }
 
-    /// Hands what every session has done to `completion`, on the media thread; nothing where that has ended.
+    /// Calls `completion` on the media thread with the statistics of every session; with none if that thread has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {
         if !inbox.post(.statistics(completion)) { completion([]) }
     }
 
-    /// Ends all sessions and the thread. Idempotent.
+    /// Ends all sessions and the media thread. Idempotent.
     public func stop() {
         counters.withLock { $0.isStopped = true }
         inbox.post(.stop)
@@ -260,7 +265,7 @@ public final class MediaServer: Sendable {
         }
     }
 
-    /// A canonical name that says nothing about anybody (RFC 7022 section 4.2).
+    /// A canonical name that identifies nobody (RFC 7022 section 4.2).
     private static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
     }

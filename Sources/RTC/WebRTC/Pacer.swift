@@ -1,17 +1,17 @@
 import MediaTypes
 
-/// A token bucket of packets: a picture of common size goes out at once, an IDR or a cache full of pictures in steps, so
-/// that a burst doesn't overrun the buffers on its way.
+/// A token bucket that paces packets. A picture of usual size is sent at once; an IDR or a whole cache of pictures is
+/// spread over time, so that a burst doesn't overrun buffers on the path.
 struct Pacer {
-    /// Packets that may go at once.
+    /// The number of packets that may be sent at once.
     private static let burst: Int64 = 48
-    /// The time that one packet of 1200 bytes takes after the burst: about 75 Mbit/s.
+    /// The interval between packets of 1200 bytes after the burst: about 75 Mbit/s.
     private static let spacing = Interval.microseconds(128)
 
-    /// When the bucket would be full; later than now means that so much was taken.
+    /// The time at which the bucket will be full again. The further it is after now, the more has been taken.
     private var fullAt = MonotonicTime(nanoseconds: .min / 2)
 
-    /// Takes one packet; false where it must wait until ``nextSlot(now:)``.
+    /// Takes the token for one packet; returns false if the packet must wait until ``nextSlot(now:)``.
     mutating func take(now: MonotonicTime) -> Bool {
         let start = max(fullAt, now)
         guard start - now < Self.spacing * Self.burst else { return false }
@@ -19,6 +19,6 @@ struct Pacer {
         return true
     }
 
-    /// When some packets may go again: a few at a time, for fewer wake-ups.
+    /// The time to try again. Sending a few packets at a time saves wake-ups.
     func nextSlot(now: MonotonicTime) -> MonotonicTime { now + .milliseconds(1) }
 }

@@ -1,48 +1,50 @@
 import MediaTypes
 import STUN
 
-/// Whose datagrams come from which address: only addresses that a check came from stand here.
+/// The session that each peer address belongs to. It holds only addresses that a check came from.
 ///
-/// A check proves who made it, and not where it comes from: anybody can write another sender into a datagram. So an address is
-/// a session's beyond doubt only once its peer has answered there; until then it goes to whoever does.
+/// A check proves who made it, but not which address it comes from: anybody can forge a datagram's source address. So
+/// an address definitely belongs to a session only once its peer has answered there. Until then, another session whose
+/// peer answers there can take it.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct PeerAddresses {
-    /// What a check from an address is worth for its session.
+    /// The result of a session's claim to an address.
     enum Claim {
         /// The address becomes the session's.
         case granted
-        /// Another session's handshake goes on there: it becomes this session's once its peer has answered there.
+        /// Another session's handshake is in progress there. The address becomes this session's once its peer has
+        /// answered there.
         case undecided
-        /// Another session's peer has answered there, and was heard there lately.
+        /// Another session's peer has answered there and was heard from there recently.
         case refused
     }
 
     private var sessions: [TransportAddress: PeerSession] = [:]
 
-    /// Who is at `address`; nil where nobody is.
+    /// The session at `address`; nil if there is none.
     subscript(address: TransportAddress) -> PeerSession? { sessions[address] }
 
-    /// Whether a check from `address`, or an answer, makes it `session`'s.
+    /// Whether a check or an answer from `address` makes that address `session`'s.
     func claim(_ address: TransportAddress, for session: PeerSession, now: MonotonicTime) -> Claim {
         guard let holder = sessions[address], holder !== session else { return .granted }
         if holder.isHeard(at: address, now: now) { return .refused }
         return holder.shakesHands(at: address, now: now) ? .undecided : .granted
     }
 
-    /// `address` is `session`'s.
+    /// Assigns `address` to `session`.
     mutating func note(_ address: TransportAddress, of session: PeerSession, now: MonotonicTime) {
         if let givenUp = session.note(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
         forgetGivenUp(of: session)
         if sessions[address] !== session { sessions[address] = session }
     }
 
-    /// Frees the addresses that `session` has given up for others.
+    /// Frees the addresses that `session` has given up to make room for others.
     mutating func forgetGivenUp(of session: PeerSession) {
         for address in session.takeGivenUpAddresses() where sessions[address] === session { sessions[address] = nil }
     }
 
-    /// Frees the addresses of `session`, which is over.
+    /// Frees the addresses of `session`, which has ended.
     mutating func remove(_ session: PeerSession) {
         for address in session.addresses where sessions[address] === session { sessions[address] = nil }
     }

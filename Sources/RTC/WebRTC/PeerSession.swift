@@ -4,59 +4,64 @@ import RTP
 import STUN
 import SecureTransport
 
-/// One peer: ICE-lite, then DTLS, then SRTP, each knowing only the one below.
+/// A session with one peer: ICE-lite, then DTLS, then SRTP, each layer knowing only the one below.
 ///
-/// Sans-IO: datagrams, pictures and the time go in; datagrams go to the sink; ``deadline`` says when to come back and
-/// ``end`` that it is over. Belongs to the media thread.
+/// Sans-IO: it takes datagrams, pictures and the time, and sends datagrams to the sink. ``deadline`` is the time of the
+/// next call, and ``end`` is set when the session is over. Belongs to the media thread.
 final class PeerSession {
-    /// A peer that is silent for so long is gone (RFC 7675 section 5.1).
+    /// A peer that is silent for this long is gone (RFC 7675 section 5.1).
     static let patience = Interval.seconds(30)
-    /// The same of a publisher that has come: it sends pictures all the time, and another may be waiting for its place.
+    /// The same limit for a publisher, which sends pictures all the time; another one may be waiting for its place.
     static let publisherPatience = Interval.seconds(10)
-    /// How long an address stays a session's after it was last heard there, though another's check comes from it.
+    /// How long an address stays a session's after the peer was last heard there, even if another session's check comes
+    /// from it.
     ///
-    /// Consent is asked for every 5 s, 6 s at most (RFC 7675 section 5.1; so does aioice, and Chromium checks every 2.5 s): one
-    /// check may be lost, and mostly two. It is half of the 30 s after which consent is over, so that who comes anew at the port
-    /// of one that was killed gets in before it gives its own checks up, for which Chromium takes 15 s.
+    /// Consent requests are sent every 5 s, at most 6 s (RFC 7675 section 5.1; so does aioice, and Chromium checks
+    /// every 2.5 s), so one lost check is tolerated, and usually two. This is half of the 30 s after which consent
+    /// expires, so a new peer on the port of a killed one gets in before it gives up its own checks, which Chromium
+    /// does after 15 s.
     static let hold = Interval.seconds(15)
-    /// Addresses that one peer may be proved to have: a few interfaces, and a few changes of a NAT's mind.
+    /// The maximum number of addresses kept for one peer: a few interfaces, and a few changes of a NAT's mapping.
     static let addressLimit = 16
 
-    /// A viewer that is heard and answers no request of ours for so long gets no media any more: it is told so by the end. Longer than
-    /// ``patience`` and one round of requests, so that who comes back in time has time to answer.
+    /// A viewer that is heard but answers none of our requests for this long gets no more media, and its session ends
+    /// to tell it so. This is longer than ``patience`` plus one round of requests, so that a viewer who returns in time
+    /// can still answer.
     private static let answerPatience = Interval.seconds(40)
 
     private static let longestEstimate = Interval.milliseconds(100)
 
     let id: PeerSessionID
-    /// What the peer watches; nil where it publishes.
+    /// The track feed that the peer watches; nil if it publishes.
     let feed: TrackFeed?
-    /// What the peer decodes: all formats up to this one.
+    /// The highest chroma format that the peer decodes; it also decodes all lower ones.
     let decodes: ChromaFormat
-    /// The present ICE generation.
+    /// The credentials of the current ICE generation.
     private(set) var ice: LiteAgent
-    /// The generation before a restart, until the peer has nominated a way by the new one.
+    /// The generation before an ICE restart, until the peer has nominated a path with the new one.
     private var formerICE: LiteAgent?
-    /// Why the session is over; nil while it isn't.
+    /// The reason that the session is over; nil while it isn't.
     private(set) var end: String?
-    /// When ``advance(now:)`` has something to do though nothing came.
+    /// The time at which ``advance(now:)`` must be called even if nothing arrives.
     private(set) var deadline: MonotonicTime
-    /// Whether pictures flow.
+    /// Whether the session is connected, so that media can flow.
     var isConnected: Bool { connectedAt != nil }
 
     private var connectedAt: MonotonicTime?
     private let parameters: SessionParameters
     private let context: DTLSContext
     private let sink: any DatagramSink
-    /// What the peer publishes; nil where it watches.
+    /// The publication that the peer sends; nil if it watches.
     private let publication: Publication?
     private var receiver: TrackReceiver?
-    /// Made when the keys stand: it takes far more memory than an offer that nobody follows up should cost.
+    /// The sender, created only once the keys are established: it takes far more memory than an unanswered offer should
+    /// cost.
     private var sender: TrackSender?
     private var path: MediaPath
-    /// Where the peer's checks came from, and when last; the latest is the last.
+    /// The addresses that the peer's checks came from, with the time of the last check; sorted so that the most recent
+    /// is last.
     private var places: [Place] = []
-    /// Addresses that were given up since ``takeGivenUpAddresses()``.
+    /// The addresses that were given up since the last ``takeGivenUpAddresses()``.
     private var givenUp: [TransportAddress] = []
     private var dtls: DTLSTransport?
     private var protector: SRTPSession?
@@ -64,20 +69,20 @@ final class PeerSession {
     private var flightSentAt: MonotonicTime?
     private var handshakeRoundTrip: Interval?
     private var lastHeard: MonotonicTime
-    /// When the peer was last heard at the address that `path` goes to.
+    /// The time at which the peer was last heard at the address of `path`.
     private var lastHeardOnPath: MonotonicTime
-    /// When something of the handshake last came from there.
+    /// The time at which the last handshake datagram came from that address.
     private var lastHandshake: MonotonicTime?
     private var scratch: [UInt8] = []
 
     private struct Place {
         let address: TransportAddress
         var checked: MonotonicTime
-        /// Whether the peer has answered there.
+        /// Whether the peer has answered at this address.
         var isProved = false
     }
 
-    /// A session whose peer watches `feed`, or, where there is none, publishes `publication`.
+    /// Creates a session whose peer watches `feed` or, if there is none, publishes `publication`.
     init(
         _ parameters: SessionParameters, feed: TrackFeed?, publication: Publication? = nil, context: DTLSContext,
         sink: any DatagramSink, now: MonotonicTime
@@ -98,10 +103,11 @@ final class PeerSession {
         deadline = now + (publication == nil ? Self.patience : Self.publisherPatience)
     }
 
-    /// Takes a check that names our user fragment; true where the peer made it.
+    /// Handles a check that names our user name fragment. Returns true if the peer made it.
     ///
-    /// - Parameter isReplied: false where the address is another's who has begun a handshake there: then the peer is only asked whether it
-    ///   is there, which decides whose it is.
+    /// - Parameter isReplied: whether to answer the check. False if another session has begun a handshake at this
+    ///   address: then the peer is only asked whether it is there, and its answer decides which session gets the
+    ///   address.
     func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
         let ufrag = LiteAgent.localUfrag(of: check)
         let agent = formerICE.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? ice
@@ -125,7 +131,8 @@ final class PeerSession {
         return true
     }
 
-    /// Takes a response to a request of ours; true where it proves that the peer is at the other end of `path`.
+    /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of
+    /// `path`.
     func handle(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard end == nil, self.path.take(response, along: path, now: now) else { return false }
         noteProof(at: path.peer)
@@ -134,24 +141,25 @@ final class PeerSession {
         return true
     }
 
-    /// Our user fragments that a check may name.
+    /// The user name fragments of ours that a check may name.
     var localUfrags: [String] { [ice.localUfrag] + (formerICE.map { [$0.localUfrag] } ?? []) }
 
-    /// Begins ICE anew (RFC 8445 section 9): all else goes on, over the old way until the peer nominates one by `agent`.
+    /// Restarts ICE (RFC 8445 section 9). Everything else continues, on the old path until the peer nominates one with
+    /// `agent`.
     ///
-    /// A second restart before that takes the place of the first, of which the peer wants no more.
+    /// A second restart before that replaces the first, which the peer no longer wants.
     func restartICE(_ agent: LiteAgent) {
         formerICE = formerICE ?? ice
         ice = agent
     }
 
-    /// Where the peer's checks came from.
+    /// The addresses that the peer's checks came from.
     var addresses: [TransportAddress] { places.map(\.address) }
 
-    /// Notes that a check of the peer's came from `address`.
+    /// Records that one of the peer's checks came from `address`.
     ///
-    /// - Returns: an address that is given up for it: a peer that can write any sender into its checks must not fill our
-    ///   memory with addresses.
+    /// - Returns: an address that is given up to make room, if any. A peer can forge the source addresses of its
+    ///   checks, and must not fill our memory with them.
     func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
         var place = Place(address: address, checked: now)
         if let index = places.firstIndex(where: { $0.address == address }) {
@@ -165,7 +173,7 @@ final class PeerSession {
         return places.remove(at: index).address
     }
 
-    /// The addresses that were given up for others since the last call.
+    /// The addresses that were given up for others since the last call; clears the list.
     func takeGivenUpAddresses() -> [TransportAddress] {
         defer { givenUp.removeAll() }
         return givenUp
@@ -175,8 +183,8 @@ final class PeerSession {
         for index in places.indices where places[index].address == address { places[index].isProved = true }
     }
 
-    /// Whether the peer has answered at `address` and was heard there lately: by a check, or, where its media goes, by anything that
-    /// authenticates.
+    /// Whether the peer has answered at `address` and was heard there recently: by a check or, on the current path, by
+    /// anything authenticated.
     func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
         guard end == nil, let place = places.first(where: { $0.address == address }), place.isProved else {
             return false
@@ -185,7 +193,7 @@ final class PeerSession {
         return now - (isOnPath ? lastHeardOnPath : place.checked) < Self.hold
     }
 
-    /// Whether a handshake goes on at `address`, where the peer has not answered yet.
+    /// Whether a handshake is in progress at `address`, where the peer has not answered yet.
     func shakesHands(at address: TransportAddress, now: MonotonicTime) -> Bool {
         guard end == nil, !isConnected, address == path.current?.peer, let lastHandshake else { return false }
         return now - lastHandshake < Self.hold
@@ -196,7 +204,7 @@ final class PeerSession {
         if address == path.current?.peer { lastHeardOnPath = now }
     }
 
-    /// Takes a datagram that isn't STUN, from an address that a check of the peer's came from.
+    /// Handles a datagram other than STUN, from an address that one of the peer's checks came from.
     func handle(
         _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, now: MonotonicTime
     ) {
@@ -222,7 +230,7 @@ final class PeerSession {
         advance(now: now)
     }
 
-    /// Does what is due: pictures, probes, reports, timers.
+    /// Does everything that is due: sends pictures, probes and reports, and handles timers.
     func advance(now: MonotonicTime) {
         guard end == nil else { return }
         let patience = publication == nil ? Self.patience : Self.publisherPatience
@@ -264,34 +272,34 @@ final class PeerSession {
         }
     }
 
-    /// Calls `onChange` from now on for the first picture, and for each that differs from the one before in whether the pointer
-    /// is drawn in it; at once where pictures were sent already.
+    /// Calls `onChange` from now on for the first picture, and for each picture that differs from the one before in
+    /// whether the pointer is drawn in it. If pictures have already been sent, calls it at once.
     func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
         onPointerChange = onChange
         sender?.pointer.isWatched = true
         if let last = sender?.pointer.last { onChange(last) }
     }
 
-    /// Asks a publisher for an IDR picture, until one comes.
+    /// Asks a publisher for an IDR picture until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
         receiver?.requestKeyFrame(now: now)
         advance(now: now)
     }
 
-    /// Ends the session from our side: the peer is told.
+    /// Ends the session from our side and notifies the peer.
     func close(now: MonotonicTime, reason: String = "closed") {
         dtls?.close()
         flushDTLS(now: now)
         finish(reason)
     }
 
-    /// Who the peer is, for the log.
+    /// The peer's name in the log.
     var title: String { publication == nil ? "viewer \(id)" : "publisher \(id)" }
 
-    /// What the peer's path seems to carry.
+    /// The bit rate that the peer's path seems to carry.
     var targetBitRate: BitRate { sender?.rate.target ?? LossBasedRate.highest }
 
-    /// What the session has done, for who looks at the host.
+    /// The session's statistics, for monitoring.
     var statistics: PeerStatistics {
         PeerStatistics(
             id: id, isConnected: isConnected, sentUnits: sender?.sentUnits ?? 0,
@@ -300,13 +308,13 @@ final class PeerSession {
             roundTripTime: sender?.roundTripTime, targetBitRate: targetBitRate)
     }
 
-    /// Whether its turn will come among those that wait for room; the media thread's to change.
+    /// Whether the session is in the queue of those that wait for room in the socket. Managed by the media loop.
     var isQueuedForRoom = false
 
-    /// Whether it waits for room in the socket: ``resume(now:)`` is to be called once there is some.
+    /// Whether the session waits for room in the socket; ``resume(now:)`` must be called once there is some.
     var isStalled: Bool { sender?.isStalled ?? false }
 
-    /// There is room in the socket again.
+    /// Resumes sending after the socket has room again.
     func resume(now: MonotonicTime) {
         sender?.isStalled = false
         advance(now: now)
@@ -327,11 +335,11 @@ final class PeerSession {
         flushDTLS(now: now)
     }
 
-    /// The peer answers a flight at once: until reports tell more, that is how long the way there and back takes, and a lost
-    /// packet of the very first picture is not waited for longer.
+    /// Measures the round-trip time with the handshake. The peer answers a flight at once, so this is the estimate
+    /// until reports give a better one, and a lost packet of the very first picture is repaired without a longer wait.
     ///
-    /// A flight that was lost is answered by the peer's timer instead (Karn's rule, RFC 6298 section 3): what is longer than
-    /// would be assumed without an estimate is none.
+    /// If a flight was lost, it is the peer's timer that answers instead (Karn's rule, RFC 6298 section 3). So a
+    /// measurement longer than the default estimate is discarded.
     private func measureHandshake(now: MonotonicTime) {
         guard let sentAt = flightSentAt else { return }
         flightSentAt = nil
@@ -349,7 +357,7 @@ final class PeerSession {
         }
     }
 
-    /// Does what the handshake has come to, by a datagram from `address` or by its timer.
+    /// Acts on the handshake's progress after a datagram from `address` or after its timer.
     private func followDTLS(now: MonotonicTime, from address: TransportAddress? = nil) {
         flushDTLS(now: now)
         switch dtls?.state {
@@ -382,7 +390,8 @@ final class PeerSession {
         guard let protector else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
-        // What can't be authenticated did not come from the peer, and what can't be parsed says nothing.
+        // A datagram that can't be authenticated did not come from the peer, and one that can't be parsed carries no
+        // information.
         guard (try? protector.unprotectRTCP(&scratch)) != nil,
             let packets = try? RTCPPacket.parse(scratch[...])
         else { return }
@@ -393,7 +402,7 @@ final class PeerSession {
         sender?.handle(packets, now: now, feed: feed, protector: protector) { sink.send($0, along: path) }
     }
 
-    /// A viewer sends no media; a publisher's audio shows that it is there, as its video does.
+    /// A viewer sends no media. A publisher's audio shows that it is alive, as its video does.
     private func handleRTP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
         guard receiver != nil, let protector else { return }
         scratch.removeAll(keepingCapacity: true)
@@ -411,19 +420,19 @@ final class PeerSession {
     }
 }
 
-/// What one session has done so far.
+/// The statistics of one session so far.
 public struct PeerStatistics: Sendable {
     public var id: PeerSessionID
-    /// Whether pictures flow.
+    /// Whether the session is connected, so that media can flow.
     public var isConnected: Bool
-    /// Access units sent whole.
+    /// The number of access units sent completely.
     public var sentUnits: Int
-    /// RTP packets sent, those sent again without RTX included.
+    /// The number of RTP packets sent, including those sent again without RTX.
     public var sentPackets: Int
-    /// RTP packets sent again on the retransmission stream.
+    /// The number of RTP packets sent again on the retransmission stream.
     public var retransmittedPackets: Int
-    /// The last round trip measured.
+    /// The last measured round-trip time.
     public var roundTripTime: Interval?
-    /// What its path seems to carry.
+    /// The bit rate that the path seems to carry.
     public var targetBitRate: BitRate
 }

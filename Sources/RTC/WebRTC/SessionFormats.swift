@@ -1,24 +1,24 @@
 import MediaTypes
 import RTP
 
-/// The payload types of a session: one for each profile that the track may have, in one and the same packet stream.
+/// The payload types of a session, one for each profile that the track may have, all in the same RTP stream.
 struct SessionFormats: Sendable {
     /// The payload types that carry pictures of one profile.
     struct Format: Sendable {
         var payloadType: PayloadType
-        /// The retransmission's; nil where the peer takes none.
+        /// The payload type of retransmissions; nil if the peer does not support them.
         var retransmissionPayloadType: PayloadType?
     }
 
-    /// What carries 4:2:0.
+    /// The format for 4:2:0.
     var yuv420: Format
-    /// What carries 4:4:4; nil where the peer doesn't decode it.
+    /// The format for 4:4:4; nil if the peer doesn't decode it.
     var yuv444: Format?
 
-    /// What the peer decodes: all formats up to this one.
+    /// The highest chroma format that the peer decodes; it also decodes all lower ones.
     var decodes: ChromaFormat { yuv444 == nil ? .yuv420 : .yuv444 }
 
-    /// The payload type for pictures of `chroma`; nil where the peer doesn't decode them.
+    /// The payload type for pictures of `chroma`; nil if the peer doesn't decode them.
     func payloadType(for chroma: ChromaFormat) -> PayloadType? {
         switch chroma {
         case .yuv420: yuv420.payloadType
@@ -26,8 +26,8 @@ struct SessionFormats: Sendable {
         }
     }
 
-    /// The retransmission's payload type for each of the media's; none where the peer has it for one of two alone: packets that
-    /// go again as they were repair both.
+    /// The retransmission payload type for each media payload type. Empty if the peer has it for only one of the two
+    /// formats; packets are then sent again unchanged, which repairs both.
     var retransmissionPayloadTypes: [PayloadType: PayloadType] {
         var types: [PayloadType: PayloadType] = [:]
         for format in [yuv420, yuv444].compactMap({ $0 }) {

@@ -2,7 +2,7 @@ import MediaTypes
 import RTP
 import SecureTransport
 
-/// A peer session's number in its media server; never used twice.
+/// A peer session's number in its media server; never reused.
 public struct PeerSessionID: Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: UInt64
@@ -15,7 +15,7 @@ public struct PeerSessionID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { String(rawValue) }
 }
 
-/// What offer and answer settled, and what we drew by lot: all that a session is made of.
+/// The parameters of a session: what offer and answer negotiated, and what we chose at random.
 struct SessionParameters: Sendable {
     var id: PeerSessionID
     var localUfrag: String

@@ -3,23 +3,24 @@ import MediaTypes
 import RTP
 import TrackHub
 
-/// One track inside the media thread: its access units packetised once, kept once, for all sessions that watch it.
+/// One track in the media thread: its access units are packetized once and kept once, for all sessions that watch it.
 ///
 /// Belongs to the media thread.
 final class TrackFeed {
-    /// What the sessions read from and send again from. It always holds at least what a session begins with: its bounds
-    /// are wider than the cache's, and than the largest picture (8 MiB on the link), which takes a second to be sent.
+    /// The packetized units that sessions send, and retransmit, from. It always holds at least the units that a new
+    /// session begins with: its limits are wider than the cache's, and exceed the largest picture (8 MiB on the link),
+    /// which takes a second to send.
     private(set) var history = TrackHistory(
         maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
-    /// The IDR that a session begins with; nil while there is none that it could begin with.
+    /// The IDR that a new session begins with; nil if there is none to begin with.
     private(set) var start: UnitNumber?
-    /// What a decoder of `start` must be able to.
+    /// The chroma format that a decoder of `start` must support.
     private(set) var startChroma = ChromaFormat.yuv420
-    /// The same of the last unit.
+    /// The chroma format of the last unit.
     private var chroma = ChromaFormat.yuv420
-    /// How many sessions watch.
+    /// The number of sessions that watch the track.
     var sessionCount = 0
-    /// How many of them don't decode 4:4:4.
+    /// The number of those sessions that don't decode 4:4:4.
     var limitedSessionCount = 0
 
     let hub: TrackHub
@@ -29,36 +30,37 @@ final class TrackFeed {
     private let wake: @Sendable () -> Void
     private let packetizer = H264Packetizer()
     private let limits = CacheLimits()
-    /// What has a lower number on the track is not here any more.
+    /// The lowest number of a unit on the track that may still be shown.
     private var firstShown: UInt64 = 0
     private var bytesSinceStart = 0
     private var unitsSinceStart = 0
 
-    /// A feed that reads `hub` once it has a session; `wake` wakes the media thread.
+    /// Creates a feed that reads `hub` once it has a session; `wake` wakes the media thread.
     init(hub: TrackHub, wake: @escaping @Sendable () -> Void) {
         self.hub = hub
         self.wake = wake
     }
 
-    /// Takes what the track has got since the last call; true where that is something.
+    /// Takes the track's new units since the last call. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         guard sessionCount > 0 else {
-            // Nobody watches: read nothing, keep nothing; the hub's cache is there for who comes next.
+            // Nobody watches, so nothing is read or kept; the hub's cache serves the next viewer.
             reader = nil
             start = nil
-            // Nor has the source to keep to what the last viewer's path could carry.
+            // The source need not keep to the rate of the last viewer's path either.
             adaptRate(to: [LossBasedRate.highest])
             return false
         }
         let reader = self.reader ?? hub.subscribe(wake: wake)
         self.reader = reader
         let units = reader.take()
-        // Before anything new comes, so that all that is here is old; and what was let go of while it waited for us isn't taken.
+        // This comes before the new units, so it removes only old ones; units that were hidden while they waited in the
+        // reader's queue are skipped below.
         forgetHidden()
         for unit in units where unit.number >= firstShown { append(unit, now: now) }
         let lostUnits = reader.lostUnits
         if units.isEmpty, lostUnits != self.lostUnits {
-            // We were so slow that pictures were lost to us, and the hub has nothing to go on with before an IDR.
+            // We were so slow that pictures were lost, and the hub has nothing to continue with before an IDR.
             start = nil
             requestKeyFrame(now: now)
         }
@@ -66,8 +68,9 @@ final class TrackFeed {
         return !units.isEmpty
     }
 
-    /// Lets go of what the track has let go of: the sharer has paused, say, and nobody is to see what was there before, neither who comes
-    /// now, nor who has not got all of it yet. Called before anything is sent.
+    /// Forgets the units that the track has forgotten, for example because the sharer has paused. Nobody may see what
+    /// was there before: neither a viewer who joins now, nor one who has not received all of it yet. Called before
+    /// anything is sent.
     func forgetHidden() {
         guard hub.firstStart > firstShown else { return }
         firstShown = hub.firstStart
@@ -75,27 +78,29 @@ final class TrackFeed {
         start = nil
     }
 
-    /// Asks the source for an IDR to begin with; the hub bounds how often, and knows whether one is on its way to us.
+    /// Asks the source for an IDR to begin with. The hub limits the rate of requests, and knows whether an IDR is
+    /// already on its way to us.
     func requestKeyFrame(now: MonotonicTime) {
         if start != nil, !hub.hasSource {
-            // A picture is there, in a format that not all decode, and no source to mend that: the host's own encoder does.
+            // There is a picture, but in a format that not all viewers decode, and no source to change that. The host's
+            // own encoder handles it.
             hub.requestKeyFrame(now: now)
         } else {
             hub.requestStart(now: now)
         }
     }
 
-    /// Whether sessions without 4:4:4 have to go, since the track is in it and its source knows nothing else.
+    /// Whether sessions that don't decode 4:4:4 must end, because the track uses it and its source has no other format.
     var excludesLimitedSessions: Bool {
         limitedSessionCount > 0 && chroma == .yuv444 && hub.excludes(viewerDecoding: .yuv420)
     }
 
-    /// Asks the source for a picture of what stands still.
+    /// Asks the source for another picture of a screen that stands still.
     func requestPicture() {
         hub.requestPicture()
     }
 
-    /// Tells the source what its viewers' paths carry, where that changed by more than a twentieth.
+    /// Tells the source the bit rate that its viewers' paths can carry, if that changed by more than 5 %.
     func adaptRate(to targets: [BitRate]) {
         guard let target = sharedTarget(of: targets) else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)

@@ -2,37 +2,38 @@ import MediaTypes
 import RTP
 import SecureTransport
 
-/// What offer and answer settled about the video that a publisher sends.
+/// The negotiated parameters of the video that a publisher sends.
 struct Publication: Sendable {
     var payloadType: PayloadType
-    /// Whether it sends packets again that are asked for.
+    /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
-    /// Whether it says that it makes an IDR when asked.
+    /// Whether the publisher says that it sends an IDR on request.
     var answersKeyFrameRequests: Bool
-    /// Who takes its access units.
+    /// The receiver of its access units.
     var receiver: any PublishedUnitReceiver
 }
 
-/// The receiving half of a session: packets put in order, access units put together, and what the publisher is asked for.
+/// The receiving half of a session: puts packets in order, reassembles access units, and sends requests to the
+/// publisher.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackReceiver {
-    /// When ``advance(now:protector:send:)`` has something to do though nothing came.
+    /// The time at which ``advance(now:protector:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
 
-    /// The least time between two requests for an IDR.
+    /// The minimum interval between two requests for an IDR.
     private static let askingInterval = Interval.milliseconds(500)
-    /// How long a publisher has for an IDR, and how long pictures wait for one that can't be decoded without.
+    /// How long a publisher has to send an IDR, and how long pictures that can't be decoded without one are held back.
     private static let keyFramePatience = Interval.seconds(2)
-    /// How long a stream must have been silent for another one to take its place.
+    /// How long a stream must have been silent before another one may replace it.
     private static let streamPatience = Interval.seconds(1)
 
     private let publication: Publication
-    /// Of our reports.
+    /// The SSRC of our reports.
     private let ownSSRC: SSRC
     private let canonicalName: String
 
-    /// The stream that is taken; nil before its first packet.
+    /// The stream that is received; nil before its first packet.
     private var ssrc: SSRC?
     private var lastPacket = MonotonicTime.zero
     private var buffer = ReceptionBuffer()
@@ -41,16 +42,16 @@ struct TrackReceiver {
     private var clock = ArrivalClock()
     private var reports: ReportSchedule
 
-    /// Since when an IDR is asked for; nil while none is.
+    /// The time since which an IDR has been requested; nil if none is.
     private var askingSince: MonotonicTime?
     private var askedAt: MonotonicTime?
     private var hasToldIgnored = false
-    /// Since when pictures are left out that can't be decoded; nil while all can.
+    /// The time since which undecodable pictures have been left out; nil if all can be decoded.
     private var brokenSince: MonotonicTime?
     private var hasHadIDR = false
     private var outgoing: [UInt8] = []
 
-    /// A receiver that begins now.
+    /// Creates a receiver that starts now.
     init(_ parameters: SessionParameters, _ publication: Publication, now: MonotonicTime) {
         self.publication = publication
         ownSSRC = parameters.ssrc
@@ -59,7 +60,7 @@ struct TrackReceiver {
         brokenSince = now
     }
 
-    /// Takes a packet that has been authenticated. Those of other payload types, such as the audio's, are dropped.
+    /// Handles an authenticated packet. Packets of other payload types, such as audio, are dropped.
     mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
         let header = packet.header
         guard header.payloadType == publication.payloadType else { return }
@@ -74,7 +75,7 @@ struct TrackReceiver {
         assemble(now: now)
     }
 
-    /// What wasn't heard for so long may not have heard us either: that time is not counted against it.
+    /// Excludes a silence from the timeouts: a publisher that we did not hear may not have heard us either.
     private mutating func forgive(silence: Interval) {
         guard lastPacket > .zero, silence > Self.streamPatience else { return }
         let pause = silence - Self.streamPatience
@@ -82,7 +83,7 @@ struct TrackReceiver {
         brokenSince = brokenSince.map { $0 + pause }
     }
 
-    /// Takes the packets of one RTCP datagram.
+    /// Handles the packets of one RTCP datagram.
     mutating func handle(_ packets: [RTCPPacket], now: MonotonicTime) {
         for case .senderReport(let report) in packets where report.ssrc == ssrc {
             statistics.note(report, now: now)
@@ -90,21 +91,22 @@ struct TrackReceiver {
         }
     }
 
-    /// Asks the publisher for an IDR picture, until one comes; nothing where it has said that it can't be asked.
+    /// Asks the publisher for an IDR picture until one arrives. Does nothing if the publisher has said that it doesn't
+    /// support such requests.
     mutating func requestKeyFrame(now: MonotonicTime) {
         guard publication.answersKeyFrameRequests, askingSince == nil else { return }
         askingSince = now
         deadline = .zero
     }
 
-    /// Sends what is due: requests for packets and for an IDR, reports.
+    /// Sends what is due: requests for packets and for an IDR, and reports.
     mutating func advance(now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool) {
         assemble(now: now)
         if let ssrc {
             while true {
                 let missing = buffer.requests(now: now)
                 guard !missing.isEmpty else { break }
-                // What nobody would answer isn't asked, and given up in its time all the same.
+                // Requests that the publisher would not answer are not sent; the packets are still given up in time.
                 guard publication.answersNacks else { continue }
                 let nack = GenericNack(sender: ownSSRC, media: ssrc, sequenceNumbers: missing)
                 self.send(ReceiverReport(ssrc: ownSSRC), .genericNack(nack), protector, send)
@@ -151,7 +153,7 @@ struct TrackReceiver {
         } else if published.isPicture {
             tellIfIgnored(now: now)
             if let brokenSince {
-                // A picture with faults is better than one that stands still for good.
+                // A damaged picture is better than one that stands still forever.
                 guard hasHadIDR, now - brokenSince >= Self.keyFramePatience else { return requestKeyFrame(now: now) }
                 self.brokenSince = nil
             }
@@ -176,7 +178,7 @@ struct TrackReceiver {
         self.send(ReceiverReport(ssrc: ownSSRC, receptionReports: [reception]), nil, protector, send)
     }
 
-    /// Sends `report`, and `feedback` behind it: not all publishers take feedback that comes alone.
+    /// Sends `report`, followed by `feedback`: not all publishers accept feedback that is sent alone.
     private mutating func send(
         _ report: ReceiverReport, _ feedback: RTCPPacket?, _ protector: SRTPSession, _ send: ([UInt8]) -> Bool
     ) {
@@ -185,7 +187,7 @@ struct TrackReceiver {
         SourceDescription(ssrc: ownSSRC, canonicalName: canonicalName).write(into: &outgoing)
         feedback?.write(into: &outgoing)
         guard (try? protector.protectRTCP(&outgoing)) != nil else { return }
-        // Lost with a full socket, it is asked for again.
+        // If this is lost on a full socket, the request is repeated.
         _ = send(outgoing)
     }
 

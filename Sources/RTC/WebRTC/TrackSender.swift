@@ -4,34 +4,35 @@ import RTP
 import SecureTransport
 import TrackHub
 
-/// The sending half of a session: which access unit goes next, in packets of the session's own numbering, and which go again.
+/// The sending half of a session. It decides which access unit is sent next, in packets with the session's own sequence
+/// numbers, and which packets are sent again.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender {
-    /// Where the session stands in the track.
+    /// The session's position in the track.
     private enum Position {
-        /// Waits for an IDR, asked for at that time.
+        /// Waiting for an IDR, last requested at that time.
         case waiting(askedAt: MonotonicTime?)
-        /// `packet` of `unit` goes next; the unit is shown at `time` once its first packet went.
+        /// Sends `packet` of `unit` next; `time` is the unit's presentation time, set once its first packet is sent.
         case at(unit: UnitNumber, packet: Int, time: MediaTime?)
     }
 
     private(set) var stream: RTPStream
     private(set) var roundTripTime: Interval?
-    /// What the peer's path seems to carry.
+    /// The estimate of the bit rate that the peer's path can carry.
     private(set) var rate = LossBasedRate()
-    /// When ``advance(now:feed:protector:send:)`` has something to do though nothing came.
+    /// The time at which ``advance(now:feed:protector:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
-    /// Pictures sent whole.
+    /// The number of pictures sent completely.
     private(set) var sentUnits = 0
-    /// Whether it waits for room in the socket: pictures stay where they are until this is taken back.
+    /// Whether the sender waits for room in the socket. It sends no pictures until this is reset.
     var isStalled = false
-    /// Which pictures the pointer is drawn in.
+    /// The record of which pictures the pointer is drawn in.
     var pointer = PointerChanges()
 
-    /// How often a session asks for an IDR that it waits for; the hub bounds what the source hears of it.
+    /// The interval at which a waiting session requests an IDR; the hub limits how many requests reach the source.
     private static let askingInterval = Interval.milliseconds(100)
-    /// How long after its first pictures a viewer of a still screen gets one more.
+    /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
     private let formats: SessionFormats
@@ -49,7 +50,7 @@ struct TrackSender {
     private var buffer: [UInt8] = []
     private var lossWindow = LossWindow()
 
-    /// A sender that begins now; `roundTripTime` is the first estimate, where there is one.
+    /// Creates a sender that starts now; `roundTripTime` is the first estimate, if there is one.
     init(_ parameters: SessionParameters, roundTripTime: Interval?, now: MonotonicTime) {
         self.roundTripTime = roundTripTime
         formats = parameters.formats
@@ -74,14 +75,14 @@ struct TrackSender {
         buffer.reserveCapacity(H264Packetizer.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
-    /// Sends what is due: new pictures, probes, reports.
+    /// Sends what is due: new pictures, probes and reports.
     mutating func advance(
         now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
         if budget.poll(at: now) { restart(feed: feed) }
         sendPictures(now: now, feed: feed, protector: protector, send: send)
-        // While something goes out, every gap shows by itself.
+        // While pictures are being sent, every gap becomes visible by itself.
         if !isBehind(feed), let action = probe.poll(at: now) {
             perform(action, now: now, feed: feed, protector: protector, send: send)
         }
@@ -90,7 +91,7 @@ struct TrackSender {
         scheduleNext(now: now, feed: feed)
     }
 
-    /// Takes the packets of one RTCP datagram; answers to NACKs go out at once.
+    /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
     mutating func handle(
         _ packets: [RTCPPacket], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
         send: ([UInt8]) -> Bool
@@ -134,7 +135,7 @@ struct TrackSender {
 
     // MARK: Pictures
 
-    /// Begins anew at the last IDR: in new sequence numbers, and without anybody else paying for it.
+    /// Restarts at the last IDR, with new sequence numbers and without any cost to other viewers.
     private mutating func restart(feed: TrackFeed) {
         if let start = start(in: feed) {
             position = .at(unit: start, packet: 0, time: nil)
@@ -165,12 +166,14 @@ struct TrackSender {
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
                 guard let unit = feed.history.unit(number) else {
-                    // So slow that the history has gone on: whole units are lost, to this viewer alone.
+                    // The session is so slow that the history has dropped the unit. Whole units are lost, for this
+                    // viewer only.
                     restart(feed: feed)
                     continue
                 }
                 guard let payloadType = formats.payloadType(for: unit.chroma) else {
-                    // The source goes over to what all decode, or the session is ended: until then it waits.
+                    // Either the source switches to a format that all viewers decode, or the session ends; until then
+                    // it waits.
                     position = .waiting(askedAt: nil)
                     continue
                 }
@@ -205,7 +208,8 @@ struct TrackSender {
         _ index: Int, of unit: PacketizedAccessUnit, _ number: UnitNumber, payloadType: PayloadType,
         shownAt time: MediaTime, now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
-        // The capture time is needed once a picture; the delay on each packet, since any may be the first that comes.
+        // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
+        // to arrive.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
         if index == unit.packets.count - 1 { extensions.insert(.captureTime) }
         guard
@@ -214,7 +218,7 @@ struct TrackSender {
                 shownAt: time, at: now, into: &buffer)
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
-        // The sink keeps a packet that the socket has no room for; the next ones wait here.
+        // The sink keeps a packet that the socket has no room for; the following ones wait here.
         if !protectAndSend(protector, send) { isStalled = true }
     }
 
@@ -228,8 +232,8 @@ struct TrackSender {
             lastSequenceNumber: last, packetCount: unit.packets.count, roundTripTime: roundTripTime, at: now)
     }
 
-    /// A player that takes its track up only after the first pictures were decoded would show nothing of a still screen
-    /// until the next keep-alive: it gets one more picture, once.
+    /// Sends one more picture, once. A player that attaches its track only after the first pictures were decoded would
+    /// otherwise show nothing of a still screen until the next keep-alive.
     private mutating func refreshOnce(now: MonotonicTime, feed: TrackFeed) {
         guard let due = refreshAt, now >= due, !isBehind(feed) else { return }
         refreshAt = nil
@@ -293,7 +297,7 @@ struct TrackSender {
         deadline = min(deadline, isBehind(feed) ? slot : probe.deadline ?? .distantFuture)
     }
 
-    /// Whether there are pictures, or parts of one, that the pacer has held back.
+    /// Whether there are pictures, or parts of one, still to be sent.
     private func isBehind(_ feed: TrackFeed) -> Bool {
         guard case .at(let number, _, _) = position else { return false }
         return number < feed.history.next

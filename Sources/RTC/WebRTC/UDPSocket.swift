@@ -2,14 +2,16 @@ import CLinux
 import Glibc
 public import STUN
 
-/// The one UDP socket of all viewers: non-blocking, and each datagram goes out from the address that its peer knows.
+/// The UDP socket that all peers share. It is non-blocking, and each datagram is sent from the local address that its
+/// peer knows.
 ///
-/// Owned by the media thread; closes itself.
+/// Owned by the media thread; closed on destruction.
 struct UDPSocket: ~Copyable {
     let descriptor: Int32
     private let family: Int32
 
-    /// Binds `address`; the IPv6 wildcard takes IPv4 too. Where the kernel has no IPv6, the IPv4 wildcard is taken instead.
+    /// Binds the socket to `address`. The IPv6 wildcard also receives IPv4. If the kernel has no IPv6, the socket is
+    /// bound to the IPv4 wildcard instead.
     init(bindingTo address: TransportAddress) throws(WebRTCError) {
         var local = shim_endpoint(address)
         var family = address.family == .ipv6 ? AF_INET6 : AF_INET
@@ -31,20 +33,20 @@ struct UDPSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// The address it is bound to, with the port that the kernel chose where 0 was asked for.
+    /// The address that the socket is bound to, with the port that the kernel chose if 0 was requested.
     var localAddress: TransportAddress? {
         var local = shim_endpoint()
         guard shim_udp_local(descriptor, &local) == 0 else { return nil }
         return TransportAddress(local)
     }
 
-    /// A datagram that was received: how many bytes, and its two ends.
+    /// A received datagram's length in bytes, and its two endpoints.
     struct Received {
         var count: Int
         var path: NetworkPath
     }
 
-    /// Receives one datagram into `buffer`; nil where none is waiting.
+    /// Receives one datagram into `buffer`; nil if none is waiting.
     func receive(into buffer: inout [UInt8]) -> Received? {
         var peer = shim_endpoint()
         var local = shim_endpoint()
@@ -53,7 +55,7 @@ struct UDPSocket: ~Copyable {
                 shim_udp_receive(descriptor, $0.baseAddress, $0.count, &peer, &local)
             }
             if count < 0 {
-                // A port that answered with ICMP (ECONNREFUSED) says nothing about the next datagram.
+                // An ICMP port-unreachable error (ECONNREFUSED) says nothing about the next datagram.
                 if errno == EINTR || errno == ECONNREFUSED { continue }
                 return nil
             }
@@ -64,7 +66,8 @@ struct UDPSocket: ~Copyable {
 
     /// Sends `datagram` along `path`.
     ///
-    /// - Returns: false where the socket has no room for it now, and will tell `poll` when it has; every other failure counts as loss on the way.
+    /// - Returns: false if the socket has no room now; `poll` reports when it has. Every other failure counts as loss
+    ///   on the path.
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         var peer = shim_endpoint(path.peer)
         var local = shim_endpoint(path.local)
@@ -79,14 +82,14 @@ struct UDPSocket: ~Copyable {
     }
 }
 
-/// The two ends that a datagram travels between.
+/// The two endpoints of a datagram.
 public struct NetworkPath: Hashable, Sendable {
     /// The peer's address and port.
     public var peer: TransportAddress
-    /// Our address on that way; its port is the socket's.
+    /// Our address on this path; its port is the socket's.
     public var local: TransportAddress
 
-    /// The way between `local` and `peer`.
+    /// Creates the path between `local` and `peer`.
     public init(peer: TransportAddress, local: TransportAddress) {
         self.peer = peer
         self.local = local

@@ -1,25 +1,26 @@
-/// Datagrams that the socket had no room for, in their order; they go out before any other.
+/// A queue of datagrams that the socket had no room for. They are sent before any others.
 ///
-/// Bounded: each session adds one packet of media at most, and the replies, reports and retransmissions that come due meanwhile. Past the
-/// bound they are lost, as on any full queue on the way.
+/// The queue is bounded. Each session adds at most one media packet, and the replies, reports and retransmissions that
+/// become due in the meantime. Datagrams beyond the limit are lost, as on any full queue on the path.
 struct WaitingDatagrams {
-    /// A megabyte and a bit, several times what the kernel keeps for a socket by default.
+    /// The maximum number of datagrams: a little over a megabyte, several times the kernel's default buffer for a
+    /// socket.
     static let limit = 1024
 
     private var datagrams: [(bytes: [UInt8], path: NetworkPath)] = []
-    /// The first of `datagrams` that has not gone out.
+    /// The index of the first datagram that has not been sent.
     private var first = 0
 
-    /// Whether none waits.
+    /// Whether the queue is empty.
     var isEmpty: Bool { first == datagrams.count }
 
-    /// Adds a datagram behind the others; where there are too many, it is lost.
+    /// Appends a datagram; if the queue is full, the datagram is lost.
     mutating func append(_ bytes: [UInt8], along path: NetworkPath) {
         guard datagrams.count - first < Self.limit else { return }
         datagrams.append((bytes, path))
     }
 
-    /// Sends what waits, until `send` says that there is no room.
+    /// Sends the waiting datagrams until `send` returns false because there is no room.
     mutating func drain(_ send: (_ bytes: [UInt8], _ path: NetworkPath) -> Bool) {
         while first < datagrams.count {
             guard send(datagrams[first].bytes, datagrams[first].path) else {

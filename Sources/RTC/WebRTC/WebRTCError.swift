@@ -1,14 +1,14 @@
 import Glibc
 public import STUN
 
-/// What can go wrong before a peer is there.
+/// An error in starting the media server.
 public enum WebRTCError: Error, Sendable, CustomStringConvertible {
     /// The UDP port could not be bound.
     case cannotBind(TransportAddress, errorNumber: Int32, reason: String)
-    /// A file descriptor, a thread or a key could not be made.
+    /// A file descriptor, a thread or a certificate could not be created.
     case system(String)
 
-    /// Whether another program has the port.
+    /// Whether another program uses the port.
     public var isAddressTaken: Bool {
         guard case .cannotBind(_, let number, _) = self else { return false }
         return number == EADDRINUSE
