@@ -3,7 +3,7 @@ public import MediaTypes
 public import X11Capture
 public import X264Encoding
 
-/// What to capture, how, and for whom.
+/// The configuration of a capture: what it shows, how, and to which host.
 public struct CaptureConfiguration: Sendable {
     /// The address of the host.
     public var link: LinkAddress

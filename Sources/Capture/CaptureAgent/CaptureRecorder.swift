@@ -23,7 +23,7 @@ final class CaptureRecorder {
         try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
     }
 
-    /// Records to an existing file. At most `limit` bytes wait to be written.
+    /// Records to a file that is already open. At most `limit` bytes wait to be written.
     init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void

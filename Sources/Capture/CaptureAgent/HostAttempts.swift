@@ -31,11 +31,11 @@ struct HostAttempts {
         self.log = log
     }
 
-    /// For poll(2); -1 while no connection is being made.
+    /// The descriptor for poll(2); -1 while no connection is being made.
     var descriptor: Int32 {
         if case .dialling(let dial) = state { dial.descriptor } else { -1 }
     }
-    /// What to poll `descriptor` for.
+    /// The events to poll `descriptor` for.
     var events: Int16 {
         if case .dialling(let dial) = state { dial.events } else { Int16(POLLIN) }
     }

@@ -76,9 +76,9 @@ final class HostLink {
         outgoing = OutgoingMessages(encoder)
     }
 
-    /// For poll(2); -1 while there is no connection, and none is being made.
+    /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
     var descriptor: Int32 { connection?.descriptor ?? attempts.descriptor }
-    /// What to poll `descriptor` for.
+    /// The events to poll `descriptor` for.
     var events: Int16 {
         connection == nil ? attempts.events : Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
     }

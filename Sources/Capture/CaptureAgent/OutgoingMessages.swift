@@ -18,7 +18,7 @@ struct OutgoingMessages {
     private var waiting: [LinkMessage] = []
     /// When the host last took some of the pending data.
     private var lastTaken = MonotonicTime.zero
-    /// Bytes given to connections, headers included.
+    /// The bytes handed to connections, headers included.
     private(set) var bytesSent: UInt64 = 0
 
     /// Up to this many bytes are copied together rather than written one by one.

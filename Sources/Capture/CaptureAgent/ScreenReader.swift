@@ -14,7 +14,7 @@ final class ScreenReader {
     private var stripe: [UInt8] = []
     private var scaled: [UInt8] = []
 
-    /// The number of bytes of the screen that are scaled at once; at least one row of macroblocks is.
+    /// The number of bytes of the screen to scale at once, unless a row of macroblocks has more.
     private static let stripeBytes = 1 << 20
 
     init(_ screen: ScreenCapture, into canvas: PictureCanvas) {

@@ -22,7 +22,7 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
     private var debt = Interval.zero
     private var actual: Int?
 
-    /// Whether the picture was encoded only because it had been held back for as long as anybody waits.
+    /// Whether the picture was encoded only because its longest waiting time was over.
     var isEmergency: Bool { reason == .patience }
 
     mutating func begin(_ kind: PictureKind, _ macroblocks: Int) {

@@ -26,9 +26,10 @@ enum Preference {
         var limit: Interval
     }
 
-    /// Limits after a rest: somebody has turned a page and wants to see it sharp rather than at once. It may take about
-    /// half a second, because whatever follows soon is delayed by as much, and because refinement makes it sharp if
-    /// nothing follows. From QP 36 on, a picture takes longer instead, so that text can still be read.
+    /// Limits after a rest: somebody has turned a page and wants to see it sharp rather than at once. The picture may
+    /// take up to about half a second. More would delay whatever follows soon by as much; and if nothing follows,
+    /// refinement sharpens the picture. From QP 36 on, it takes longer instead of becoming coarser, so that text can be
+    /// read.
     private static let burst = [
         Row(quantizer: 14, limit: .milliseconds(30)), Row(quantizer: 20, limit: .milliseconds(150)),
         Row(quantizer: 24, limit: .milliseconds(250)), Row(quantizer: 28, limit: .milliseconds(450)),
@@ -84,8 +85,8 @@ enum Preference {
             }
             before = row
         }
-        // Coarser than the last row: the limit grows by a quarter for each quantizer, and there is none at the
-        // coarsest.
+        // Coarser than the last row: the limit grows by a quarter for each step of the quantizer. The coarsest has no
+        // limit.
         guard quantizer < Quantizer.coarsest, let before else { return Interval(nanoseconds: .max) }
         return before.limit + before.limit * Int64(quantizer - before.quantizer) / 4
     }

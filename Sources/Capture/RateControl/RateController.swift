@@ -61,8 +61,8 @@ public struct RateController: Sendable {
     private var latest = MonotonicTime.zero
     private var record = DecisionRecord()
 
-    /// The longest that a change is held back. Nobody watches a screen that stands still for longer while it changes,
-    /// so a picture is sent, whatever it looks like.
+    /// The longest that a change is held back. Viewers don't put up with a screen that stands still for longer while it
+    /// changes, so after this a picture is sent, however coarse it is.
     static let patience = Interval.seconds(2)
     /// The longest that an IDR picture is held back; a viewer who waits for one sees nothing at all.
     static let idrPatience = Interval.milliseconds(300)
@@ -183,7 +183,7 @@ public struct RateController: Sendable {
         return .encode(quantizer: quantizer)
     }
 
-    /// The decision for a picture that has been held back for as long as anybody waits; nil if it still doesn't fit.
+    /// The decision for a picture whose longest waiting time is over; nil if there is still no room for it.
     private mutating func afterPatience(
         _ kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
     ) -> Decision? {

@@ -1,7 +1,7 @@
 import CXCB
 import MediaTypes
 
-/// What the pictures show, and where its pixels are.
+/// The source of the pictures: the screen, a region of it, a monitor or a window.
 protocol CaptureSource: AnyObject {
     /// Where the pixels are now; nil while there are none, for example while a window isn't mapped.
     var place: CapturePlace? { get }

@@ -1,6 +1,6 @@
 // fuzz TARGET [LIBFUZZER-ARGUMENT...]   fuzzes one target
 // fuzz --list                           prints the names of the targets
-// fuzz --seeds TARGET FOLDER            writes the inputs to begin with, and the dictionary FOLDER.words
+// fuzz --seeds TARGET FOLDER            writes the first inputs, and the dictionary FOLDER.words
 // `Tools/fuzz` calls it in the root of the repository.
 import CLibFuzzer
 import Foundation
