@@ -2,7 +2,7 @@ import Glibc
 import MediaTypes
 import X264Encoding
 
-/// Y, Cb and Cr of a picture, in whole macroblocks.
+/// The Y, Cb and Cr planes of a picture, in whole macroblocks.
 final class CanvasPlanes {
     let width: Int
     let chromaWidth: Int
@@ -12,7 +12,7 @@ final class CanvasPlanes {
     private let chromaHeight: Int
     private let bytes: UnsafeMutablePointer<UInt8>
 
-    /// A black picture, in limited range.
+    /// Creates a black picture, in limited range.
     init(_ size: PictureSize, chroma: ChromaFormat) {
         self.size = size
         self.chroma = chroma
@@ -33,7 +33,7 @@ final class CanvasPlanes {
     var blueDifference: UnsafeMutablePointer<UInt8> { bytes + width * height }
     var redDifference: UnsafeMutablePointer<UInt8> { blueDifference + chromaWidth * chromaHeight }
 
-    /// To be read.
+    /// The planes, for reading.
     var source: SourcePlanes {
         SourcePlanes(
             luma: bytes, blueDifference: blueDifference, redDifference: redDifference, lumaStride: width,
@@ -44,7 +44,7 @@ final class CanvasPlanes {
         memset(blueDifference, Int32(value), 2 * chromaWidth * chromaHeight)
     }
 
-    /// Takes over `part`, with what is repeated beyond the picture's edges next to it.
+    /// Copies `part` from `other`, including the repeated samples beyond the picture's edges next to it.
     func copy(_ part: PixelRectangle, from other: CanvasPlanes) {
         let right = part.x + part.width >= size.width ? width : part.x + part.width
         let bottom = part.y + part.height >= size.height ? height : part.y + part.height
@@ -63,7 +63,7 @@ final class CanvasPlanes {
         copy(redDifference, other.redDifference, chromaWidth, divisor)
     }
 
-    /// Repeats the last column and row where `area`, which was converted, touches the picture's edge.
+    /// Repeats the picture's last column and row if the converted `area` touches its right or bottom edge.
     func repeatEdges(_ area: PixelRectangle) {
         // The chroma planes of 4:2:0 are rounded up by the conversion.
         let chromaColumns = chroma == .yuv420 ? (size.width + 1) / 2 : size.width

@@ -4,12 +4,12 @@ import RateControl
 import X11Capture
 import X264Encoding
 
-/// When the agent takes a picture, and of what kind.
+/// Decides when the agent takes a picture, and of what kind.
 extension CaptureAgent {
     var reasons: PictureSchedule.Reasons {
         guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
-        // What is wanted by name goes first, also where it has to wait.
-        // So does a change that the rate holds back, or what is made finer meanwhile would hold it back for longer.
+        // A requested picture goes before refinement, even if it has to wait. So does a change that the rate limit
+        // holds back, because refinement in the meantime would hold it back for longer.
         let mayRefine = refines && !wantsAny && pipeline?.owesChanges != true
         let refinement = mayRefine ? pipeline?.refinementDue : nil
         return PictureSchedule.Reasons(
@@ -17,7 +17,7 @@ extension CaptureAgent {
             poll: screen.pollDue(period: schedule.period))
     }
 
-    /// With a constant quantizer nothing is: looking for what could be would cost time at each turn.
+    /// With a constant quantizer, nothing is refined; looking for something to refine would cost time at each turn.
     private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.quantizer == nil }
 
     private var wantsAny: Bool { wantsIDR || wantsPicture }
@@ -26,13 +26,13 @@ extension CaptureAgent {
         pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.isIncomplete)
     }
 
-    /// Takes and sends a picture where it is time to; true where the display was asked for something.
+    /// Takes and sends a picture if one is due; returns true if a request was sent to the display.
     func takePictureIfDue() throws(CaptureError) -> Bool {
         guard link.hasReader, !isPaused else { return false }
         let now = MonotonicTime.now()
         guard link.isReady else {
             schedule.forgetChange()
-            // Damage adds up in the server; the next picture has it all.
+            // Damage accumulates in the server; the next picture includes all of it.
             isHeldBack = true
             return false
         }
@@ -55,7 +55,7 @@ extension CaptureAgent {
         return true
     }
 
-    /// A slate where one is due; else one more picture of what viewers see already.
+    /// Sends a slate if one is due, or else one more picture of what viewers already see.
     private func takeInsteadOfScreen(_ now: MonotonicTime) throws(CaptureError) {
         let pipeline = try currentPipeline()
         if wantsIDR {
@@ -68,7 +68,7 @@ extension CaptureAgent {
         schedule.took(at: now)
     }
 
-    /// A change goes first, and so does what is wanted by name.
+    /// Whether refinement is next. Changes and requested pictures go first.
     private func isRefinementNext(_ now: MonotonicTime) -> Bool {
         guard refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
             return false
@@ -91,7 +91,7 @@ extension CaptureAgent {
 
     private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
         if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.hasPicture {
-            // What has changed waits for the rate, but the stream must not be silent.
+            // The change waits for the rate limit, but the stream must not be silent.
             try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
             schedule.sentStill(at: now)
             return
@@ -109,8 +109,8 @@ extension CaptureAgent {
             try send(picture, settling: settling)
             if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
         case .nothing:
-            // A screen that is changing its size is asked again a little later; and so is one of which only a part is taken:
-            // what was drawn may have been beside it, and go on.
+            // Ask again a little later if the screen is changing its size, or if only a part of it is captured: the
+            // drawing may be outside that part, and go on.
             let isAll = configuration.target == .screen && configuration.hidden.isEmpty
             schedule.foundNothing(
                 at: now, mayAskAgainAtOnce: isAll && screen.reportsDamage && !screen.isIncomplete)
@@ -140,7 +140,7 @@ extension CaptureAgent {
             picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,
             pictureParameterSet: pipeline.encoder.pictureParameterSet)
         sequenceNumber &+= 1
-        // With the next picture, on the beat: nobody waits for it.
+        // The next scheduled picture is soon enough, because nobody waits for it.
         if link.recordingWantsKeyFrame(behind: picture) { wantsIDR = true }
         if link.takeRecordingGap() { demandIDR() }
     }
@@ -155,8 +155,8 @@ extension CaptureAgent {
         return new
     }
 
-    /// Behind a picture at most once a second: a screen that stands still wakes nobody up for figures, they come with the
-    /// picture that keeps the stream alive.
+    /// Sends statistics after a picture, at most once a second. A still screen wakes nobody up for figures: they come
+    /// with the picture that keeps the stream alive.
     private func sendStatisticsIfDue(_ now: MonotonicTime) {
         if now < statisticsDue || !link.takesMessages { return }
         statisticsDue = now + .seconds(1)

@@ -1,13 +1,13 @@
 import MediaTypes
 
-/// A still-sharper picture: what stands still is coded once more, finer than refinement leaves it, within the rate.
+/// Sharpening on request: what stands still is coded once more, finer than refinement leaves it, within the rate limit.
 extension CaptureAgent {
-    /// Of text on a plain ground nobody sees a difference to the screen any more, also enlarged.
+    /// At this quantizer, text on a plain background can't be told from the screen any more, even when enlarged.
     static let sharpQuantizer = 10
-    /// What doesn't come to rest within a minute, as a film, is not waited for.
+    /// The longest that sharpening waits for content that doesn't come to rest, such as a film.
     private static let sharpeningLasts = Interval.seconds(60)
 
-    /// Begins with it, until everything is that fine.
+    /// Starts sharpening, which lasts until everything is that fine.
     func sharpen(_ now: MonotonicTime) {
         if configuration.quantizer != nil { return }
         log(.debug, "the host wants a sharper picture")
@@ -16,7 +16,7 @@ extension CaptureAgent {
         schedule.release()
     }
 
-    /// What changes from here on gets as fine as usual.
+    /// Ends sharpening: what changes from now on becomes only as fine as usual.
     func endSharpening() {
         if sharpensUntil == nil { return }
         log(.debug, "the picture is as sharp as it gets")

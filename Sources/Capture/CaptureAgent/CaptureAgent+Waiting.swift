@@ -4,16 +4,16 @@ import Glibc
 import MediaTypes
 import X11Capture
 
-/// What tells a running agent to end or to pause from outside; all descriptors stay the caller's.
+/// Signals from outside that tell a running agent to end or to pause; the caller keeps ownership of the descriptors.
 public struct AgentSignals {
-    /// Becomes readable when capture shall end.
+    /// Becomes readable when capture has to end.
     public var stopDescriptor: Int32
-    /// Becomes readable when the sharer wants to pause or to go on; -1 for none.
+    /// Becomes readable when the sharer wants to pause or to resume; -1 if there is none.
     public var pauseDescriptor: Int32
-    /// Whether pause has to change, asked when `pauseDescriptor` was readable.
+    /// Returns whether the pause state has to change; called after `pauseDescriptor` became readable.
     public var takePauseToggle: () -> Bool
 
-    /// No one pauses unless told how.
+    /// Creates the signals; by default there is no way to pause.
     public init(
         stopDescriptor: Int32, pauseDescriptor: Int32 = -1, takePauseToggle: @escaping () -> Bool = { false }
     ) {
@@ -24,13 +24,14 @@ public struct AgentSignals {
 }
 
 extension CaptureAgent {
-    /// Sleeps until something happens or is due; true where capture shall end.
+    /// Sleeps until something happens or is due; returns true if capture has to end.
     func waitForEvents() throws(CaptureError) -> Bool {
-        // What came with an answer doesn't make the display readable: nothing would tell of it again.
+        // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
+        // again.
         if screen.takeQueuedEvents() { return false }
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
         if link.hasReader, !isPaused {
-            // While the host hasn't taken the last picture, only its taking it counts.
+            // Until the host has taken the last picture, no other is due.
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }
         }
@@ -44,14 +45,14 @@ extension CaptureAgent {
         let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 5, until: due) }
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
         isDisplayReadable = count > 0 && watched.1.revents != 0
-        // Also while nobody is told of the pointer: events that nobody reads would pile up in the server.
+        // These events are read even if nobody needs the pointer, because unread ones would pile up in the server.
         isPointerReadable = count > 0 && watched.4.revents != 0
         if count <= 0 { return false }
         if watched.0.revents != 0 { return true }
         if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }
         let now = MonotonicTime.now()
         if Int32(watched.2.revents) & POLLOUT != 0 { link.flush(now) }
-        // Also after an error or a hang-up: reading tells which.
+        // Read after an error or a hang-up as well: reading tells which it is.
         if Int32(watched.2.revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
         return false
     }

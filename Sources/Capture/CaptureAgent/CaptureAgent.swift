@@ -11,7 +11,7 @@ import X264Encoding
 /// The capture process: takes pictures of a screen while somebody wants them and something changes, encodes them, and
 /// writes them to the host.
 ///
-/// All on the thread that calls `run`: it sleeps in ppoll(2) on the display, the link and the signals.
+/// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on the display, the link and the signals.
 public final class CaptureAgent {
     let configuration: CaptureConfiguration
     let signals: AgentSignals
@@ -26,31 +26,32 @@ public final class CaptureAgent {
     var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
     var recentWork: RecentWork
-    /// Until when what stands still is made finer than usual; nil where it isn't.
+    /// The end of sharpening, at the latest; nil if nothing is being sharpened.
     var sharpensUntil: MonotonicTime?
     var sequenceNumber: UInt64 = 0
-    /// The host says that nobody watches.
+    /// Whether the host has said that nobody watches.
     var isPausedByHost = false
-    /// Nobody watches, and nobody records.
+    /// Whether nobody watches and nothing is recorded.
     var isPaused: Bool { isPausedByHost && !link.isRecording }
-    /// How the host wants the pointer to get to viewers.
+    /// How the host wants the pointer to reach viewers.
     var wantedPointerMode = PointerMode.drawn
-    /// How it does: a recording has nothing but the pictures to show it in.
+    /// How the pointer reaches viewers now. A recording can show it only in the pictures.
     var pointerMode: PointerMode { wantedPointerMode == .apart && link.isRecording ? .drawn : wantedPointerMode }
-    /// The sharer has paused.
+    /// Whether the sharer has paused.
     var isHeld = false
     var sharing = SharingState.live
     var wantsIDR = false
-    // Whether the pointer is drawn in what viewers have of the screen: another mode shows with the next picture of it.
+    // Whether the pointer is drawn in the last picture of the screen that viewers have. A new mode takes effect with
+    // the next one.
     var showsPointer = true
-    // A picture is wanted even where nothing has changed.
+    // Whether a picture is wanted even if nothing has changed.
     var wantsPicture = false
     var isHeldBack = false
     // Whether the display may have sent something since events were read.
     var isDisplayReadable = true
     var isPointerReadable = true
 
-    /// Opens the display; the link is opened by `run`.
+    /// Opens the display; `run` opens the link.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void
@@ -60,7 +61,7 @@ public final class CaptureAgent {
         }
     }
 
-    /// As above; `openRecorder` opens the recording of the configuration, where there is one.
+    /// Does the same; `openRecorder` opens the recording that the configuration names, if any.
     init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
@@ -103,8 +104,8 @@ public final class CaptureAgent {
                 + (screen.reportsDamage ? "" : "; the display doesn't tell what changes, so each picture is compared"))
     }
 
-    /// Captures until told to stop, or until the host is gone for good. Errors have been told to the host. Where the disk
-    /// doesn't take the end of a recording in time, that is the error, if there is no other.
+    /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
+    /// thrown. If the disk doesn't take the end of a recording in time, that is the error, unless there is another.
     public func run() throws(CaptureError) -> CaptureEnd {
         link.beginRecording(pictureSize)
         if link.isRecording { demandIDR() }
@@ -130,7 +131,7 @@ public final class CaptureAgent {
             if link.hasEnded { return .hostGone }
             try followPointer()
             if try takePictureIfDue() {
-                // Waiting for the picture may have taken events off the connection: look again before sleeping.
+                // Waiting for the picture may have read events from the connection, so check again before sleeping.
                 continue
             }
             if try waitForEvents() { return .stopped }
@@ -149,19 +150,19 @@ public final class CaptureAgent {
         }
     }
 
-    /// The size of the pictures.
+    /// The size of the pictures, after scaling.
     var pictureSize: PictureSize { configuration.scale?.size(of: screen.size) ?? screen.size }
 
     private func adoptSize() {
         log(.info, "the picture is now \(pictureSize)")
         pipeline = nil
         link.send(.size(pictureSize))
-        // Where it is was told in pixels of the old size.
+        // The pointer's position was reported in pixels of the old size.
         pointer.tellAnew()
         demandIDR()
     }
 
-    /// Tells where the sharing state has changed, and sees to the picture that belongs to it.
+    /// Reports a change of the sharing state, and demands the picture that belongs to it.
     private func adoptSharing() {
         let isLocked = configuration.pausesWhenLocked && screen.isLocked
         let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
@@ -174,7 +175,8 @@ public final class CaptureAgent {
 
     func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: configuration.target) }
 
-    /// A new host knows nothing: it gets an IDR picture at once, and says itself if it wants no more, less, or another way.
+    /// Resets what the last host asked for. A new host knows nothing: it gets an IDR picture at once, and says if it
+    /// wants no more pictures, fewer, or a different kind.
     private func greetHost() {
         isPausedByHost = false
         rate.bitRate = configuration.bitRate
@@ -230,11 +232,11 @@ public final class CaptureAgent {
             setChroma(format)
         case .frameRate(let wanted):
             let most = FrameRate(framesPerSecond: configuration.framesPerSecond)
-            // A rate of nothing would be a pause, which has a message of its own.
+            // A rate of 0 would be a pause, which has its own message.
             let rate = max(min(wanted, most), FrameRate(millihertz: 100))
             setPeriod(Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz)))
         case .bitRate(let wanted):
-            // What the user allowed is the most, whatever the viewers' paths would carry.
+            // The user's limit applies, even if the viewers' connections would carry more.
             rate.bitRate = BitRate(
                 bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
             schedule.release()
@@ -242,7 +244,7 @@ public final class CaptureAgent {
     }
 
     private func setPointerMode() {
-        // The flag on the next picture says to the host which one shows it.
+        // A flag on each picture tells the host which mode it shows.
         if pointer.setMode(pointerMode) { wantsPicture = true }
     }
 
@@ -259,7 +261,7 @@ public final class CaptureAgent {
         demandIDR()
     }
 
-    /// A host may come later, but not into a folder that isn't there.
+    /// A host may start later, but its socket can't appear in a folder that doesn't exist.
     private static func checkFolder(of address: LinkAddress) throws(CaptureError) {
         guard case .unix(let path) = address, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             return

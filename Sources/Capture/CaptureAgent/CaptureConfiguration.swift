@@ -3,54 +3,56 @@ public import MediaTypes
 public import X11Capture
 public import X264Encoding
 
-/// What to capture, how, and for whom.
+/// The configuration of a capture: what it shows, how, and to which host.
 public struct CaptureConfiguration: Sendable {
-    /// Where the host is.
+    /// The address of the host.
     public var link: LinkAddress
-    /// What a host that is reached by TCP is shown; without it only one of this machine is connected to.
+    /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
+    /// machine.
     public var linkToken: LinkToken?
-    /// The X display; nil for what DISPLAY names.
+    /// The X display; nil for the one that DISPLAY names.
     public var display: String?
-    /// Pictures a second at most, 1...120.
+    /// The most pictures a second, 1...120.
     public var framesPerSecond: Int
-    /// The most bits a second; the host may ask for another.
+    /// The highest bit rate; the host may ask for a lower one.
     public var bitRate: BitRate
-    /// Whether only NAL units are sent, with headers as the original sender's, whatever the host says.
+    /// Whether to send only NAL units, with the original sender's headers, whatever the host says.
     public var isLegacy: Bool
-    /// How long the stream is silent at most while nothing changes on the screen.
+    /// The longest that the stream is silent while nothing changes on the screen.
     ///
     /// A browser asks for a key frame when a live track has been silent for 3 s.
     public var keepAlive: Interval = .milliseconds(2500)
-    /// How long a host may read nothing of what waits for it before capture leaves it.
+    /// How long a host may leave pending data unread before capture disconnects from it.
     public var readPatience: Interval = .seconds(60)
-    /// How pixels may be taken, in the order in which it is tried.
+    /// The methods of taking pixels, in the order in which they are tried.
     public var grabMethods: [GrabMethod] = GrabMethod.allCases
-    /// How much work goes into a picture.
+    /// How much work x264 spends on a picture.
     public var preset: X264Preset = .ultrafast
 
-    /// What of the display is captured.
+    /// The part of the display to capture.
     public var target: CaptureTarget = .screen
-    /// Windows that are left out of the picture; their places stay blank.
+    /// Windows that are left out of the picture; the places where they are stay blank.
     public var hidden: [WindowSelector] = []
-    /// How large pictures are; nil: as large as what they show.
+    /// The scale of the pictures; nil for the size of what they show.
     public var scale: PictureScale?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
-    /// Whether a locked screen pauses.
+    /// Whether sharing pauses while the screen is locked.
     public var pausesWhenLocked = false
-    /// The one quantizer of all pictures, 0...51; nil: the rate control chooses.
+    /// A constant quantizer for all pictures, 0...51; nil if the rate control chooses.
     public var quantizer: Int?
-    /// Whether what was sent coarsely is sent again, finer, once the screen stands still.
+    /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
     public var refines = true
     /// Whether every decision of the rate control is logged.
     public var logsRate = false
 
-    /// A file, which must not exist, for what is sent; nil: none. With one, capture runs without a host too.
+    /// The path of a recording of what is sent, a file that must not exist yet; nil for none. With a recording, capture
+    /// also runs without a host.
     public var recording: String?
-    /// How many bytes that file may have at most; nil: as many as the disk takes.
+    /// The most bytes that the recording may have; nil for as many as the disk takes.
     public var recordingLimit: UInt64?
 
-    /// Captures `display` for the host at `link`.
+    /// Creates a configuration that captures `display` for the host at `link`.
     public init(
         link: LinkAddress, display: String? = nil, framesPerSecond: Int = 30,
         bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000), isLegacy: Bool = false

@@ -5,7 +5,7 @@ public import RecordingFiles
 public import X11Capture
 public import X264Encoding
 
-/// Why capture can't start, or can't go on.
+/// The reason why capture can't start, or can't go on.
 public enum CaptureError: Error, CustomStringConvertible {
     /// The screen can't be captured.
     case screen(X11CaptureError)
@@ -13,9 +13,9 @@ public enum CaptureError: Error, CustomStringConvertible {
     case encoder(X264Error)
     /// The host can't be reached, and trying again won't help.
     case link(LinkTransportError)
-    /// What came from the host, or should go there, is against the protocol.
+    /// A message from or to the host violates the protocol.
     case message(LinkError)
-    /// What is to be recorded can't be written.
+    /// The recording can't be written.
     case recording(RecordingFileError)
     /// A system call failed; `code` is its errno.
     case system(call: String, code: Int32)
@@ -33,7 +33,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         }
     }
 
-    /// What a program should do about it.
+    /// The kind of error, which decides what a program should do about it.
     public var kind: LinkTransportError.Kind {
         switch self {
         case .link(let error): error.kind
@@ -43,7 +43,8 @@ public enum CaptureError: Error, CustomStringConvertible {
         }
     }
 
-    /// Whether the window that was to be captured isn't there, or no longer: another try could only find another window.
+    /// Whether the window to capture doesn't exist, or no longer does; another attempt could only find a different
+    /// window.
     public var isWindowGone: Bool {
         switch self {
         case .screen(.windowClosed), .screen(.noSuchWindow): true
@@ -51,7 +52,7 @@ public enum CaptureError: Error, CustomStringConvertible {
         }
     }
 
-    /// What the host is told.
+    /// The reason that the host is told.
     var endReason: EndReason {
         switch self {
         case .screen(.displayGone): .displayLost
@@ -63,15 +64,16 @@ public enum CaptureError: Error, CustomStringConvertible {
     }
 }
 
-/// Why capture has ended in good order.
+/// The reason for an orderly end of capture.
 public enum CaptureEnd: Sendable, Equatable {
-    /// It was told to.
+    /// Capture was told to stop.
     case stopped
-    /// The host has ended the connection, and there is no way to it but the descriptor that was handed down.
+    /// The host has ended the connection, which was an inherited descriptor, so there is no way to reach the host
+    /// again.
     case hostGone
 }
 
-/// How much a line of the log matters.
+/// The importance of a log line.
 public enum CaptureLogLevel: Sendable {
     case warning, info, debug
 }

@@ -5,25 +5,25 @@ import RecordingFiles
 import Synchronization
 import X264Encoding
 
-/// Records what capture sends to a file, beside the host or without one.
+/// Writes everything that capture sends into a recording, with or without a host.
 final class CaptureRecorder {
     private let queue: RecordingQueue
     private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
 
-    /// A truth that may be told on any thread.
+    /// A flag that may be set on any thread.
     private final class Flag: Sendable {
         let value = Mutex(false)
     }
 
-    /// Creates the file, which must not exist and gets no larger than `sizeLimit` bytes.
+    /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
     convenience init(
         path: String, sizeLimit: UInt64?, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
     ) throws(RecordingFileError) {
         try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
     }
 
-    /// Records to a file that is there already. At most `limit` bytes wait to be written.
+    /// Records to a file that is already open. At most `limit` bytes wait to be written.
     init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void
@@ -41,10 +41,11 @@ final class CaptureRecorder {
         }
     }
 
-    /// Whether it still records.
+    /// Whether it is still recording.
     var isRecording: Bool { queue.failure == nil }
 
-    /// Whether messages were left out since the last call: what follows can be decoded from the next IDR picture on.
+    /// Returns whether messages were left out since the last call. What follows can then be decoded only from the next
+    /// IDR picture on.
     func takeGap() -> Bool {
         hadGap.value.withLock { hadGap in
             defer { hadGap = false }
@@ -52,27 +53,29 @@ final class CaptureRecorder {
         }
     }
 
-    /// A picture was recorded; whether the recording needs an IDR picture now.
+    /// Notes that a picture was recorded; returns whether the recording needs an IDR picture now.
     func wantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
         keyFrames.recorded(
             isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
     }
 
-    /// Capture begins.
+    /// Notes that capture begins.
     func begin() { queue.beginConnection(at: .now()) }
 
-    /// One message is sent now.
+    /// Records a message that is sent now.
     func add(_ message: [UInt8], _ form: LinkForm) {
         guard let message = LinkBytes(message, form: form) else { return }
         queue.add(message, at: .now())
     }
 
-    /// How long the end waits for the disk: whoever ends us with a signal waits for two seconds, and the host is told first.
+    /// How long closing waits for the disk. Whoever ends the process with a signal waits for two seconds, and the host
+    /// is told first.
     private static let patience = Interval.milliseconds(400)
 
     /// Finishes the file. Idempotent.
     ///
-    /// - Returns: what the disk has not taken in time; nil where nothing. Any other failure was told when it came.
+    /// - Returns: An error if the disk has not taken everything in time, otherwise nil. Any other failure was reported
+    ///   when it happened.
     func close() -> RecordingFileError? {
         queue.close(within: Self.patience)
         guard let failure = queue.failure, case .stalled = failure else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 extension MonotonicTime {
-    /// CLOCK_MONOTONIC now.
+    /// The current time of CLOCK_MONOTONIC.
     static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -18,7 +18,7 @@ func processorTime() -> Interval {
     return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }
 
-/// Bytes of memory that the process has in use now (resident), or 0 where that can't be told.
+/// The process's resident memory in bytes, or 0 if it can't be determined.
 func residentBytes() -> UInt64 {
     let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     if file < 0 { return 0 }

@@ -2,19 +2,19 @@ import Glibc
 import LinkTransport
 import MediaTypes
 
-/// The attempts to reach the host: again with back-off where it is gone.
+/// Connects to the host, and tries again with back-off if the host is gone.
 ///
-/// Belongs to the capture thread, which polls `descriptor` until `deadline`; nothing here waits.
+/// Belongs to the capture thread, which polls `descriptor` until `deadline`; nothing here blocks.
 struct HostAttempts {
     private enum State {
         case waiting(until: MonotonicTime)
         case dialling(LinkDial)
-        /// There is a connection, or there shall be none any more.
+        /// There is a connection, or no other attempt is to be made.
         case over
     }
 
     let address: LinkAddress
-    /// Whether there is a token to show.
+    /// Whether there is a token to prove to the host.
     private let hasToken: Bool
     private let log: (CaptureLogLevel, String) -> Void
     private var state = State.waiting(until: .zero)
@@ -31,15 +31,15 @@ struct HostAttempts {
         self.log = log
     }
 
-    /// For poll(2); -1 while no connection is being made.
+    /// The descriptor for poll(2); -1 while no connection is being made.
     var descriptor: Int32 {
         if case .dialling(let dial) = state { dial.descriptor } else { -1 }
     }
-    /// What to poll `descriptor` for.
+    /// The events to poll `descriptor` for.
     var events: Int16 {
         if case .dialling(let dial) = state { dial.events } else { Int16(POLLIN) }
     }
-    /// When `connection` has something to do although nothing has happened.
+    /// The time at which `connection` has something to do even if nothing has happened.
     var deadline: MonotonicTime {
         switch state {
         case .waiting(let until): until
@@ -48,9 +48,9 @@ struct HostAttempts {
         }
     }
 
-    /// The connection where there is one now; nil while it isn't time to try, or the host has not answered.
+    /// Returns the connection once there is one; nil while it isn't time to try, or while the host has not answered.
     ///
-    /// - Throws: why there is no use in another attempt.
+    /// - Throws: An error that makes another attempt useless.
     mutating func connection(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
         do {
             guard let connection = try dialled(now) else { return nil }
@@ -67,19 +67,20 @@ struct HostAttempts {
         }
     }
 
-    /// The connection that was there `since` then is lost: another one is to be made.
+    /// Notes that the connection made at `since` is lost, and schedules another attempt.
     mutating func resume(_ now: MonotonicTime, connectedSince since: MonotonicTime) {
-        // A host that takes us and ends us at once must not be asked ten times a second.
+        // A host that accepts a connection and ends it at once must not be tried ten times a second.
         if now - since >= Self.longestDelay { delay = Self.shortestDelay }
         backOff(now)
     }
 
-    /// Makes no more attempts, and leaves the one that is being made.
+    /// Makes no more attempts, and abandons the one in progress.
     mutating func giveUp() {
         state = .over
     }
 
-    /// A name that was right once will be again: it is the network that is gone.
+    /// Whether the error is a name that could be resolved before: the network is gone, and the name will be right
+    /// again.
     private func isNameThatWas(_ error: LinkTransportError) -> Bool {
         if case .nameUnknown = error { hasBeenConnected } else { false }
     }

@@ -3,9 +3,9 @@ import CaptureLink
 import MediaTypes
 import X264Encoding
 
-/// What is sent, recorded as it is sent.
+/// Recording of everything that is sent.
 extension HostLink {
-    /// Begins the recording as a connection to a host begins; it goes on while hosts come and go.
+    /// Begins the recording in the same way as a connection to a host. The recording goes on while hosts come and go.
     func beginRecording(_ size: PictureSize) {
         guard let recorder else { return }
         recorder.begin()
@@ -14,8 +14,8 @@ extension HostLink {
         recorder.add(encoder.encode(.size(size)), .extended)
     }
 
-    /// Records a picture as a host gets it that has said hello: each message has to be one piece of memory, which the
-    /// recording's thread keeps.
+    /// Records a picture as a host that has said hello receives it. Each message has to be one piece of memory, which
+    /// the recording's thread keeps.
     func record(
         _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ sets: [[UInt8]]
     ) throws(CaptureError) {

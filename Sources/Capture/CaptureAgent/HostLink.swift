@@ -6,14 +6,14 @@ import MediaTypes
 import RecordingFiles
 import X264Encoding
 
-/// What is said between capture and the host, over one connection after the other: the hello and the token, what the host
-/// asks for, pictures, the end.
+/// Exchanges messages with the host, over one connection after another: the hello and the token, the host's requests,
+/// pictures, and the end.
 ///
 /// Belongs to the capture thread. ``HostAttempts`` makes the connections, ``OutgoingMessages`` writes to them.
 final class HostLink {
-    /// What the host asks for.
+    /// A request of the host.
     enum Request {
-        /// The host is one of ours and knows nothing yet: it may be told everything.
+        /// The host understands all messages and knows nothing yet: it may be told everything.
         case greeted
         case requestIDR
         case bitRate(BitRate)
@@ -26,13 +26,13 @@ final class HostLink {
         case sharpen
     }
 
-    /// What a host has to have too; nil where any host will do.
+    /// The token that a host has to have as well; nil if any host will do.
     private let token: LinkToken?
-    /// The proof of that, of this connection; nil where it is done, or none is wanted.
+    /// The check that this connection's host has the token; nil if it is done or not required.
     private var check: HostCheck?
-    /// What the host has said of itself before it has proved anything.
+    /// The hello that the host sent before it proved that it has the token.
     private var earlyHello: LinkMessage?
-    /// Why there is no use in another try.
+    /// The error that makes another attempt useless.
     private var refusal: LinkTransportError?
     let isLegacy: Bool
     private let changesChroma: Bool
@@ -45,18 +45,20 @@ final class HostLink {
     private var connectedSince = MonotonicTime.zero
     private var outgoing: OutgoingMessages
     private var decoder = MessageDecoder()
-    // Until the peer has said hello it may be one that takes every message for a NAL unit.
+    // Until the peer has said hello, it may be one that takes every message for a NAL unit.
     private var hasHello = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
-    /// Whether the host has another capture now: we try again without a word.
+    /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
-    /// Whether there is no way to a host any more.
+    /// Whether no host can be reached any more.
     private(set) var hasEnded = false
 
     /// How long a host may take to prove that it has the token.
     private static let helloPatience = Interval.seconds(5)
 
-    /// `patience`: how long a host may take nothing of what waits for it before it is left.
+    /// Creates a link that is not connected yet.
+    ///
+    /// - Parameter patience: How long a host may leave pending data unread before it is disconnected.
     init(
         _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool, patience: Interval,
         recorder: CaptureRecorder?,
@@ -74,39 +76,40 @@ final class HostLink {
         outgoing = OutgoingMessages(encoder)
     }
 
-    /// For poll(2); -1 while there is no connection, and none is being made.
+    /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
     var descriptor: Int32 { connection?.descriptor ?? attempts.descriptor }
-    /// What to poll `descriptor` for.
+    /// The events to poll `descriptor` for.
     var events: Int16 {
         connection == nil ? attempts.events : Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
     }
     var wantsWrite: Bool { connection?.wantsWrite ?? false }
-    /// Whether the next picture can be written: there is a host that takes pictures, and it has taken the last one; or only a
+    /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
     /// recording.
     var isReady: Bool {
         guard let connection, isGreeted else { return isRecording }
         return !connection.isClosed && !connection.hasPending
     }
-    /// Nothing is sent to a host that has not proved that it has the token, nor does it take anything before that.
+    /// Whether messages may be sent: nothing is sent to a host before it has proved that it has the token, nor does it
+    /// accept anything before that.
     private var isGreeted: Bool { check == nil && (token == nil || hasHello) }
-    /// Whether somebody takes what is sent: a host, or a recording.
+    /// Whether anything takes what is sent: a host, or a recording.
     var hasReader: Bool { connection != nil || isRecording }
-    /// Whether what is sent is recorded too: who records counts as a viewer.
+    /// Whether what is sent is also recorded; a recording counts as a viewer.
     var isRecording: Bool { recorder?.isRecording ?? false }
-    /// Whether the recording has left something out since the last call, and needs an IDR picture to go on with.
+    /// Returns whether the recording has left something out since the last call, and needs an IDR picture to go on.
     func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
-    /// Whether the recording, in which `picture` is, needs an IDR picture among those that follow.
+    /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
     func recordingWantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
         isRecording && recorder?.wantsKeyFrame(behind: picture) == true
     }
-    /// Whether the host understands more than NAL units.
+    /// Whether the host understands messages other than NAL units.
     var takesMessages: Bool { hasHello && !isLegacy }
-    /// When `connectIfDue` has something to do.
+    /// The time at which `connectIfDue` has something to do.
     var nextAttempt: MonotonicTime { attempts.deadline }
-    /// Bytes given to connections, headers included.
+    /// The bytes handed to connections, headers included.
     var bytesSent: UInt64 { outgoing.bytesSent }
 
-    /// Connects where it is time to; true where that succeeded.
+    /// Connects if an attempt is due; returns true if that succeeded.
     func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
         if let refusal { throw .link(refusal) }
         do throws(LinkTransportError) {
@@ -124,11 +127,11 @@ final class HostLink {
         return true
     }
 
-    /// Reads what the host has sent, and hands each request to `body`.
+    /// Reads what the host has sent, and passes each request to `body`.
     func receive(_ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void) {
         guard let connection else { return }
         do {
-            // A few reads at most: a host that floods us must not keep us from the screen.
+            // The number of reads is limited, so that a host that floods us doesn't keep us from the screen.
             reading: for _ in 0..<16 {
                 switch try connection.receive(into: &buffer) {
                 case .bytes(let count): decoder.push(buffer[..<count])
@@ -144,16 +147,17 @@ final class HostLink {
         }
     }
 
-    /// The proof of a connection that begins; nil where none is wanted.
+    /// The token check for a new connection; nil if none is required.
     private func newCheck() -> HostCheck? {
         guard let token, case .tcp = attempts.address else { return nil }
         var generator = SystemRandomNumberGenerator()
         return HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
     }
 
-    /// Takes a message of a host that has to prove that it has the token.
+    /// Handles a message of a host that has to prove that it has the token.
     ///
-    /// - Returns: what is left to be done: the message where it is no part of that, or what came before it.
+    /// - Returns: The message that is still to be handled: this one if it isn't part of the proof, or the hello that
+    ///   came before the proof was complete.
     private func prove(_ message: LinkMessage, _ check: HostCheck, _ now: MonotonicTime) -> LinkMessage? {
         var check = check
         let step = check.take(message)
@@ -171,7 +175,7 @@ final class HostLink {
         return nil
     }
 
-    /// Leaves the host for good.
+    /// Disconnects from the host for good.
     private func refuse(_ now: MonotonicTime, _ words: String) {
         refusal = .tokenRefused(text: words)
         lose(now, words)
@@ -192,7 +196,7 @@ final class HostLink {
                 hasHello = true
                 greet(size)
                 body(.greeted)
-                // What was taken until now went into the recording alone.
+                // The pictures taken until now went only into the recording.
                 if token != nil { body(.requestIDR) }
             }
         case .requestIDR: body(.requestIDR)
@@ -208,7 +212,7 @@ final class HostLink {
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
         case .challenge:
-            // A legacy sender says nothing but pictures: the host knows whether it takes them.
+            // A legacy sender sends nothing but pictures; the host decides whether it accepts them.
             if !isLegacy { refuse(now, HostCheck.refusal) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
@@ -224,7 +228,7 @@ final class HostLink {
         }
     }
 
-    /// The host only says what it wants to the capture that it has taken.
+    /// Notes that the host has accepted this capture: it sends these requests to no other.
     private func noteTaken() {
         if isTurnedAway { log(.info, "connected to \(attempts.address)") }
         isTurnedAway = false
@@ -242,13 +246,13 @@ final class HostLink {
         write([hello, .size(size)])
     }
 
-    /// Says what our clock shows, unless that would have to wait: it would be of no use then.
+    /// Answers a ping with our clock's time, unless the answer would have to wait: then it would be useless.
     private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
         guard takesMessages, let connection, !connection.hasPending else { return }
         write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
     }
 
-    /// Sends a control message, to a host that understands it and to the recording.
+    /// Sends a control message to a host that understands it, and to the recording.
     func send(_ message: LinkMessage) {
         if isRecording, !isLegacy { recorder?.add(encoder.encode(message), .extended) }
         guard takesMessages else { return }
@@ -259,7 +263,7 @@ final class HostLink {
         writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
     }
 
-    /// Sends a picture; parameter sets go in front of an IDR picture, as messages of their own.
+    /// Sends a picture; before an IDR picture, the parameter sets are sent as messages of their own.
     func send(
         _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
         pictureParameterSet: [UInt8]
@@ -277,12 +281,12 @@ final class HostLink {
         }
     }
 
-    /// Writes what waits, as far as the host takes it.
+    /// Writes pending data, as far as the host takes it.
     func flush(_ now: MonotonicTime) {
         writing { connection throws(LinkTransportError) in try outgoing.flush(connection, now) }
     }
 
-    /// Has `body` write to the host; where that finds that it is gone, the link is lost.
+    /// Lets `body` write to the host; if that finds that the host is gone, the link is lost.
     private func writing(_ body: (LinkConnection) throws(LinkTransportError) -> Void) {
         guard let connection else { return }
         do throws(LinkTransportError) {
@@ -292,7 +296,7 @@ final class HostLink {
         }
     }
 
-    /// When a host that takes nothing more is left, or one that doesn't prove that it has the token.
+    /// The time at which to disconnect a host that takes nothing more, or one that hasn't proved that it has the token.
     var stallDeadline: MonotonicTime {
         if let helloDeadline { return helloDeadline }
         guard let connection, let idle = outgoing.idle(on: connection) else { return .distantFuture }
@@ -304,7 +308,7 @@ final class HostLink {
         return connectedSince + Self.helloPatience
     }
 
-    /// Leaves a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
     func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
         if helloDeadline != nil {
@@ -315,12 +319,12 @@ final class HostLink {
         lose(now, reason)
     }
 
-    /// Tells the host why we end, gives it a moment to take that, and closes.
+    /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
     func end(_ reason: EndReason, _ text: String) {
         outgoing.forgetWaiting()
         let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
         if isRecording, !isLegacy { recorder?.add(encoder.encode(notice), .extended) }
-        // Also behind what the host has not taken yet: nothing else follows.
+        // Write this even after data that the host has not taken yet, because nothing else follows.
         if takesMessages { write([notice]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
@@ -334,10 +338,11 @@ final class HostLink {
         hasEnded = true
     }
 
-    /// Finishes the recording, once the host was told; gives what the disk has not taken of it in time.
+    /// Finishes the recording, after the host was told; returns an error if the disk has not taken all of it in time.
     func closeRecording() -> RecordingFileError? { recorder?.close() }
 
-    /// A host that ends the link closes it behind its last message: where we find out by writing, that is still to be read.
+    /// Handles a write that found the connection closed. A host that ends the link closes it after its last message,
+    /// which may still have to be read.
     private func loseWriting(_ connection: LinkConnection, _ now: MonotonicTime, _ error: LinkTransportError) {
         var text = "\(error)"
         for _ in 0..<16 {

@@ -2,11 +2,10 @@ import Glibc
 import MediaTypes
 import X264Encoding
 
-/// Finds out whether what changed on a screen is, for the most part, what stood elsewhere on it before: a text that scrolls,
-/// a window that is dragged.
+/// Finds out whether most of what changed on a screen has only moved: text that scrolls, or a window that is dragged.
 ///
-/// A few places with something on them are looked for around where they are now, sample by sample, and the offset that most of
-/// them agree on is tried on every macroblock. Nothing is taken for moved that is not equal in luma, and, where chroma moves
+/// A few distinctive places are searched for around their position, sample by sample. An offset that enough of them
+/// agree on is tried on every macroblock. A macroblock counts as moved only if it is equal in luma and, if chroma moves
 /// by whole samples, in chroma.
 struct MotionSearch {
     private let width: Int
@@ -14,26 +13,27 @@ struct MotionSearch {
     private let columns: Int
     private let rows: Int
     private let reach: Int
-    /// What was found last: most likely it goes on.
+    /// The offset that was found last; most likely the motion continues.
     private var last: (x: Int, y: Int)?
-    /// So many pictures pass without a search, since the last ones found nothing.
+    /// The number of pictures to skip, because the last searches found nothing.
     private var pause = 0
     private var failures = 0
     private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
-    /// Fewer macroblocks are coded as quickly as searched.
+    /// Fewer macroblocks than this are coded as quickly as searched.
     static let fewestMacroblocks = 48
 
     private static let probes = 12
     private static let probeWidth = 16
     private static let probeHeight = 8
-    /// How far is searched up and down, to the sides, and in both at once.
+    /// How far to search up and down, to the sides, and in both directions at once.
     private static let farDown = 400
     private static let farAcross = 160
     private static let near = 48
     private static let longestPause = 30
 
-    /// For pictures of 4:2:0 of so many macroblocks, of an encoder that can move by `reach` samples; 0 is not at all.
+    /// Creates a search for 4:2:0 pictures of `columns` by `rows` macroblocks, and an encoder that can move content by
+    /// `reach` samples; 0 means not at all.
     init(columns: Int, rows: Int, reach: Int) {
         self.reach = reach
         self.columns = columns
@@ -42,8 +42,8 @@ struct MotionSearch {
         height = rows * 16
     }
 
-    /// Whether a picture in which `area` changed is to be searched, for which the picture before is needed: not small ones,
-    /// and while nothing is found in what changes again and again (a film), only one now and then.
+    /// Whether to search a picture in which `area` changed; if so, the previous picture is needed. Small changes are
+    /// not searched. While nothing is found in an area that keeps changing (a film), only some pictures are.
     mutating func begins(area: PixelRectangle, activeCount: Int) -> Bool {
         if activeCount < Self.fewestMacroblocks || reach < Self.near { return false }
         if !Self.isAlike(area, lastArea) { (pause, failures) = (0, 0) }
@@ -55,7 +55,7 @@ struct MotionSearch {
         return true
     }
 
-    /// Whether both cover much the same, so that what moved in one is likely to move in the other.
+    /// Whether both rectangles cover much the same area, so that what moved in one is likely to move in the other.
     private static func isAlike(_ a: PixelRectangle, _ b: PixelRectangle) -> Bool {
         let (width, height) = (
             min(a.x + a.width, b.x + b.width) - max(a.x, b.x), min(a.y + a.height, b.y + b.height) - max(a.y, b.y)
@@ -64,13 +64,13 @@ struct MotionSearch {
         return width * height * 4 >= max(a.width * a.height, b.width * b.height) * 3
     }
 
-    /// Whether the last picture that was searched had moved.
+    /// Whether motion was found in the last picture that was searched.
     var isMoving: Bool { last != nil }
 
-    /// What of `current` is `previous`, moved; nil where that isn't most of what is `active`.
+    /// Finds what in `current` is moved content of `previous`; returns nil if that isn't most of what is `active`.
     ///
     /// - Parameters:
-    ///   - area: what changed, which is where motion is looked for.
+    ///   - area: The area that changed, in which motion is searched.
     ///   - active: 1 for each macroblock that may have changed.
     mutating func find(
         in current: SourcePlanes, from previous: SourcePlanes, area: PixelRectangle, active: borrowing [UInt8],
@@ -82,7 +82,7 @@ struct MotionSearch {
             return nil
         }
         let motion = survey(current, previous, offset, active)
-        // What is left to code must be worth less than the search for it would have cost the encoder.
+        // Coding the rest must cost less than the encoder's own search would have.
         guard motion.movedCount * 2 >= activeCount, motion.codedCount * 4 <= activeCount else {
             giveUp()
             return nil
@@ -105,7 +105,7 @@ struct MotionSearch {
         let y: Int
     }
 
-    /// Places all over `area` that have something on them, and that have changed.
+    /// Finds distinctive places that have changed, spread over `area`.
     private func places(in current: SourcePlanes, _ previous: SourcePlanes, _ area: PixelRectangle) -> [Place] {
         var found: [Place] = []
         found.reserveCapacity(Self.probes)
@@ -122,7 +122,7 @@ struct MotionSearch {
                 if isDistinct(current, x, y), !isEqual(current, x, y, previous, x, y) {
                     found.append(Place(x: x, y: y))
                     if found.count == Self.probes { return found }
-                    // One of each row is enough to spread them.
+                    // One place in each row is enough to spread them.
                     break
                 }
                 x += across
@@ -150,8 +150,8 @@ struct MotionSearch {
             rows: Self.probeHeight)
     }
 
-    /// Whether rows of sixteen samples are equal. In words of eight bytes: comparing vectors of bytes is taken apart by the
-    /// compiler, byte by byte.
+    /// Whether rows of sixteen samples are equal. They are compared as words of eight bytes, because the compiler
+    /// splits a comparison of byte vectors into single bytes.
     @inline(__always)
     private static func isEqual(
         _ a: UnsafePointer<UInt8>, _ stride: Int, _ b: UnsafePointer<UInt8>, _ otherStride: Int, rows: Int
@@ -195,7 +195,7 @@ struct MotionSearch {
             }
             return count
         }
-        // A third is enough to look closer: some places have just come into sight.
+        // A third of the votes is enough to look closer, because some places have just come into view.
         let enough = max(2, places.count / 3)
         if let last, votes(last) >= enough { return last }
         for place in places.prefix(8) {
@@ -204,7 +204,7 @@ struct MotionSearch {
         return nil
     }
 
-    /// Where `place` stood before: straight above or below, to the sides, or near by.
+    /// Finds where `place` was before: straight above or below, to the sides, or near by.
     private func search(_ place: Place, _ current: SourcePlanes, _ previous: SourcePlanes) -> (x: Int, y: Int)? {
         let stride = current.lumaStride
         let wanted = UnsafeRawPointer(current.luma + place.y * stride + place.x).loadUnaligned(as: UInt64.self)
@@ -258,17 +258,17 @@ struct MotionSearch {
         return motion
     }
 
-    /// Whether a macroblock of `a` has the samples of `b` at `otherX`, `otherY`.
+    /// Whether the macroblock of `a` at `x`, `y` equals the samples of `b` at `otherX`, `otherY`.
     private func isSame(
         _ a: SourcePlanes, _ x: Int, _ y: Int, _ b: SourcePlanes, _ otherX: Int, _ otherY: Int
     ) -> Bool {
         let first = a.luma + y * a.lumaStride + x
         let second = b.luma + otherY * b.lumaStride + otherX
-        // Most that differ do so in the first rows.
+        // Most macroblocks that differ do so in the first rows.
         guard Self.isEqual(first, a.lumaStride, second, b.lumaStride, rows: 4),
             Self.isEqual(first + 4 * a.lumaStride, a.lumaStride, second + 4 * b.lumaStride, b.lumaStride, rows: 12)
         else { return false }
-        // Half samples of chroma are the encoder's to look at.
+        // At offsets of half a chroma sample, the encoder compares chroma.
         if (otherX - x) & 1 != 0 || (otherY - y) & 1 != 0 { return true }
         let here = y / 2 * a.chromaStride + x / 2
         let there = otherY / 2 * b.chromaStride + otherX / 2

@@ -4,23 +4,24 @@ import LinkTransport
 import MediaTypes
 import X264Encoding
 
-/// What goes to the host: messages gathered into few system calls, and behind a picture that the host is still taking the
-/// latest control message of each kind.
+/// Writes messages to the host in few system calls, and keeps the latest control message of each kind while the host is
+/// still taking a picture.
 ///
-/// The connection keeps the rest of what the host has taken a part of; whoever sends the next picture waits until it
-/// `hasPending` nothing, so that is one picture at most and what came with it. Belongs to the capture thread, outlives
-/// connections, and never blocks. A method that throws has left a message unfinished: the connection is of no more use.
+/// The connection keeps the rest of data that the host has taken only in part. The next picture is sent only when the
+/// connection has nothing pending (`hasPending`), so the rest is at most one picture and what came with it. Belongs to
+/// the capture thread, outlives connections, and never blocks. A method that throws has left a message unfinished, and
+/// the connection can't be used any more.
 struct OutgoingMessages {
     private let encoder: MessageEncoder
     private var writer = ByteWriter(capacity: OutgoingMessages.gathered)
-    /// Control messages that the host hasn't had room for: of each kind the latest.
+    /// Control messages that the host has had no room for: the latest of each kind.
     private var waiting: [LinkMessage] = []
-    /// When the host last took something of what waits for it.
+    /// When the host last took some of the pending data.
     private var lastTaken = MonotonicTime.zero
-    /// Bytes given to connections, headers included.
+    /// The bytes handed to connections, headers included.
     private(set) var bytesSent: UInt64 = 0
 
-    /// So many bytes are copied together rather than written one by one.
+    /// Up to this many bytes are copied together rather than written one by one.
     private static let gathered = 1 << 16
 
     init(_ encoder: MessageEncoder) {
@@ -29,8 +30,8 @@ struct OutgoingMessages {
 
     /// Sends a control message.
     ///
-    /// While the host hasn't taken what was written before, it waits, and the next one of its kind takes its place: a host
-    /// that doesn't read, but asks for things, makes nothing pile up here.
+    /// While the host hasn't taken what was written before, the message waits, and the next one of its kind replaces
+    /// it. So a host that sends requests but doesn't read can't make messages pile up here.
     mutating func send(_ message: LinkMessage, on connection: LinkConnection) throws(LinkTransportError) {
         if connection.hasPending {
             waiting.removeAll { $0.kind == message.kind }
@@ -40,18 +41,18 @@ struct OutgoingMessages {
         }
     }
 
-    /// Writes control messages in one system call, also behind what the host hasn't taken yet.
+    /// Writes control messages in one system call, even after data that the host hasn't taken yet.
     mutating func write(_ messages: [LinkMessage], to connection: LinkConnection) throws(LinkTransportError) {
         writer.removeAll()
         for message in messages { encoder.append(message, to: &writer) }
         try writeOut(to: connection)
     }
 
-    /// Writes a picture behind its notice, where there is one, and `parameterSets` between them, as messages of their own.
+    /// Writes a picture after its notice, if there is one; `parameterSets` go between them, as messages of their own.
     ///
-    /// All of a small picture is one system call: each one wakes the host up. Of a large NAL unit only what the host doesn't
-    /// take at once is copied.
-    /// - Throws: `CaptureError.link` where the host is gone, `.message` where it takes no NAL unit of such a length.
+    /// A small picture takes one system call, because each call wakes the host up. Of a large NAL unit, only the part
+    /// that the host doesn't take at once is copied.
+    /// - Throws: `CaptureError.link` if the host is gone, `.message` if a NAL unit is too long for the protocol.
     mutating func write(
         _ picture: EncodedPicture, captureTime: MonotonicTime, notice: PictureNotice?, parameterSets: [[UInt8]],
         to connection: LinkConnection
@@ -92,7 +93,7 @@ struct OutgoingMessages {
         }
     }
 
-    /// Writes what was gathered, and `payload` behind it.
+    /// Writes what was gathered, followed by `payload`.
     private mutating func writeOut(
         followedBy payload: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         to connection: LinkConnection
@@ -104,23 +105,23 @@ struct OutgoingMessages {
         bytesSent &+= UInt64(writer.count + payload.count)
     }
 
-    /// Writes what waits, as far as the host takes it.
+    /// Writes pending data, as far as the host takes it.
     mutating func flush(_ connection: LinkConnection, _ now: MonotonicTime) throws(LinkTransportError) {
         let before = connection.pendingBytes
         try connection.flush()
         if connection.pendingBytes < before { lastTaken = now }
-        // Before the next picture: it may be what they say.
+        // These messages go before the next picture, because they may be about it.
         guard !connection.hasPending, !waiting.isEmpty else { return }
         try write(waiting, to: connection)
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Since when the host has taken nothing of what waits for it; nil where nothing does.
+    /// The time since which the host has taken none of the pending data; nil if nothing is pending.
     func idle(on connection: LinkConnection) -> MonotonicTime? {
         connection.hasPending ? lastTaken : nil
     }
 
-    /// Forgets the control messages that wait: the host they were for is gone, or is told the end.
+    /// Discards the control messages that wait, because their host is gone or is being told the end.
     mutating func forgetWaiting() {
         waiting.removeAll()
     }
@@ -129,7 +130,7 @@ struct OutgoingMessages {
 extension MessageEncoder {
     private static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    /// What stands before a NAL unit of `count` bytes: the message's header, and the start code.
+    /// Appends what precedes a NAL unit of `count` bytes: the message's header and the start code.
     func appendStart(
         ofNALUnit count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {

@@ -3,18 +3,18 @@ import Glibc
 import MediaTypes
 import X264Encoding
 
-/// The picture as it should look, in planes: changed rectangles are converted into it, and the encoder reads it. Where much
-/// changes, the picture before is kept beside it, so that what has merely moved can be found.
+/// The current picture in planes: changed rectangles are converted into it, and the encoder reads it. If much changes,
+/// the previous picture is kept as well, so that content that has only moved can be found.
 ///
-/// Covers whole macroblocks: beyond the picture's edge its last column and row are repeated.
+/// The planes cover whole macroblocks: beyond the picture's edge, its last column and row are repeated.
 final class PictureCanvas {
-    /// What is shown.
+    /// The size of the visible picture.
     let size: PictureSize
     let chroma: ChromaFormat
     private var current: CanvasPlanes
-    // The picture before, but for `stale`; nothing until much changes for the first time.
+    // The previous picture, except for the areas in `stale`; nil until much changes for the first time.
     private var other: CanvasPlanes?
-    // Where the two differ.
+    // The areas in which the two differ.
     private var stale: [PixelRectangle] = []
 
     init(_ size: PictureSize, chroma: ChromaFormat) {
@@ -23,7 +23,7 @@ final class PictureCanvas {
         current = CanvasPlanes(size, chroma: chroma)
     }
 
-    /// Where rectangles are converted to.
+    /// The planes that rectangles are converted into.
     var destination: ScreenToPlanes.Destination {
         let planes = current
         return ScreenToPlanes.Destination(
@@ -31,14 +31,14 @@ final class PictureCanvas {
             lumaStride: planes.width, chromaStride: planes.chromaWidth, size: size, chroma: chroma)
     }
 
-    /// What the encoder reads.
+    /// The planes that the encoder reads.
     var planes: SourcePlanes { current.source }
 
-    /// The picture before, of which `current` differs in what changed since `keepPicture` alone.
+    /// The previous picture, which differs from the current one only in what changed since `keepPicture`.
     var previous: SourcePlanes? { other?.source }
 
-    /// `parts` are about to change; the picture as it is now stays in `previous`. Costs no copy where the same parts change
-    /// again and again.
+    /// Keeps the current picture in `previous`, because `parts` are about to change. Costs no copy if the same parts
+    /// change again and again.
     func keepPicture(before parts: [PixelRectangle]) {
         let next = other ?? CanvasPlanes(size, chroma: chroma)
         if other == nil { stale = [PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)] }
@@ -48,7 +48,7 @@ final class PictureCanvas {
         stale = parts
     }
 
-    /// `parts` have changed without `keepPicture`.
+    /// Notes that `parts` have changed without `keepPicture`.
     func changed(_ parts: [PixelRectangle]) {
         guard other != nil else { return }
         stale += parts
@@ -57,7 +57,7 @@ final class PictureCanvas {
         }
     }
 
-    /// Hands out luma (`stride` bytes a row) to be drawn into, with grey chroma.
+    /// Passes the luma plane (`stride` bytes a row) to `body` for drawing; chroma is grey.
     func drawGrey(_ body: (UnsafeMutablePointer<UInt8>, _ stride: Int) -> Void) {
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         changed([whole])
@@ -66,12 +66,12 @@ final class PictureCanvas {
         repeatEdges(whole)
     }
 
-    /// Repeats the last column and row where `area`, which was converted, touches the picture's edge.
+    /// Repeats the picture's last column and row if the converted `area` touches its right or bottom edge.
     func repeatEdges(_ area: PixelRectangle) { current.repeatEdges(area) }
 }
 
 extension PixelRectangle {
-    /// Whether all of `other` is within.
+    /// Whether all of `other` lies within this rectangle.
     fileprivate func contains(_ other: PixelRectangle) -> Bool {
         other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
     }

@@ -4,10 +4,10 @@ import RateControl
 import X11Capture
 import X264Encoding
 
-/// From the screen to NAL units, for one size of the screen and one chroma format: grab, convert, encode, and, when the screen
-/// has come to rest, what was coded coarsely once more and finer.
+/// Turns the screen into NAL units, for one size of the screen and one chroma format: grabs, converts and encodes, and
+/// refines what was coded coarsely when the screen has come to rest.
 ///
-/// Another size takes another pipeline.
+/// Another size needs another pipeline.
 final class PicturePipeline {
     let encoder: ScreenEncoder
     private let screen: ScreenCapture
@@ -15,21 +15,21 @@ final class PicturePipeline {
     private let reader: ScreenReader
     private var quality: QualityMap
     private var search: MotionSearch
-    // Whether the canvas is what viewers have been sent: not after the screen refused to hand out pixels half-way.
+    // Whether viewers have been sent the canvas; false after the screen refused to hand out pixels half-way.
     private var isCanvasSent = false
     private let start = MonotonicTime.now()
-    /// Changed parts of the picture that viewers don't have yet, and that the server won't tell of again.
+    /// Changed parts of the picture that viewers don't have yet, and that the server won't report again.
     private var owed: [PixelRectangle] = []
     private var isCanvasEmpty = true
     private var isSlate = false
-    /// What refinement ends with just now.
+    /// The quantizer that refinement currently ends with.
     var finestQuantizer = PicturePipeline.finestQuantizer
-    /// How many pixels had changed on the last picture that showed a change.
+    /// The number of pixels that had changed in the last picture that showed a change.
     private(set) var damagedPixels = 0
     /// Whether viewers have a picture of this size and format.
     private(set) var hasPicture = false
 
-    /// What refinement ends with: visually lossless.
+    /// The quantizer that refinement usually ends with: visually lossless.
     static let finestQuantizer = 14
 
     init(
@@ -62,28 +62,28 @@ final class PicturePipeline {
         /// Valid until the next picture.
         let encoded: EncodedPicture
         let captureTime: MonotonicTime
-        /// What changed on the picture; empty where it only became finer, or nothing did.
+        /// The area that changed; empty if the picture only became finer, or if nothing changed.
         let damage: PixelRectangle
         let quantizer: Int
     }
 
-    /// What became of an attempt to take a picture.
+    /// The result of an attempt to take a picture.
     enum Outcome {
         case picture(Picture)
-        /// Nothing has changed, or the screen became another size meanwhile.
+        /// Nothing has changed, or the screen has changed its size in the meantime.
         case nothing
-        /// The rate has no room for it before then.
+        /// The rate limit has no room for a picture before this time.
         case later(MonotonicTime)
     }
 
     /// Whether something has changed that viewers don't have yet.
     var owesChanges: Bool { !owed.isEmpty }
 
-    /// When a part of the picture may be made finer; nil where all of it is fine.
+    /// The time at which a part of the picture may be refined; nil if all of it is fine.
     var refinementDue: MonotonicTime? { isSlate ? nil : quality.refinementDue(to: finestQuantizer) }
 
-    /// Takes what changed and encodes it. `isForced` wants a picture also where nothing has. `captureTime` is when it fell
-    /// due, which the schedule counts on from: now.
+    /// Takes what changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime` is
+    /// now, when the picture fell due; the schedule counts from it.
     func takePicture(
         at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
@@ -129,8 +129,10 @@ final class PicturePipeline {
             try encode(kind, quantizer, isIDR: isIDR, damage: damage, motion: motion, captureTime, &rate, &statistics))
     }
 
-    /// The screen is handed out in bands, and was drawn upon between two of them: the picture is neither the one before nor the
-    /// next, but a piece of each, and nothing in it has moved by one offset. Takes what was drawn meanwhile as well.
+    /// Takes what was drawn during a grab as well, because the picture is torn.
+    ///
+    /// The screen is handed out in bands. If it was drawn on between two of them, the picture is neither the previous
+    /// one nor the next, but a piece of each, and its content has not moved by one offset.
     private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
         let begin = MonotonicTime.now()
         let parts: [PixelRectangle]
@@ -151,12 +153,13 @@ final class PicturePipeline {
         return motion.codedCount * Self.usualMoved > quality.activeCount
     }
 
-    /// Where a page goes on moving, more of it than one in so many comes out of nowhere only if it is torn, or goes fast.
+    /// While a page keeps moving, more than one in this many macroblocks has new content only if the picture is torn or
+    /// moves fast.
     private static let usualMoved = 16
-    /// A program that draws in pieces may need more than one.
+    /// The most attempts at a torn picture: a program that draws in pieces may need more than one.
     private static let mostAttempts = 3
 
-    /// False where the screen refused to hand out pixels.
+    /// Reads `parts` into the canvas; returns false if the screen refused to hand out pixels.
     private func read(
         _ parts: [PixelRectangle], since begin: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Bool {
@@ -184,7 +187,7 @@ final class PicturePipeline {
         parts.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
     }
 
-    /// Makes a part of the picture finer, as much as the rate has room for.
+    /// Refines a part of the picture, as much as the rate limit has room for.
     func refine(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
         throws(CaptureError) -> Outcome
     {
@@ -193,32 +196,33 @@ final class PicturePipeline {
         let target = refinementQuantizer(rate.bitRate)
         var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
-        // Bands can't be placed anywhere: what is too much for one picture is left for the next.
+        // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
         while encoder.hasBands, count > 1, !encoder.usesBands(activity(for: .refinement, target)) {
             count = quality.dropHalf()
         }
-        // The allowance has said already that there is room; this is for the log.
+        // The allowance has already shown that there is room; this call is for the log.
         _ = rate.decide(.refinement, macroblocks: count, now: now)
         let none = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         return .picture(
             try encode(.refinement, target, isIDR: false, damage: none, now, &rate, &statistics))
     }
 
-    /// Where it takes long until all is fine, all becomes good first.
+    /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
     private func refinementQuantizer(_ bitRate: BitRate) -> Int {
         let bits = quality.coarserCount(than: Self.goodQuantizer) * Self.refinedMacroblockBits
         let isSlow = bits / 10 > bitRate.bitsPerSecond / 10 * 7 / 10
         return isSlow ? Self.goodQuantizer : finestQuantizer
     }
 
-    /// A picture is coarser by so many steps at most for the sake of what doesn't change.
+    /// The most by which a picture's quantizer is raised for the sake of what doesn't change.
     private static let mostConcession = 4
-    /// Hardly to be told from the finest, and a third of the bytes less.
+    /// Hardly distinguishable from the finest, with a third fewer bytes.
     private static let goodQuantizer = 18
-    /// Of text, from a quantizer of about 28 on.
+    /// The bits that refinement of a macroblock of text costs, from a quantizer of about 28 on.
     private static let refinedMacroblockBits = 240
 
-    /// A picture in which nothing changes: for players that need one, and so that the stream isn't silent for too long.
+    /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for
+    /// too long.
     func takeStill(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
         throws(CaptureError) -> Picture
     {
@@ -227,7 +231,8 @@ final class PicturePipeline {
         return try encode(.change, Self.finestQuantizer, isIDR: false, damage: none, now, &rate, &statistics)
     }
 
-    /// Puts `words` in place of the screen: an IDR picture, so that nobody who comes later is given what was there before.
+    /// Shows `words` in place of the screen, in an IDR picture, so that no viewer who joins later sees what was there
+    /// before.
     func takeSlate(
         _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
@@ -241,7 +246,7 @@ final class PicturePipeline {
         return try encode(.idr, Self.slateQuantizer, isIDR: true, damage: whole, now, &rate, &statistics)
     }
 
-    /// Large letters on plain grey: fine, and still a few kilobytes.
+    /// Fine enough for large letters on plain grey, and still a few kilobytes.
     private static let slateQuantizer = 22
 
     private func owe(_ parts: [PixelRectangle]) {
@@ -261,12 +266,14 @@ final class PicturePipeline {
         do throws(X264Error) {
             var activity = activity(for: kind, quantizer)
             if !isIDR, activity.protectsRest, !encoder.usesBands(activity) {
-                // One slice of the whole takes coarse macroblocks along that are not due.
+                // Without bands, one slice covers the whole picture, and codes coarse macroblocks that are not due as
+                // well.
                 if kind == .refinement {
-                    // Only where there are no bands at all: the picture is small.
+                    // This happens only if there are no bands at all, because the picture is small.
                     quality.activateAll()
                 } else {
-                    // Up to a point; beyond it what they cost is spent better than on mush.
+                    // Make the picture as coarse as they are, up to a point; beyond it, paying for them is better than
+                    // mush.
                     quantizer = min(max(quantizer, quality.coarsestOutsideActive), quantizer + Self.mostConcession)
                 }
                 activity = self.activity(for: kind, quantizer)
@@ -286,7 +293,7 @@ final class PicturePipeline {
         }
     }
 
-    /// The picture before, moved.
+    /// Encodes the picture as the previous one, moved.
     private func move(
         _ motion: PictureMotion, _ quantizer: Int, damage: PixelRectangle, _ captureTime: MonotonicTime,
         _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics

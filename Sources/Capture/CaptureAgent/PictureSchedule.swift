@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// When the next picture may be taken, and when to look whether there is something to take.
+/// Decides when the next picture may be taken, and when to look whether there is something to take.
 ///
-/// A change is taken as soon as its paint has settled, which after a rest (two periods without a change) takes a little
-/// longer; from then on at most one picture a period, on a steady beat.
+/// A change is taken as soon as its drawing has settled, which takes a little longer after a rest (two periods without
+/// a change). From then on, at most one picture is taken in a period, at a steady rate.
 struct PictureSchedule {
     /// The least time between two pictures.
     var period: Interval
@@ -11,24 +11,26 @@ struct PictureSchedule {
     private var earliest = MonotonicTime.zero
     private var keepAliveDue = MonotonicTime.zero
     private var refinementEarliest = MonotonicTime.zero
-    /// The rate has no room for a picture before then.
+    /// The time before which the rate limit has no room for a picture.
     private var heldUntil = MonotonicTime.zero
-    /// When the first change came that no picture has yet.
+    /// When the first change came that is in no picture yet.
     private var changedSince: MonotonicTime?
-    /// Whether that needs no settling: something else has kept the picture back for longer than a paint takes.
+    /// Whether that change needs no settling, because something else has held the picture back for longer than drawing
+    /// takes.
     private var isWhole = false
-    /// When the last change was taken.
+    /// When a change was last taken.
     private var lastChange = MonotonicTime.zero
 
-    /// A program draws a line of text, a menu or a scrolled page by several requests: so long they are collected before the
-    /// first picture after a rest. Below the 4 ms that are promised, as the timer and the scheduler need some of that.
+    /// How long changes are collected before the first picture after a rest, because a program draws a line of text, a
+    /// menu or a scrolled page by several requests. It is below the promised 4 ms, because the timer and the scheduler
+    /// need some of that.
     static let settling = Interval(nanoseconds: 2_500_000)
 
-    /// The same in motion: a program that draws a picture in two or three pieces is not shown with one of them missing. Short,
-    /// as each picture that is waited for is later by that.
+    /// The same in motion, so that a picture that a program draws in two or three pieces isn't shown with one of them
+    /// missing. It is short, because it delays every picture.
     static let settlingInMotion = Interval.milliseconds(1)
 
-    /// So long after a change something counts as moving.
+    /// How long after a change the screen counts as moving.
     private static let motionLasts = Interval.milliseconds(200)
 
     init(period: Interval, keepAlive: Interval) {
@@ -36,19 +38,19 @@ struct PictureSchedule {
         self.keepAlive = keepAlive
     }
 
-    /// What speaks for a picture.
+    /// The reasons to take a picture.
     struct Reasons {
-        /// A picture is wanted whether or not something changed.
+        /// Whether a picture is wanted even if nothing has changed.
         var isForced: Bool
-        /// Something has changed that no picture has yet.
+        /// Whether something has changed that is in no picture yet.
         var hasChange: Bool
-        /// When a part of the picture may be made finer.
+        /// When a part of the picture may be refined.
         var refinement = MonotonicTime.distantFuture
-        /// When to look for changes because nobody tells of them.
+        /// When to look for changes, if the server doesn't report them.
         var poll = MonotonicTime.distantFuture
     }
 
-    /// When there will be something to do, if nothing else happens.
+    /// The time at which there will be something to do if nothing else happens.
     func due(_ reasons: Reasons) -> MonotonicTime {
         var time = max(keepAliveDue, earliest)
         if reasons.isForced { time = min(time, max(earliest, heldUntil)) }
@@ -57,7 +59,7 @@ struct PictureSchedule {
         return min(time, max(reasons.poll, earliest))
     }
 
-    /// Something has changed, and that was noticed at `now`.
+    /// Notes that a change was noticed at `now`.
     mutating func noticedChange(at now: MonotonicTime) {
         if changedSince == nil { changedSince = now }
     }
@@ -69,77 +71,78 @@ struct PictureSchedule {
         return max(soonest, changedSince + (isMoving ? Self.settlingInMotion : Self.settling))
     }
 
-    /// Whether what has changed may be taken at `now`.
+    /// Whether a change may be taken at `now`.
     func isChangeDue(_ now: MonotonicTime) -> Bool { now >= changeDue }
 
     /// Whether a picture has to be sent at `now` even if nothing changed.
     func isKeepAliveDue(_ now: MonotonicTime) -> Bool { now >= keepAliveDue }
 
-    /// Whether a picture may be made finer at `now`, given when that was due.
+    /// Whether a refinement that was due at `due` may be made at `now`.
     func isRefinementDue(_ due: MonotonicTime, _ now: MonotonicTime) -> Bool { now >= max(due, refinementEarliest) }
 
-    /// By how much a picture taken at `now` comes later because its change had to settle.
+    /// How much later a picture taken at `now` is because its change had to settle.
     func settled(at now: MonotonicTime) -> Interval {
         guard let changedSince, !isWhole else { return .zero }
         return max(.zero, now - max(changedSince, earliest, heldUntil))
     }
 
-    /// A picture was taken, because something had changed or because one was wanted.
+    /// Notes that a picture was taken, because of a change or a request.
     mutating func took(at now: MonotonicTime) {
         if changedSince != nil { lastChange = now }
         changedSince = nil
         isWhole = false
-        // On the beat where we keep it, a little late as we may be; else a new one begins.
+        // Keep the beat if the picture is only a little late; otherwise a new beat begins.
         let isOnBeat = now >= earliest && now - earliest <= period / 2
         earliest = (isOnBeat ? earliest : now) + period
         keepAliveDue = now + keepAlive
     }
 
-    /// A picture was taken that shows nothing new, beside the beat.
+    /// Notes that a picture was taken that shows nothing new; it doesn't count for the beat.
     mutating func sentStill(at now: MonotonicTime) {
         keepAliveDue = now + keepAlive
     }
 
-    /// A part of the picture was made finer.
+    /// Notes that a part of the picture was refined.
     mutating func refined(at now: MonotonicTime) {
-        // While something else moves there is always a bit that has just come to rest: collected, it costs fewer pictures.
+        // While something else moves, there is always a part that has just come to rest; collecting such parts takes
+        // fewer pictures.
         refinementEarliest = now + (now - lastChange < Self.motionLasts ? Self.motionLasts : period)
         keepAliveDue = now + keepAlive
     }
 
-    /// The rate has no room for what has changed before `time`.
+    /// Notes that the rate limit has no room for changes before `time`.
     mutating func hold(until time: MonotonicTime) { heldUntil = time }
 
-    /// The rate has no room for anything finer before `time`.
+    /// Notes that refinement has to wait until `time`.
     mutating func holdRefinement(until time: MonotonicTime) { refinementEarliest = time }
 
-    /// Nothing had changed. `earliest` stays: what is drawn from now on is taken at once, unless asking again would turn in
-    /// circles.
+    /// Notes that nothing had changed. `earliest` stays as it is, so that whatever is drawn from now on is taken at
+    /// once, unless asking again at once could become a busy loop.
     mutating func foundNothing(at now: MonotonicTime, mayAskAgainAtOnce: Bool) {
         changedSince = nil
         isWhole = false
         if !mayAskAgainAtOnce { earliest = max(earliest, now + period) }
     }
 
-    /// Whether the rate has no room for what has changed at `now`.
+    /// Whether the rate limit has no room for changes at `now`.
     func isHeld(_ now: MonotonicTime) -> Bool { now < heldUntil }
 
-    /// What kept pictures back holds no longer: the rate has changed.
+    /// Forgets what held pictures back, because the rate has changed.
     mutating func release() {
         heldUntil = .zero
         refinementEarliest = .zero
     }
 
-    /// The time since the first change counts no longer as its settling: something else kept the picture back.
+    /// Stops counting the time since the first change as settling, because something else held the picture back.
     mutating func forgetChange() { changedSince = nil }
 
-    /// What has changed had to wait for something else: it is taken as soon as it may be, before anything is made finer.
+    /// Notes that a change had to wait for something else: it is taken as soon as possible, before any refinement.
     mutating func noticedWholeChange(at now: MonotonicTime) {
         noticedChange(at: now)
         isWhole = true
     }
 
-    /// What is wanted by name is taken at once.
+    /// Makes a requested picture due at once.
     mutating func reset() {
         earliest = .zero
         changedSince = nil

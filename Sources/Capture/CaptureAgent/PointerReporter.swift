@@ -2,16 +2,17 @@ import CaptureLink
 import MediaTypes
 import X11Capture
 
-/// Tells the host where the pointer is and what it looks like, while that draws it; else sees to it that pictures follow it.
+/// Reports the pointer's position and shape to the host if viewers draw it; otherwise makes the pictures follow it.
 ///
-/// At most 40 positions a second, 30 where the server times them, and the latest wins: while the host hasn't taken what was written, nothing is added.
+/// It sends at most 40 positions a second, or 30 if the server times them, and the latest wins: while the host hasn't
+/// taken what was written, nothing is added.
 final class PointerReporter {
     private let screen: ScreenCapture
     private var position: PointerState?
     private var image: PointerImage?
-    // Somebody waits to be told, also where it rests.
+    // Whether a report is awaited, even if the pointer rests.
     private var isOwed = false
-    /// How the pointer gets to viewers; drawn until the host says otherwise.
+    /// How the pointer reaches viewers; drawn until the host says otherwise.
     private(set) var mode = PointerMode.drawn
 
     init(_ screen: ScreenCapture) {
@@ -19,10 +20,10 @@ final class PointerReporter {
         screen.drawsPointer = true
     }
 
-    /// When `look` has something to do even if the server sends nothing.
+    /// The time at which `look` has something to do even if the server sends nothing.
     var due: MonotonicTime { isOwed ? .zero : screen.nextPointerLook }
 
-    /// Another way to viewers; true where that is a change, which the next picture has to show.
+    /// Sets how the pointer reaches viewers; returns true if that is a change, which the next picture has to show.
     func setMode(_ new: PointerMode) -> Bool {
         let isChange = new != mode
         mode = new
@@ -31,7 +32,7 @@ final class PointerReporter {
         return isChange
     }
 
-    /// A host that knows nothing yet is told all, and so is one to which the pictures are of another size from here on.
+    /// Reports everything again: to a host that knows nothing yet, or when the size of the pictures has changed.
     func tellAnew() {
         isOwed = mode == .apart
         position = nil
@@ -39,7 +40,7 @@ final class PointerReporter {
         screen.forgetToldPointer()
     }
 
-    /// Looks where the pointer is, and what it looks like in pictures of `size`, if that is due.
+    /// Looks up the pointer's position, and its shape in pictures of `size`, if that is due.
     func look(_ now: MonotonicTime, _ size: PictureSize) throws(X11CaptureError) {
         guard now >= due else { return }
         isOwed = false
@@ -52,7 +53,7 @@ final class PointerReporter {
             pixels: shape.pixels)
     }
 
-    /// Hands what is new to `send`, in the coordinates of pictures of `size`.
+    /// Passes what is new to `send`, in the coordinates of pictures of `size`.
     func tell(_ size: PictureSize, _ send: (LinkMessage) -> Void) {
         guard mode == .apart else { return }
         if let image { send(.pointerShape(image)) }
@@ -67,6 +68,6 @@ final class PointerReporter {
                     isVisible: position.isVisible)))
     }
 
-    /// Whether `tell` has something to say.
+    /// Whether `tell` has something to send.
     var hasNews: Bool { mode == .apart && (position != nil || image != nil) }
 }

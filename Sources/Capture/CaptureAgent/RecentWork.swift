@@ -1,7 +1,7 @@
 import CaptureLink
 import MediaTypes
 
-/// What capture has done since it last told the host.
+/// What capture has done since it last sent statistics to the host.
 struct RecentWork {
     private var since: MonotonicTime
     private var processorTime: Interval
@@ -11,13 +11,13 @@ struct RecentWork {
     private var changes: UInt64 = 0
     private var damagedMillionths: UInt64 = 0
 
-    /// Nothing done yet. `processorTime` is that of the process so far.
+    /// Creates an empty record. `processorTime` is what the process has used so far.
     init(since: MonotonicTime, processorTime: Interval) {
         self.since = since
         self.processorTime = processorTime
     }
 
-    /// A picture was taken, on which `damaged` pixels had changed: 0 where it shows nothing new.
+    /// Notes that a picture was taken in which `damaged` pixels had changed; 0 if it shows nothing new.
     mutating func tookPicture(encodingSoFar: UInt64, damaged: Int, of size: PictureSize) {
         encodeTimes.add(encodingSoFar &- self.encodingSoFar)
         self.encodingSoFar = encodingSoFar
@@ -27,7 +27,7 @@ struct RecentWork {
         damagedMillionths += UInt64(min(damaged, pixels)) * 1_000_000 / UInt64(pixels)
     }
 
-    /// What is new in `statistics` since the last call; it begins anew.
+    /// Returns what is new in `statistics` since the last call, and begins anew.
     mutating func take(
         _ statistics: CaptureStatistics, processorTime: Interval, now: MonotonicTime
     ) -> RecentStatistics {
@@ -49,22 +49,22 @@ struct RecentWork {
     }
 }
 
-/// How often things took how long: in steps of an eighth of an octave, from 1 µs to 4 s, so that a percentile is wrong by 6 %
-/// at most. Its memory is made once.
+/// A histogram of durations, in steps of an eighth of an octave, from 1 µs to 4 s, so that a percentile is off by 6 %
+/// at most. Its memory is allocated once.
 struct DurationHistogram {
     private static let stepsPerOctave = 8
     private static let octaves = 22
     private var counts = [UInt32](repeating: 0, count: Self.octaves * Self.stepsPerOctave)
     private var total: UInt32 = 0
 
-    /// Counts something that took so long.
+    /// Adds a duration.
     mutating func add(_ nanoseconds: UInt64) {
         let index = Self.index(nanoseconds)
         counts[index] &+= 1
         total &+= 1
     }
 
-    /// How long those took at most that `percent` of 100 stayed within, in nanoseconds; 0 where nothing was counted.
+    /// The duration in nanoseconds that `percent` percent of the durations don't exceed; 0 if none was added.
     func percentile(_ percent: UInt32) -> UInt64 {
         if total == 0 { return 0 }
         let rank = max(1, (UInt64(total) * UInt64(percent) + 99) / 100)
@@ -76,15 +76,15 @@ struct DurationHistogram {
         return Self.middle(counts.count - 1)
     }
 
-    /// Forgets all.
+    /// Removes all durations.
     mutating func removeAll() {
         for index in counts.indices { counts[index] = 0 }
         total = 0
     }
 
-    /// An octave is the place of the highest bit; its steps are the three bits behind that.
+    /// The octave is the position of the highest bit; its step is the three bits after that.
     private static func index(_ nanoseconds: UInt64) -> Int {
-        // A microsecond is 1024 ns here: the highest bit is the tenth at least.
+        // A microsecond is 1024 ns here, so the highest bit is bit 10 at least.
         let value = max(nanoseconds, 1024)
         let highest = 63 - value.leadingZeroBitCount
         let step = Int(truncatingIfNeeded: value >> UInt64(highest - 3)) & 7

@@ -3,17 +3,18 @@ import Glibc
 import MediaTypes
 import X11Capture
 
-/// Brings changed parts of the screen into the canvas: grabs, scales where pictures are smaller than the screen, and converts.
+/// Brings changed parts of the screen into the canvas: grabs them, scales them if pictures are smaller than the screen,
+/// and converts them.
 final class ScreenReader {
     private let screen: ScreenCapture
     private let canvas: PictureCanvas
     private let format: ScreenToPlanes.PixelFormat
     private let scaling: ScreenScaling?
-    // A stripe of the screen, and what is made of it; both with four bytes a pixel.
+    // A stripe of the screen, and the same stripe scaled; both with four bytes a pixel.
     private var stripe: [UInt8] = []
     private var scaled: [UInt8] = []
 
-    /// So many bytes of the screen are scaled at once, or one row of macroblocks.
+    /// The number of bytes of the screen to scale at once, unless a row of macroblocks has more.
     private static let stripeBytes = 1 << 20
 
     init(_ screen: ScreenCapture, into canvas: PictureCanvas) {
@@ -27,14 +28,14 @@ final class ScreenReader {
         scaling = canvas.size == screen.size ? nil : ScreenScaling(from: screen.size, to: canvas.size)
     }
 
-    /// The parts of the picture that the parts `area` of the screen are seen in.
+    /// The parts of the picture that show the parts `area` of the screen.
     func affected(by area: DamagedArea) -> [PixelRectangle] {
         guard let scaling else { return area.rectangles }
         return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size).rectangles
     }
 
-    /// Brings `parts` of the picture up to date; false where the screen refused to hand out pixels. `converting` is
-    /// increased by the time that went into converting.
+    /// Brings `parts` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
+    /// is increased by the time spent on conversion.
     func read(_ parts: [PixelRectangle], converting: inout Interval) throws(X11CaptureError) -> Bool {
         if let scaling { return try readScaled(parts, scaling, &converting) }
         let destination = canvas.destination

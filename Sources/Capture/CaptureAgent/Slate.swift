@@ -1,11 +1,12 @@
 import CaptureLink
 import MediaTypes
 
-/// The picture that viewers get instead of the screen while the sharer doesn't share: light words in the middle of grey.
+/// The picture that viewers see instead of the screen while the sharer doesn't share: light words in the middle of
+/// grey.
 ///
-/// Only luma: with both chroma planes at 128 it is grey, in 4:2:0 and 4:4:4 alike.
+/// Only luma is drawn: with both chroma planes at 128 the picture is grey, in 4:2:0 and 4:4:4 alike.
 enum Slate {
-    /// Luma of the ground and of the letters, in the limited range (ITU-T H.264 table E-3).
+    /// The luma of the background and of the letters, in the limited range (ITU-T H.264 table E-3).
     static let ground: UInt8 = 52
     static let ink: UInt8 = 214
 
@@ -30,7 +31,7 @@ enum Slate {
         }
     }
 
-    /// What is written on it while `target` is in the state `message`; short, because a small picture has little room.
+    /// The words on the slate while `target` is in the state `message`; short, because a small picture has little room.
     static func words(for message: SharingState, of target: CaptureTarget) -> String {
         if message == .windowHidden, case .monitor = target { return "The monitor is off" }
         return switch message {
@@ -40,7 +41,7 @@ enum Slate {
         }
     }
 
-    /// One letter: bit 4 of each row is its leftmost pixel, in 5 bits; rows stand from the lowest byte up.
+    /// Draws one letter. Each row has 5 bits, of which bit 4 is the leftmost pixel; the top row is in the lowest byte.
     private static func draw(_ rows: UInt64, at corner: UnsafeMutablePointer<UInt8>, stride: Int, scale: Int) {
         for row in 0..<SlateLetters.height {
             let bits = rows >> UInt64(row * 8)

@@ -4,10 +4,10 @@
 enum SlateLetters {
     static let width = 5
     static let height = 7
-    /// From the left edge of one letter to that of the next.
+    /// The distance from the left edge of one letter to that of the next.
     static let advance = 6
 
-    /// The letter of this ASCII code; nothing for a space and for what no word of the slate has.
+    /// The letter for an ASCII code; empty for a space and for characters that no slate contains.
     static func rows(of character: UInt8) -> UInt64 {
         switch character {
         case UInt8(ascii: "S"): 0x1e_0101_0e10_100f

@@ -1,8 +1,8 @@
 import MediaTypes
 
-/// What was decided last and why, as plain values: the text is made only for those who ask.
+/// The rate controller's last decision and its reason, kept as plain values: the text is built only on demand.
 struct DecisionRecord: Sendable, CustomStringConvertible {
-    /// What settled it.
+    /// The reason for a decision.
     enum Reason: String, Sendable {
         case constant = "constant quantizer"
         case nothing = "nothing to code"
@@ -22,7 +22,7 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
     private var debt = Interval.zero
     private var actual: Int?
 
-    /// Whether a picture had been held back for as long as anybody waits.
+    /// Whether the picture was encoded only because its longest waiting time was over.
     var isEmergency: Bool { reason == .patience }
 
     mutating func begin(_ kind: PictureKind, _ macroblocks: Int) {

@@ -1,10 +1,11 @@
 import MediaTypes
 
 extension RateController {
-    /// The next picture of a motion that flows; nil where it can't: in a film, and where the line is too slow.
+    /// The next picture of a flowing motion, or nil if the motion can't flow: in a film, or if the link is too slow.
     ///
-    /// It comes although a debt is left: to wait would cost more than it saves, as the next picture would be no part of the
-    /// motion any more. In return the motion spends less than the line carries, so that the debt falls.
+    /// The picture is sent although a debt is left. Waiting would cost more than it saves, because a later picture
+    /// would no longer be part of the motion. In return, the motion uses less than the link carries, so that the debt
+    /// falls.
     func flowWish(_ macroblocks: Int, _ now: MonotonicTime) -> Wish? {
         guard let last = motion.lastWhole, !expectations.isFilm else { return nil }
         let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
@@ -31,7 +32,7 @@ extension RateController {
             quantizer += 1
         }
         quantizer = max(motion.steady(quantizer, macroblocks, now), finest)
-        // One that costs more than its share is made up for by those that follow.
+        // A picture that costs more than its share is compensated for by those that follow.
         let wait = interval(quantizer)
         let start = wait <= Preference.basis(period) ? now : max(now, last + min(wait, Self.longestInterval))
         let expected = expectation.usual(macroblocks, quantizer)
@@ -40,22 +41,24 @@ extension RateController {
             reason: start > now ? .debt : .flow)
     }
 
-    /// Text is still readable while it moves; where that doesn't suffice, a coarser picture is better than a new page. Still
-    /// coarser ones predict the next so badly that nothing is saved.
+    /// The coarsest quantizers of a flowing motion. At the first, text is still readable while it moves. If that
+    /// doesn't suffice, a picture that is coarser still, up to the second, is better than a new page. Beyond that, a
+    /// picture predicts the next one so badly that nothing is saved.
     private static let coarsest = 34
     private static let coarsestLate = 46
-    /// A picture that is due comes a little late.
+    /// The longest planned interval between two pictures: a margin is left because a picture comes a little after it is
+    /// due.
     private static let longestInterval = MotionHistory.flowGap - .milliseconds(15)
-    /// The part of the line that a motion spends: most of it, less while what it began with is still to be carried.
+    /// The share of the link that a motion uses: most of it, and less while its first picture is still being paid for.
     private static let share = 0.95
     private static let shareInDebt = 0.85
-    /// Where few pictures fill a second, a dear one weighs more.
+    /// On a slow link, few pictures fit into a second, so an expensive one has more weight.
     private static let shareOfSlowLine = 0.7
     private static let longestReadable = Interval.milliseconds(95)
     private static let bearableOwnDebt = Interval.milliseconds(90)
     private static let millisecondsEachStep: Int64 = 12
     private static let picturesToCatchUp: Int64 = 6
-    /// Beyond these it waits after all.
+    /// Beyond these limits, a picture waits like any other.
     private static let longestOwnDebt = Interval.seconds(2)
     private static let longestDebtInFlow = Interval.seconds(3)
     private static let longestPicture = Interval.milliseconds(400)

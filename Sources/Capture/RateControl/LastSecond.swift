@@ -1,20 +1,20 @@
 import MediaTypes
 
-/// What was sent in the last second, in a ring of fixed size.
+/// What was sent within the last second, in a ring of fixed size.
 ///
-/// It counts the time on the line that each picture needed at the rate of its day rather than bytes: then a change of the
-/// rate counts at once and from then on, and pictures that kept to the old rate don't have to be paid twice.
+/// It counts the time that each picture occupies the link at the rate of that moment, rather than bytes. A change of
+/// the rate therefore takes effect at once, and pictures that kept to the old rate are not charged twice.
 struct LastSecond: Sendable {
     private struct Entry {
         var time: MonotonicTime
         var lineTime: Interval
     }
 
-    /// A sliding second carries at most this much of what was asked: 3 % more, so that a picture that turns out larger
-    /// than expected stays within 10 %.
+    /// The most that a sliding second carries: 3 % more than the requested rate, so that a picture that turns out
+    /// larger than expected stays within 10 %.
     static let limit = Interval.milliseconds(1030)
     private static let length = Interval.seconds(1)
-    /// 240 pictures a second and some that are empty.
+    /// Room for 240 pictures a second and a few that are empty.
     private static let capacity = 256
 
     private var entries = [Entry](repeating: Entry(time: .zero, lineTime: .zero), count: Self.capacity)
@@ -26,7 +26,7 @@ struct LastSecond: Sendable {
         while count > 0, entries[first].time <= now - Self.length { removeFirst() }
         sum = sum + lineTime
         if count == Self.capacity {
-            // More pictures than there is room for: the last one stands for both, for as long as the later.
+            // The ring is full: the last entry stands for both pictures and expires with the later one.
             let last = (first + count - 1) % Self.capacity
             entries[last] = Entry(time: now, lineTime: entries[last].lineTime + lineTime)
             return
@@ -35,7 +35,7 @@ struct LastSecond: Sendable {
         count += 1
     }
 
-    /// How much more the second that ends at `now` may carry.
+    /// How much more link time the second that ends at `now` may carry.
     func room(_ now: MonotonicTime) -> Interval {
         var carried = sum
         for offset in 0..<count {
@@ -46,8 +46,8 @@ struct LastSecond: Sendable {
         return max(.zero, Self.limit - carried)
     }
 
-    /// From when on there is room for a picture that needs `lineTime`; one that is too large for any second gets one of its
-    /// own.
+    /// The earliest time at which there is room for a picture that needs `lineTime`; a picture that is too large for
+    /// any second gets a whole second of its own.
     func free(for lineTime: Interval, _ now: MonotonicTime) -> MonotonicTime {
         let lineTime = min(lineTime, Self.limit)
         var carried = sum

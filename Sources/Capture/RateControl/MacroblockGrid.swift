@@ -10,7 +10,8 @@ public struct MacroblockGrid: Sendable, Hashable {
 
     /// Samples along a side of a macroblock.
     public static let side = 16
-    /// Level 6.2 ends at 16 880 samples (ITU-T H.264 table A-1); nothing that is larger gets here.
+    /// The most macroblocks along a side. Level 6.2 ends at 16 880 samples (ITU-T H.264 table A-1), so no real picture
+    /// is cut.
     private static let longest = 4_096
 
     /// The grid that covers a picture of `size`.
@@ -19,10 +20,10 @@ public struct MacroblockGrid: Sendable, Hashable {
         rows = Self.covering(size.height)
     }
 
-    /// All of them.
+    /// The number of macroblocks in the picture.
     public var count: Int { columns * rows }
 
-    /// The columns and rows of macroblocks that `rectangle` touches; what lies outside the picture is left out.
+    /// The columns and rows of macroblocks that `rectangle` touches; the part outside the picture is ignored.
     public func columnsAndRows(of rectangle: PixelRectangle) -> (columns: Range<Int>, rows: Range<Int>) {
         if rectangle.isEmpty { return (0..<0, 0..<0) }
         return (

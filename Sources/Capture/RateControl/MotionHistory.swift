@@ -1,17 +1,19 @@
 import MediaTypes
 
-/// Whether changes come one after the other or after a rest, for each size of change: somebody who types while nothing
-/// else happens doesn't make the next page a part of a motion.
+/// Tracks whether changes follow each other or come after a rest.
+///
+/// Each size of change has its own history, so that typing on an otherwise still screen doesn't make the next page part
+/// of a motion.
 struct MotionHistory: Sendable {
-    /// How a change comes.
+    /// How a change relates to those before it.
     enum Pace: Sendable {
-        /// The first after a rest.
+        /// The first change after a rest.
         case burst
-        /// One of many.
+        /// One of many changes in a row.
         case sustained
     }
 
-    /// Pictures that are alike in what a macroblock costs.
+    /// A class of pictures in which a macroblock costs about the same.
     enum Extent: Int, Sendable, CaseIterable {
         /// A few characters, a cursor.
         case small
@@ -31,22 +33,24 @@ struct MotionHistory: Sendable {
         var isBurst = false
     }
 
-    /// After so long without a change a motion is over.
+    /// A motion is over after this long without a change.
     static let rest = Interval.milliseconds(250)
 
-    /// Pictures of a motion that come so close on each other are predicted well from one another; a picture after a longer
-    /// gap finds little of what it shows in the one before.
+    /// The longest gap between two pictures of a flowing motion. Pictures this close are predicted well from one
+    /// another; after a longer gap, a picture finds little of what it shows in the one before.
     static let flowGap = Interval.milliseconds(90)
 
     /// When a large change or an IDR picture was coded last.
     private(set) var lastWhole: MonotonicTime?
-    /// That was an IDR picture: nothing has changed since, and what changes first is like a part of a motion.
+    /// Whether that was an IDR picture. Nothing has changed since then, and the first change is treated as part of a
+    /// motion.
     private(set) var isAfterIDR = false
     private var small = Trace()
     private var medium = Trace()
     private var large = Trace()
 
-    /// How a picture comes that is wanted at `now`; larger changes before it count as motion, smaller ones don't.
+    /// How a picture requested at `now` relates to earlier changes: those of its own size or larger count as motion,
+    /// smaller ones don't.
     func pace(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Pace {
         switch kind {
         case .idr: return .burst
@@ -61,17 +65,17 @@ struct MotionHistory: Sendable {
         }
     }
 
-    /// Whether a picture that is wanted at `now` goes on with a large motion of which the last picture has just been coded,
-    /// or that had stopped for a moment until `changedSince`.
+    /// Whether a picture requested at `now` continues a large motion, whose last picture has just been coded or which
+    /// paused until `changedSince`.
     func isFlow(_ kind: PictureKind, _ macroblocks: Int, changedSince: MonotonicTime, _ now: MonotonicTime) -> Bool {
         guard kind == .change, Extent(macroblocks) == .large, let lastLarge = lastWhole else { return false }
         if isAfterIDR { return now - changedSince <= Self.flowGap / 2 }
         if now - lastLarge <= Self.flowGap { return true }
-        // Nothing has moved meanwhile: how long ago it was doesn't matter.
+        // Nothing moved during the pause, so the last picture still predicts this one, however old it is.
         return changedSince - lastLarge <= Self.rest && now - changedSince <= Self.flowGap / 2
     }
 
-    /// `quantizer` made steady: as the last picture of this motion and extent allows.
+    /// Limits `quantizer` to the step that the last picture of this motion and extent allows.
     func steady(_ quantizer: Int, _ macroblocks: Int, _ now: MonotonicTime) -> Int {
         let trace = trace(Extent(macroblocks))
         guard let busyUntil = trace.busyUntil, now - busyUntil <= Self.rest, let last = trace.quantizer else {
@@ -81,11 +85,12 @@ struct MotionHistory: Sendable {
         return Preference.steady(quantizer, after: last)
     }
 
-    /// A change waits: it is as good as seen until then, or a motion that is held back would look like rest.
+    /// Notes that a change is held back until `time`. It counts as seen until then; otherwise, a motion that is held
+    /// back would look like a rest.
     mutating func isHeld(until time: MonotonicTime, _ macroblocks: Int) {
         let extent = Extent(macroblocks)
         var trace = trace(extent)
-        // A first picture that waits stays a first picture.
+        // The first picture of a motion remains the first one while it waits.
         guard let busyUntil = trace.busyUntil, time - busyUntil <= RateController.patience + Self.rest else { return }
         trace.busyUntil = max(busyUntil, time)
         set(trace, extent)

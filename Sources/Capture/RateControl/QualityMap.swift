@@ -1,42 +1,43 @@
 public import MediaTypes
 
-/// How finely each macroblock of the picture that viewers have is coded, and which are to be coded now.
+/// How finely each macroblock of the viewers' picture is coded, and which macroblocks are to be coded now.
 ///
-/// Use: `activate...`, code a picture with the macroblocks of `active` (all others skipped), then `coded`. The storage is
-/// that of a grid and is made once. A value without a clock; not to be used by two threads at once.
+/// Call one of the `activate` methods, code a picture with the macroblocks in `active` (all others skipped), then call
+/// `coded`. The storage fits the grid and is allocated once. The value has no clock; two threads must not use it at
+/// once.
 public struct QualityMap: Sendable {
     public let grid: MacroblockGrid
-    /// 1 for each macroblock that is to be coded now ("active"), 0 for those that are to be skipped, in the grid's order;
-    /// `grid.count` of them.
+    /// For each macroblock, 1 if it is to be coded now ("active") or 0 if it is to be skipped, in the grid's order;
+    /// `grid.count` values.
     public private(set) var active: [UInt8]
-    /// How many are active.
+    /// How many macroblocks are active.
     public private(set) var activeCount = 0
 
-    /// What has changed is left alone for so long: it may well change again.
+    /// How long a macroblock that has changed is left alone, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
-    /// The quantizer that each has now; 0 before the first picture: nothing is to be refined then.
+    /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
     private var quantizers: [UInt8]
-    /// The same before a picture was moved; scratch of `moved`.
+    /// The quantizers before a picture was moved; scratch space of `moved`.
     private var before: [UInt8] = []
-    /// When each changed last, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
+    /// When each macroblock last changed, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
     private var changes: [UInt32]
-    /// When something was coded last: no change is later.
+    /// When something was last coded; no change is later.
     private var latest = MonotonicTime.zero
     /// How many macroblocks have each quantizer.
     private var counts = [Int](repeating: 0, count: Quantizer.coarsest + 1)
-    /// Of each tile, the coarsest quantizer that may be refined now; scratch of `activateForRefinement`.
+    /// The coarsest quantizer in each tile that may be refined now; scratch space of `activateForRefinement`.
     private var tiles: [UInt8]
     private let tileColumns: Int
-    /// The smallest block of macroblocks around the active ones.
+    /// The bounding box of the active macroblocks.
     private var activeColumns = 0..<0
     private var activeRows = 0..<0
 
-    /// Refinement goes by tiles of 8x4 macroblocks: text that belongs together becomes sharp together.
+    /// Refinement goes by tiles of 8x4 macroblocks, so that text that belongs together becomes sharp together.
     private static let tileWidth = 8
     private static let tileHeight = 4
 
-    /// A map of a picture that nobody has yet; no macroblock is active.
+    /// Creates the map of a picture that nobody has yet; no macroblock is active.
     public init(grid: MacroblockGrid) {
         self.grid = grid
         active = [UInt8](repeating: 0, count: grid.count)
@@ -48,7 +49,7 @@ public struct QualityMap: Sendable {
         tiles = [UInt8](repeating: 0, count: tileColumns * tileRows)
     }
 
-    /// Makes the macroblocks active that `rectangles` touch, and no others.
+    /// Activates the macroblocks that `rectangles` touch, and no others.
     public mutating func activate(_ rectangles: [PixelRectangle]) {
         deactivate()
         for rectangle in rectangles {
@@ -65,7 +66,7 @@ public struct QualityMap: Sendable {
         }
     }
 
-    /// Makes all macroblocks active.
+    /// Activates all macroblocks.
     public mutating func activateAll() {
         for index in 0..<active.count { active[index] = 1 }
         activeCount = active.count
@@ -73,10 +74,10 @@ public struct QualityMap: Sendable {
         activeRows = 0..<grid.rows
     }
 
-    /// Makes macroblocks active that are coarser than `quantizer` and have not changed for `settling`, and no others: the
+    /// Activates macroblocks that are coarser than `quantizer` and have not changed for `settling`, and no others: the
     /// coarsest tiles first, from the top down.
     ///
-    /// - Returns: how many; `macroblocks` at most.
+    /// - Returns: The number of active macroblocks, at most `macroblocks`.
     public mutating func activateForRefinement(atMost macroblocks: Int, to quantizer: Int, now: MonotonicTime) -> Int {
         deactivate()
         guard macroblocks > 0, coarserCount(than: quantizer) > 0 else { return 0 }
@@ -84,7 +85,8 @@ public struct QualityMap: Sendable {
         survey(quantizer, time)
         var level = Quantizer.coarsest
         while level > quantizer, level > 0 {
-            // A tile's level is that of one of its macroblocks: most levels have none.
+            // A tile's level is the quantizer of one of its macroblocks; most levels have no macroblock and are
+            // skipped.
             if counts[level] > 0 {
                 for tile in 0..<tiles.count where Int(tiles[tile]) == level {
                     activate(tile: tile, atMost: macroblocks, coarserThan: quantizer, time)
@@ -96,7 +98,8 @@ public struct QualityMap: Sendable {
         return activeCount
     }
 
-    /// The active macroblocks have been coded at `quantizer`; `isChange` says that what they show has changed.
+    /// Records that the active macroblocks were coded at `quantizer`; `isChange` tells whether their content has
+    /// changed.
     public mutating func coded(quantizer: Int, isChange: Bool, now: MonotonicTime) {
         let quantizer = min(max(quantizer, 0), Quantizer.coarsest)
         latest = max(latest, now)
@@ -112,8 +115,12 @@ public struct QualityMap: Sendable {
         counts[quantizer] += activeCount
     }
 
-    /// The picture before was moved: each active macroblock stayed (`states` has 0 for it), was coded at `quantizer` (1), or
-    /// is what stood `x`, `y` samples from it, as fine as that was (2), or no finer than `quantizer` (3).
+    /// Records a picture that was predicted by moving the previous one. Each active macroblock has a state in `states`:
+    ///
+    /// - 0: it stayed as it was.
+    /// - 1: it was coded at `quantizer`.
+    /// - 2: it was copied from `x`, `y` samples away and is as fine as its source was.
+    /// - 3: it was copied from there and is no finer than `quantizer`.
     public mutating func moved(states: [UInt8], x: Int, y: Int, quantizer: Int, now: MonotonicTime) {
         guard states.count == grid.count else { return }
         let quantizer = UInt8(min(max(quantizer, 0), Quantizer.coarsest))
@@ -138,7 +145,7 @@ public struct QualityMap: Sendable {
         }
     }
 
-    /// What the sixteen by sixteen samples at `x`, `y` had before, at worst.
+    /// The coarsest quantizer that any of the 16x16 samples at `x`, `y` had before the move.
     private func coarsest(aroundX x: Int, y: Int) -> UInt8 {
         func range(_ first: Int, _ count: Int) -> ClosedRange<Int> {
             let lower = min(max(0, first >> 4), count - 1)
@@ -151,7 +158,7 @@ public struct QualityMap: Sendable {
         return worst
     }
 
-    /// Whether a macroblock that is not active is coarser than `quantizer`.
+    /// Whether any inactive macroblock is coarser than `quantizer`.
     public func hasCoarserOutsideActive(than quantizer: Int) -> Bool {
         var inside = 0
         let all = coarserCount(than: quantizer)
@@ -166,7 +173,7 @@ public struct QualityMap: Sendable {
         return all > inside
     }
 
-    /// The quantizer of the coarsest macroblock that is not active; 0 where there is none.
+    /// The quantizer of the coarsest inactive macroblock; 0 if there is none.
     public var coarsestOutsideActive: Int {
         var outside = counts
         for row in activeRows {
@@ -178,8 +185,10 @@ public struct QualityMap: Sendable {
         return outside.lastIndex { $0 > 0 } ?? 0
     }
 
-    /// Lets the lower half of the rows with active macroblocks be, or the upper half where that has none; gives how many
-    /// macroblocks are still active.
+    /// Deactivates the lower half of the rows that have active macroblocks; if the upper half has none, drops that
+    /// instead.
+    ///
+    /// - Returns: How many macroblocks are still active.
     public mutating func dropHalf() -> Int {
         guard activeRows.count > 1 else { return activeCount }
         let middle = activeRows.lowerBound + activeRows.count / 2
@@ -208,8 +217,8 @@ public struct QualityMap: Sendable {
         return count
     }
 
-    /// From when on a macroblock that is coarser than `quantizer` may be refined, a time that may have passed; nil where
-    /// none is coarser. Costs next to nothing then.
+    /// The earliest time at which a macroblock coarser than `quantizer` may be refined, which may be in the past; nil
+    /// if none is coarser, and then the call costs next to nothing.
     public func refinementDue(to quantizer: Int) -> MonotonicTime? {
         guard coarserCount(than: quantizer) > 0 else { return nil }
         let time = Self.milliseconds(latest)
@@ -253,7 +262,7 @@ public struct QualityMap: Sendable {
         activeRows = min(activeRows.lowerBound, rows.lowerBound)..<max(activeRows.upperBound, rows.upperBound)
     }
 
-    /// Notes for each tile what the coarsest of its macroblocks is that may be refined now; 0 where there is none.
+    /// Finds the coarsest macroblock of each tile that may be refined now; 0 if there is none.
     private mutating func survey(_ quantizer: Int, _ time: UInt32) {
         for tile in 0..<tiles.count { tiles[tile] = 0 }
         for row in 0..<grid.rows {

@@ -1,40 +1,42 @@
 public import MediaTypes
 
-/// What a picture is coded for.
+/// Why a picture is coded.
 public enum PictureKind: Sendable {
-    /// A picture that needs no other one: everything is coded, without prediction from earlier pictures.
+    /// A picture that needs no other: every macroblock is coded, without prediction from earlier pictures.
     case idr
     /// Something on the screen has changed.
     case change
-    /// Nothing has changed: what was coded coarsely is coded again, finer.
+    /// Nothing has changed: macroblocks that were coded coarsely are coded again, finer.
     case refinement
 }
 
 /// Decides when a picture may be coded, and how finely, so that a link of a given bit rate carries it.
 ///
-/// x264 codes each picture at the quantizer that is asked for; how many bytes come out is known only afterwards, and
-/// whatever came out has to be sent, as later pictures are predicted from it. So a picture's bytes are foretold from those
-/// of its like, and what was foretold badly is paid by waiting: the pictures come more seldom, but stay readable.
+/// x264 codes each picture at the quantizer it is given. The number of bytes is known only afterwards, and whatever
+/// comes out has to be sent, because later pictures are predicted from it. So the controller predicts a picture's size
+/// from earlier pictures of its kind, and makes up for wrong predictions by waiting: pictures come less often but stay
+/// readable.
 ///
-/// Two accounts are kept. The *debt* is what the line has not carried yet; the next picture waits until it is (nearly)
-/// paid. The *last second* is what was sent in any sliding second: a picture must fit into what that leaves.
+/// The controller keeps two accounts. The *debt* is what the link has not carried yet; the next picture waits until it
+/// is (nearly) paid. The *last second* is what was sent within any sliding second; a picture must fit into what that
+/// leaves.
 ///
-/// A motion that *flows* is the exception. A picture that follows 33 ms after another one of a scroll costs a twentieth of
-/// one that comes after 100 ms. So it doesn't wait for the debt of the page that it began with, but spends less than the
-/// line carries meanwhile, and the debt falls while it flows; it has a debt of its own for that. Where a close picture
-/// costs as much as any, as in a film, nothing flows.
+/// A motion that *flows* is the exception. In a scroll, a picture that follows 33 ms after another costs a twentieth of
+/// one that follows after 100 ms. So it doesn't wait until the debt of the motion's first page is paid. Instead, the
+/// motion uses less than the link carries, and the debt falls while the motion flows; the motion has a debt of its own
+/// for that. If a picture costs the same however soon it follows, as in a film, nothing flows.
 ///
-/// A value without a clock: `now` is an argument, on the caller's monotonic clock. Not to be used by two threads at once.
+/// The value has no clock: `now` is an argument, on the caller's monotonic clock. Two threads must not use it at once.
 public struct RateController: Sendable {
     /// What to do with a picture.
     public enum Decision: Equatable, Sendable {
-        /// Code it now, at this quantizer (0...51), and tell `coded` what came out.
+        /// Code it now, at this quantizer (0...51), and report the result to `coded`.
         case encode(quantizer: Int)
-        /// Not yet: ask again then (later than now), with what has changed until then.
+        /// Don't code it yet; ask again at this time (later than now), with what has changed by then.
         case wait(until: MonotonicTime)
     }
 
-    /// What the link may carry; a new rate counts from the next decision.
+    /// The bit rate that the link may carry; a new rate applies from the next decision.
     public var bitRate: BitRate {
         didSet { takeUpBitRate() }
     }
@@ -44,34 +46,35 @@ public struct RateController: Sendable {
     /// The finest quantizer that is worth its bytes: visually lossless.
     let finest: Int
     let constantQuantizer: Int?
-    /// What the line carries in a second.
+    /// The bytes that the link carries in a second.
     var bytesPerSecond: Double
     var debt = LineDebt()
-    /// The part of it that a motion made by itself, without what it began with.
+    /// The part of the debt that a flowing motion added, without the picture it began with.
     var flowDebt = LineDebt()
     var lastSecond = LastSecond()
     var expectations = SizeExpectations()
     var motion = MotionHistory()
     /// Since when a picture has been held back.
     private var heldSince: MonotonicTime?
-    /// Whether the picture that is being coded goes on with a motion.
+    /// Whether the picture that is being coded continues a flowing motion.
     private var isFlowDecided: Bool?
     private var latest = MonotonicTime.zero
     private var record = DecisionRecord()
 
-    /// Nobody watches a screen that stands still for longer while it changes; a picture comes, whatever it looks like.
+    /// The longest that a change is held back. Viewers don't put up with a screen that stands still for longer while it
+    /// changes, so after this a picture is sent, however coarse it is.
     static let patience = Interval.seconds(2)
-    /// Who waits for an IDR picture sees nothing at all.
+    /// The longest that an IDR picture is held back; a viewer who waits for one sees nothing at all.
     static let idrPatience = Interval.milliseconds(300)
-    /// Longer than this no picture occupies the line on purpose, nor is a debt kept.
+    /// The longest that a picture occupies the link on purpose, and the largest debt that is kept.
     static let longestDebt = Interval.seconds(10)
 
-    /// A controller for `bitRate` whose pictures come at least `period` apart.
+    /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
     ///
     /// - Parameters:
-    ///   - finest: the quantizer that refinement ends with and that small changes get at once; 0...51.
-    ///   - constantQuantizer: every picture gets this one at once (an IDR picture one that is finer by 3), whatever the rate;
-    ///     nothing is refined.
+    ///   - finest: The quantizer, 0...51, that refinement ends with and that small changes get at once.
+    ///   - constantQuantizer: A quantizer that every picture gets at once, whatever the rate (an IDR picture gets one
+    ///     that is finer by 3); nothing is refined.
     public init(bitRate: BitRate, period: Interval, finest: Int = 14, constantQuantizer: Int? = nil) {
         self.bitRate = bitRate
         self.period = period
@@ -80,8 +83,8 @@ public struct RateController: Sendable {
         bytesPerSecond = Self.bytesPerSecond(bitRate)
     }
 
-    /// What to do with a picture of `kind` whose active (not skipped) macroblocks are `macroblocks`; a picture without any
-    /// costs next to nothing and is always to be coded.
+    /// Decides what to do with a picture of `kind` that has `macroblocks` active (not skipped) macroblocks. A picture
+    /// without any costs next to nothing and is always coded.
     public mutating func decide(_ kind: PictureKind, macroblocks: Int, now: MonotonicTime) -> Decision {
         let now = advance(to: now)
         record.begin(kind, macroblocks)
@@ -90,7 +93,7 @@ public struct RateController: Sendable {
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
 
         flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        // After an IDR picture that is paid for another page need not be taken for a motion.
+        // Once an IDR picture is paid for, a new page need not be treated as part of a motion.
         let isFlow =
             motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
             && (!motion.isAfterIDR || debtFree(now) > now)
@@ -115,7 +118,7 @@ public struct RateController: Sendable {
         return .wait(until: until)
     }
 
-    /// Tells what a picture became that was coded as `decide` said.
+    /// Records the result of a picture that was coded as `decide` said.
     public mutating func coded(
         _ kind: PictureKind, macroblocks: Int, quantizer: Int, byteCount: Int, isMoved: Bool = false,
         now: MonotonicTime
@@ -139,13 +142,13 @@ public struct RateController: Sendable {
         if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }
         if kind == .refinement { return }
         heldSince = nil
-        // One that had to come at last is hardly a measure for those that follow.
+        // A picture that had to be sent at last is a poor measure for those that follow.
         let measure = record.isEmergency ? min(quantizer, Preference.coarsestMeasure) : quantizer
         motion.coded(kind, macroblocks, quantizer: measure, now)
     }
 
-    /// For refinement to the finest quantizer: how many macroblocks one picture may code now; 0 with the time to ask again
-    /// otherwise.
+    /// How many macroblocks one picture of refinement to the finest quantizer may code now; otherwise 0, and the time
+    /// to ask again.
     public func refinementAllowance(now: MonotonicTime) -> (macroblocks: Int, waitUntil: MonotonicTime) {
         if constantQuantizer != nil { return (0, .distantFuture) }
         let now = max(now, latest)
@@ -161,15 +164,16 @@ public struct RateController: Sendable {
         return (0, max(debtFree, windowFree, now + .milliseconds(1)))
     }
 
-    /// One line for people about the last decision and what became of it; built when it is asked for.
+    /// One line of text about the last decision and its result; built on demand.
     public var lastDecisionDescription: String { record.description }
 
-    /// A picture of refinement occupies the line only so long: the next change may come any time.
+    /// The longest that a picture of refinement occupies the link, because the next change may come at any time.
     private static let refinementShare = Interval.milliseconds(100)
-    /// Fewer macroblocks aren't worth a picture.
+    /// The fewest macroblocks that are worth a picture.
     private static let fewestRefined = 32
 
-    /// An IDR picture is what all that follows is predicted from: finer by the factor 1.4 that encoders commonly use.
+    /// All later pictures are predicted from an IDR picture, so it is finer, by the factor 1.4 that encoders commonly
+    /// use.
     private static func quantizer(_ constant: Int, of kind: PictureKind) -> Int {
         kind == .idr ? max(0, constant - 3) : constant
     }
@@ -179,7 +183,7 @@ public struct RateController: Sendable {
         return .encode(quantizer: quantizer)
     }
 
-    /// A picture has been held back for as long as anybody waits.
+    /// The decision for a picture whose longest waiting time is over; nil if there is still no room for it.
     private mutating func afterPatience(
         _ kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
     ) -> Decision? {
@@ -191,7 +195,7 @@ public struct RateController: Sendable {
         return encode(Quantizer.coarsest, because: .patience)
     }
 
-    /// Time that runs back is taken to stand still.
+    /// Treats time that runs backwards as standing still.
     private mutating func advance(to now: MonotonicTime) -> MonotonicTime {
         latest = max(latest, now)
         return latest
@@ -205,16 +209,16 @@ public struct RateController: Sendable {
         bytesPerSecond = new
         debt.limit(bytesPerSecond: new)
         flowDebt.limit(bytesPerSecond: new)
-        // What fitted the old rate says nothing: the quantizer may jump once.
+        // Quantizers that suited the old rate say nothing about the new one, so the quantizer may jump once.
         motion.forgetQuantizers()
     }
 
-    /// No rate is so small or large that the sums don't work.
+    /// Clamps the rate to a range in which the arithmetic works.
     private static func bytesPerSecond(_ bitRate: BitRate) -> Double {
         Double(min(max(bitRate.bitsPerSecond, 1_000), 100_000_000_000)) / 8
     }
 
-    /// How long the line needs for `bytes`.
+    /// How long the link needs to carry `bytes`, at most `longestDebt`.
     func lineTime(_ bytes: Double) -> Interval {
         let seconds = min(bytes / bytesPerSecond, Self.longestDebt.seconds)
         return Interval(nanoseconds: Int64(seconds * 1e9))

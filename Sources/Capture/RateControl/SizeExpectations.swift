@@ -1,15 +1,16 @@
 import MediaTypes
 
-/// What is expected of each sort of picture.
+/// The size estimates for each sort of picture.
 struct SizeExpectations: Sendable {
-    /// What a picture of a flowing motion costs of one that shows something new, before it is known better.
+    /// The cost of a picture in a flowing motion as a share of one that shows something new, and of such a jump as a
+    /// share of an IDR picture, assumed until they are known better.
     private static let flowShare = 0.03
     private static let jumpShare = 0.85
     private static let flowLasts = Interval.seconds(2)
 
     typealias Extent = MotionHistory.Extent
 
-    /// For each sort a start from recorded pictures of text, 1920x1080.
+    /// The initial estimate for each sort, from recorded pictures of text at 1920x1080.
     private var idr = SizeExpectation(bytesAt28: 20)
     private(set) var refinement = SizeExpectation(bytesAt28: 11)
     private var small = SizeExpectation(bytesAt28: 30)
@@ -19,12 +20,12 @@ struct SizeExpectations: Sendable {
     private var lastFlow: MonotonicTime?
     private var lastJump: MonotonicTime?
 
-    /// Cheap pictures of the motion that flows, up to the number that shows that it does.
+    /// The number of cheap pictures in a row in a motion, counted up to `sureOfFlow`.
     private var cheapInARow = 0
     private var lastWasDear = false
 
-    /// Whether close pictures of a large motion are hardly cheaper than those far apart: something like a film. It is held to
-    /// be one until it shows otherwise or has rested.
+    /// Whether pictures of a large motion that are close together cost hardly less than those far apart, as in a film.
+    /// A motion that was found to be a film remains one until it shows otherwise or has rested.
     private(set) var isFilm = false
 
     func of(_ kind: PictureKind, isFlow: Bool, _ macroblocks: Int) -> SizeExpectation {
@@ -40,19 +41,21 @@ struct SizeExpectations: Sendable {
         }
     }
 
-    /// Learns from a picture; `isFirst` is one after a rest, `wasHeld` one that had
-    /// to wait, `isMoved` one that is mostly the picture before, moved. Returns whether it was part of a motion that flows: what was
-    /// taken for one may show another page.
+    /// Learns from a picture. `isFirst` marks the first after a rest, `wasHeld` one that had to wait, and `isMoved` one
+    /// that is mostly the previous picture, moved.
+    ///
+    /// - Returns: Whether the picture was part of a flowing motion. A picture that was taken for such a part may turn
+    ///   out to show a new page.
     mutating func learn(
         _ kind: PictureKind, isFlow: Bool, isFirst: Bool, wasHeld: Bool, isMoved: Bool, macroblocks: Int,
         quantizer: Int, bytes: Double, now: MonotonicTime
     ) -> Bool {
-        // What moves takes next to nothing, and says nothing of what comes next that doesn't.
+        // A moved picture costs next to nothing, and says nothing about the next one that isn't moved.
         if isMoved, !(isFlow && Extent(macroblocks) == .large) { return isFlow }
         switch kind {
         case .idr:
             idr.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
-            // A page that jumps costs about what it costs without prediction.
+            // A page that jumps costs about as much as it does without prediction.
             if lastJump == nil { largeJump.expect(after: idr, part: Self.jumpShare) }
         case .refinement: refinement.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         case .change:
@@ -73,13 +76,13 @@ struct SizeExpectations: Sendable {
         _ now: MonotonicTime
     ) -> Bool {
         let jump = largeJump.usual(macroblocks, quantizer)
-        // The first of all is only hoped to be part of a motion.
+        // The first picture after a rest is only assumed to be part of a motion.
         if isFlow, !isFirst || bytes < jump * Self.beginsToFlow {
             let isSure = cheapInARow == Self.sureOfFlow && !isFilm
             let page = max(jump, idr.usual(macroblocks, quantizer) / 2)
             let isDear = bytes > page * (isSure ? Self.pageShare : Self.filmShare)
             if isDear, isSure {
-                // Another page in the middle of it.
+                // The picture shows a new page in the middle of the motion.
                 cheapInARow = 0
                 lastJump = now
                 largeJump.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
@@ -104,15 +107,16 @@ struct SizeExpectations: Sendable {
         }
         cheapInARow = 0
         lastWasDear = false
-        // What was learned of another motion says little of how this one goes on: it is worth a try.
+        // What was learned from another motion says little about this one, so try to let it flow.
         if isFirst, lastFlow.map({ now - $0 > Self.flowLasts }) ?? true {
             isFilm = false
             largeFlow.expect(after: largeJump, part: Self.flowShare)
         }
-        // A motion that starts slowly shows hardly anything new: its first picture tells nothing of a page's cost.
+        // A motion that starts slowly shows hardly anything new, so its first picture says nothing about the cost of a
+        // page.
         if isFirst, !wasHeld, bytes < jump * Self.beginsToFlow { return true }
         lastJump = now
-        // Where hardly anything changed in a large area, it says nothing either.
+        // A picture in which hardly anything changed in a large area is no reason to correct the estimate either.
         if !isFilm, bytes < jump / 2 || bytes > jump * 2, bytes > jump * Self.beginsToFlow {
             largeJump.correct(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         } else {
@@ -121,12 +125,12 @@ struct SizeExpectations: Sendable {
         return false
     }
 
-    /// In a film a close picture costs more than this part of one far apart: in a moving text it is a tenth at the most, but
-    /// for the first after a coarse one.
+    /// In a film, a picture close to the previous one costs more than this share of one far apart. In moving text, it
+    /// costs a tenth at most, except for the first one after a coarse picture.
     private static let filmShare = 0.25
-    /// In a motion that flows one that costs so much shows another page.
+    /// In a flowing motion, a picture that costs more than this share of a page shows a new page.
     private static let pageShare = 0.5
     private static let beginsToFlow = 0.15
-    /// After so many cheap pictures in a row it is no film.
+    /// After this many cheap pictures in a row, the motion is not a film.
     private static let sureOfFlow = 3
 }

@@ -1,12 +1,12 @@
 import MediaTypes
 
-/// The finest picture that is worth the time it occupies the line, and when it may start.
+/// The finest picture that is worth the time it occupies the link, and when it may start.
 struct Wish {
     var quantizer: Int
     var start: MonotonicTime
-    /// Bytes that are expected of it.
+    /// The expected size in bytes.
     var expected: Double
-    /// Bytes that it will hardly exceed.
+    /// The size in bytes that the picture will hardly exceed.
     var most: Double
     var reason: DecisionRecord.Reason
 }
@@ -37,13 +37,13 @@ extension RateController {
         let steadied = motion.steady(wish.quantizer, macroblocks, now)
         if steadied == wish.quantizer { return wish }
         let held = offer(max(steadied, finest), kind, expectation, macroblocks, now)
-        // Much more than it should take: this is another scene, and worth a jump.
+        // The picture takes much longer than it should: it shows another scene, which is worth a jump.
         let isTooLarge = lineTime(held.expected) > limit(held, pace) * 4 || lineTime(held.most) > LastSecond.limit
         if steadied < wish.quantizer, isTooLarge { return wish }
         return held
     }
 
-    /// A picture at `quantizer`, as soon as there is room for it.
+    /// A picture at `quantizer` that starts as soon as there is room for it.
     private func offer(
         _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int, _ now: MonotonicTime
     ) -> Wish {
@@ -53,9 +53,10 @@ extension RateController {
         var wish = Wish(
             quantizer: quantizer, start: free, expected: expected, most: most,
             reason: free > now ? .debt : .preference)
-        // Without an IDR nobody sees anything, and a page that is turned is wanted at once; all that come after pay for it.
+        // Nobody sees anything without an IDR picture, and a turned page is wanted at once; the pictures that follow
+        // pay for it.
         if kind == .idr || isTurnedPage(kind, macroblocks, now) { return wish }
-        // A page that jumps in the middle of a motion has waited for long enough when there is room for what it usually takes.
+        // A page that jumps in the middle of a motion need only wait until there is room for its expected size.
         let isPage = kind == .change && macroblocks >= Preference.largeShare && !expectations.isFilm
         let windowFree = lastSecond.free(for: lineTime(isPage ? expected : most), now)
         if windowFree > free {
@@ -73,19 +74,20 @@ extension RateController {
         Preference.limit(wish.quantizer, pace, period: period)
     }
 
-    /// Whether the picture is worth the time that it will occupy the line, and that it may occupy it at the worst: much is
-    /// to be kept free for a picture that may be large, and the others come more seldom.
+    /// Whether the picture is worth the time that it is expected to occupy the link and, in motion, the time that it
+    /// may occupy it at worst. Much room must be kept free for a picture that may be large, and the others come less
+    /// often.
     private func isWorthwhile(_ wish: Wish, _ pace: MotionHistory.Pace) -> Bool {
         let limit = limit(wish, pace)
         if lineTime(wish.expected) > limit { return false }
         return pace == .burst || lineTime(wish.most) <= min(limit * 4, Self.mostOfSecond)
     }
 
-    /// In motion no picture may take so much of a second that the next has to wait for another one.
+    /// In motion, a picture may take no more than this of a second, or the next one has to wait for another second.
     private static let mostOfSecond = Interval.milliseconds(650)
 
-    /// How a picture comes, as far as that decides how long it may take. A text that jumps, because it moves faster than the
-    /// line can follow, is a new page each time; a film is not.
+    /// The pace of a picture, as far as it decides how long the picture may take. Text that jumps, because it moves
+    /// faster than the link can follow, is a new page each time; a film is not.
     private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
         guard kind == .change, macroblocks >= Preference.largeShare, !expectations.isFilm else { return pace }

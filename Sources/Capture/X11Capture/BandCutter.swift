@@ -1,14 +1,14 @@
 import MediaTypes
 
-/// Cuts rectangles into bands of whole rows that fit into the room there is.
+/// Cuts rectangles into bands of whole rows that fit into the space available.
 struct BandCutter {
     private let rectangles: [PixelRectangle]
     private let layout: PixelLayout
     private var index = 0
-    // Rows of the current rectangle that have been cut off.
+    // The number of rows of the current rectangle that have been cut off.
     private var done = 0
 
-    // Each band is a request: a few rows at the end of the room are not worth one.
+    // Each band is a request, so a few rows at the end of the space are not worth one.
     private static let fewestRows = 16
 
     init(_ rectangles: [PixelRectangle], _ layout: PixelLayout) {
@@ -16,10 +16,11 @@ struct BandCutter {
         self.layout = layout
     }
 
-    /// The next band, of at most `room` bytes; nil where nothing is left, or nothing fits but would into an empty room.
+    /// The next band, of at most `room` bytes. Returns nil if nothing is left, or if the next rows don't fit now but
+    /// would fit into an empty space.
     ///
-    /// Bands but the last of a rectangle have an even number of rows. Into an empty room two rows go in any case: twice the
-    /// longest row that X has (65535 pixels of 4 bytes) are half a mebibyte.
+    /// All bands of a rectangle except its last have an even number of rows. An empty space takes two rows in any case:
+    /// two of the longest rows that X has (65535 pixels of 4 bytes) are half a mebibyte.
     mutating func next(room: Int, isEmpty: Bool) -> (rectangle: PixelRectangle, bytes: Int)? {
         while index < rectangles.count, rectangles[index].isEmpty || done >= rectangles[index].height {
             index += 1
@@ -40,7 +41,7 @@ struct BandCutter {
         return (band, rows * stride)
     }
 
-    /// Nothing is wanted any longer.
+    /// Ends the bands: `next` returns nil from now on.
     mutating func stop() {
         index = rectangles.count
     }

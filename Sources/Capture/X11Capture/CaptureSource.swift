@@ -1,26 +1,26 @@
 import CXCB
 import MediaTypes
 
-/// What the pictures show, and where its pixels are.
+/// The source of the pictures: the screen, a region of it, a monitor or a window.
 protocol CaptureSource: AnyObject {
-    /// Where the pixels are now; nil while there are none, as of a window that isn't mapped.
+    /// Where the pixels are now; nil while there are none, for example while a window isn't mapped.
     var place: CapturePlace? { get }
-    /// The size of the pictures; while there are none, of the last one.
+    /// The size of the pictures or, while there are none, of the last one.
     var size: PictureSize { get }
-    /// How its pixels stand in memory.
+    /// The layout of its pixels in memory.
     var layout: PixelLayout { get }
-    /// The window whose damage counts, and which the pointer's place is asked of.
+    /// The window whose damage is tracked, and which the pointer's position is relative to.
     var window: xcb_window_t { get }
-    /// When `update` has something to do even if no event comes.
+    /// The time at which `update` has something to do even if no event comes.
     var nextCheck: MonotonicTime { get }
 
-    /// Whether the event was about this source.
+    /// Handles an event; returns whether it was about this source.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool
-    /// The screen has been arranged anew, or its pixels were refused: all has to be asked again.
+    /// Marks everything as outdated, because the screen's layout has changed or the server refused pixels.
     func outdate()
-    /// Asks what has become outdated; true where the whole picture has to be taken again.
+    /// Queries whatever is outdated; returns true if the whole picture has to be taken again.
     func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool
-    /// Before each picture: whether the place has changed without an event; never the size.
+    /// Called before each picture; returns whether the place has changed without an event. The size never changes here.
     func follow() throws(X11CaptureError) -> Bool
 }
 
@@ -34,14 +34,14 @@ extension CaptureSource {
 struct CapturePlace: Equatable {
     /// The root window, or a window's pixmap.
     var drawable: xcb_drawable_t
-    /// What the pictures show, in the drawable's coordinates; may stick out of it.
+    /// What the pictures show, in the drawable's coordinates; it may extend beyond the drawable.
     var area: PixelRectangle
-    /// All that the drawable has, in its own coordinates.
+    /// The whole drawable, in its own coordinates.
     var extent: PixelRectangle
-    /// The area's top left corner in the coordinates of the window that damage is told of.
+    /// The area's top left corner in the coordinates of the window whose damage is tracked.
     var origin: (x: Int, y: Int)
 
-    /// What the drawable has of the area, in the area's coordinates.
+    /// The part of the area that the drawable has, in the area's coordinates.
     var available: PixelRectangle {
         let both = area.intersection(extent)
         return PixelRectangle(x: both.x - area.x, y: both.y - area.y, width: both.width, height: both.height)
@@ -63,7 +63,7 @@ struct CapturePlace: Equatable {
 extension PixelRectangle {
     var size: PictureSize { PictureSize(width: width, height: height) }
 
-    /// The same rectangle elsewhere.
+    /// The same rectangle, moved by `dx` and `dy`.
     func moved(x dx: Int, y dy: Int) -> PixelRectangle {
         PixelRectangle(x: x + dx, y: y + dy, width: width, height: height)
     }

@@ -2,9 +2,9 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Asks the X server's Damage extension what has been drawn on a window and all that is in it.
+/// Asks the X server's Damage extension what has been drawn on a window and on the windows inside it.
 final class DamageTracker {
-    /// Whether something was drawn since the last `take`.
+    /// Whether something was drawn since the last `ask`.
     private(set) var isDamaged = true
     private let connection: X11Connection
     private let notifyEvent: UInt8
@@ -13,9 +13,9 @@ final class DamageTracker {
     private let isCreated: Bool
     private var lastAsked: UInt32 = 0
 
-    /// nil where the server has no Damage or no XFixes extension, or doesn't let us use it.
+    /// Returns nil if the server has no Damage or no XFixes extension, or doesn't let us use it.
     ///
-    /// Which version of XFixes we know has been said to the server before.
+    /// The caller has already negotiated the version of XFixes with the server.
     init?(_ connection: X11Connection, window: xcb_window_t) throws(X11CaptureError) {
         guard let firstEvent = connection.firstEvent(of: shim_xcb_damage_id()),
             connection.firstEvent(of: shim_xcb_xfixes_id()) != nil
@@ -29,32 +29,34 @@ final class DamageTracker {
         notifyEvent = firstEvent + UInt8(XCB_DAMAGE_NOTIFY)
         damage = xcb_generate_id(connection.handle)
         region = xcb_generate_id(connection.handle)
-        // One event when the damage stops being empty, and no other until it is taken: a busy screen costs no events.
+        // The server sends one event when the damage stops being empty, and no other until the damage is fetched, so a
+        // busy screen costs no events.
         let created = xcb_damage_create_checked(
             connection.handle, damage, window, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
         let hasRegion = xcb_xfixes_create_region_checked(connection.handle, region, 0, nil)
-        // Without this look a screen whose damage is kept from us would be one that never changes.
+        // Without this check, a screen whose damage is withheld from us would look like one that never changes.
         isCreated = connection.succeeds(created)
         if !connection.succeeds(hasRegion) || !isCreated { return nil }
     }
 
     deinit {
         if !isCreated { return }
-        // The damage of a window that has been destroyed has gone with it.
+        // The damage object of a destroyed window is already gone, so errors are ignored.
         connection.forget(xcb_damage_destroy_checked(connection.handle, damage))
         connection.forget(xcb_xfixes_destroy_region_checked(connection.handle, region))
         xcb_flush(connection.handle)
     }
 
-    /// Whether the event was ours.
+    /// Handles an event; returns whether it was a damage event.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         if event.pointee.response_type & 0x7F != notifyEvent { return false }
-        // It bears the number of the last request that was carried out before. What it tells of may have been asked since.
+        // The event carries the number of the last request that the server had carried out. Its damage may have been
+        // fetched since.
         if Int32(bitPattern: event.pointee.full_sequence &- lastAsked) >= 0 { isDamaged = true }
         return true
     }
 
-    /// Asks what was drawn since the last call; what is drawn from now on counts for the next one.
+    /// Requests what was drawn since the last call; whatever is drawn from now on counts for the next one.
     func ask() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
         lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence

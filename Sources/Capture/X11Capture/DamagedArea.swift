@@ -1,35 +1,37 @@
 public import MediaTypes
 
-/// A few rectangles that cover what has changed on a picture: even-aligned, inside the picture, and not overlapping.
+/// A few rectangles that cover what has changed in a picture: aligned to even coordinates, inside the picture, and not
+/// overlapping.
 public struct DamagedArea: Sendable, Equatable {
-    /// The rectangles, in no order.
+    /// The rectangles, in no particular order.
     public private(set) var rectangles: [PixelRectangle] = []
 
-    /// Each rectangle costs a request and a conversion; above so many the nearest are merged.
+    /// The most rectangles; beyond that, the nearest are merged. Each rectangle costs a request and a conversion.
     public static let mostRectangles = 16
 
     /// The area of `changes`, for a picture of `size`.
     ///
-    /// Left and top are rounded down to even numbers and right and bottom up, because a chroma sample covers two pixels each
-    /// way; at the picture's own edges they may be odd.
+    /// The left and top edges are rounded down to even numbers, and the right and bottom edges up, because a chroma
+    /// sample covers two pixels each way. At the picture's own right and bottom edges, they may be odd.
     public init(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
         rectangles.reserveCapacity(min(changes.count, Self.mostGathered))
         set(changes, in: size)
     }
 
-    /// Nothing has changed.
+    /// An area in which nothing has changed.
     init() {}
 
-    // As many rectangles are gathered before neighbours are merged.
+    // The number of rectangles that are gathered before neighbours are merged.
     private static let mostGathered = 64
-    // Two rectangles are merged where that adds no more pixels than three macroblocks have: less than a request costs.
+    // Two rectangles are merged if that adds no more pixels than three macroblocks have, which costs less than a
+    // request.
     private static let fewPixels = 3 * 256
 
-    /// The area of other changes, in the memory of this one.
+    /// Replaces the area by that of other changes, reusing its memory.
     mutating func set(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
         rectangles.removeAll(keepingCapacity: true)
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        // A region comes sorted by rows, so that neighbours in the list are near each other on the screen.
+        // X regions are sorted by rows, so neighbours in the list are near each other on the screen.
         let group = max(1, (changes.count + Self.mostGathered - 1) / Self.mostGathered)
         var members = 0
         for change in changes {
@@ -57,12 +59,12 @@ public struct DamagedArea: Sendable, Equatable {
     /// Whether nothing has changed.
     public var isEmpty: Bool { rectangles.isEmpty }
 
-    /// The smallest rectangle that covers all of it.
+    /// The smallest rectangle that covers the whole area.
     public var bounds: PixelRectangle {
         rectangles.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
     }
 
-    /// Merges what overlaps, and what lies so close that one rectangle is cheaper than two.
+    /// Merges rectangles that overlap, and those so close that one rectangle is cheaper than two.
     private mutating func mergeClose() {
         var index = 0
         while index < rectangles.count {
@@ -80,7 +82,7 @@ public struct DamagedArea: Sendable, Equatable {
                     other += 1
                 }
             }
-            // It has grown, and may now be close to one that it wasn't before.
+            // The rectangle has grown, and may now be close to one that was not close before.
             index = hasGrown ? 0 : index + 1
         }
     }

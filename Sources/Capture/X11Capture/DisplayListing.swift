@@ -1,17 +1,17 @@
 import Glibc
 public import MediaTypes
 
-/// What there is to capture on a display, for a person who wants to name some of it.
+/// What can be captured on a display, for a person who has to name it.
 public struct DisplayListing: Sendable, Equatable {
-    /// The display's name, as ":0".
+    /// The display's name, such as ":0".
     public var display: String
     /// The size of its screen in pixels.
     public var screen: PictureSize
-    /// Bits a pixel that carry colour.
+    /// The number of bits in a pixel that carry colour.
     public var depth: Int
-    /// The monitors, in the server's order; empty where the server has no RandR.
+    /// The monitors, in the server's order; empty if the server has no RandR.
     public var monitors: [Monitor]
-    /// The windows that a person would call so, the lowest in the stack first.
+    /// The windows that a person would call windows, the lowest in the stacking order first.
     public var windows: [Window]
 
     public init(display: String, screen: PictureSize, depth: Int, monitors: [Monitor], windows: [Window]) {
@@ -24,11 +24,11 @@ public struct DisplayListing: Sendable, Equatable {
 
     /// One monitor (RandR).
     public struct Monitor: Sendable, Equatable {
-        /// Its name, as "DP-1": printable, and at most 200 characters.
+        /// Its name, such as "DP-1": printable, and at most 200 characters.
         public var name: String
         /// The part of the screen that it shows, in pixels.
         public var area: PixelRectangle
-        /// Whether it is the one that the user prefers.
+        /// Whether it is the user's primary monitor.
         public var isPrimary: Bool
 
         public init(name: String, area: PixelRectangle, isPrimary: Bool) {
@@ -42,11 +42,11 @@ public struct DisplayListing: Sendable, Equatable {
     public struct Window: Sendable, Equatable {
         /// Its X identifier.
         public var identifier: UInt32
-        /// What it calls itself (_NET_WM_NAME, else WM_NAME): printable, and at most 200 characters.
+        /// Its title (_NET_WM_NAME, or else WM_NAME): printable, and at most 200 characters.
         public var title: String
-        /// Its program's class (WM_CLASS), made harmless in the same way.
+        /// Its program's class (WM_CLASS): printable, and at most 200 characters.
         public var className: String
-        /// Where it lies on the screen, in pixels, without its frame; parts may lie outside.
+        /// Its position on the screen, in pixels, without its frame; parts may lie outside.
         public var area: PixelRectangle
         /// Whether it is mapped; others may cover it.
         public var isViewable: Bool
@@ -64,7 +64,7 @@ public struct DisplayListing: Sendable, Equatable {
 }
 
 extension ScreenCapture {
-    /// Asks `display`, or the one that DISPLAY names, what there is to capture.
+    /// Lists what can be captured on `display`, or on the display that DISPLAY names.
     public static func listing(display: String?) throws(X11CaptureError) -> DisplayListing {
         let connection = try X11Connection(display: display)
         let windows = try WindowSearch(connection).programWindows()
@@ -79,7 +79,7 @@ extension ScreenCapture {
             })
     }
 
-    /// The displays of this machine that have a socket, as ":0"; whether a server still answers is not asked.
+    /// The displays of this machine that have a socket, such as ":0". It does not check whether a server still answers.
     public static func displays() -> [String] {
         let folder = "/tmp/.X11-unix"
         guard let listing = opendir(folder) else { return [] }

@@ -1,18 +1,18 @@
 import MediaTypes
 
-/// The pointer as the pictures have it.
+/// The pointer as it is drawn in the pictures.
 struct DrawnPointer {
     private var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-    // Kept, because the pointer may have got another one before the pixels come.
+    // A copy, because the pointer may have changed its shape before the pixels arrive.
     private var shape = PointerShape()
     private var shapeNumber = 0
 
-    /// Whether it is to be drawn elsewhere, or in another shape; `place` is empty where it isn't to be drawn.
+    /// Whether it has to be drawn elsewhere or in another shape; `place` is empty if it isn't to be drawn.
     func isOutdated(_ pointer: Pointer, at place: PixelRectangle) -> Bool {
         place != area || pointer.shapeNumber != shapeNumber && !area.isEmpty
     }
 
-    /// From now on it is drawn at `place`; adds what that changes.
+    /// Draws it at `place` from now on, and adds the areas that this changes to `changes`.
     mutating func update(_ pointer: Pointer, at place: PixelRectangle, changes: inout [PixelRectangle]) {
         guard isOutdated(pointer, at: place) else { return }
         if !area.isEmpty { changes.append(area) }
@@ -22,7 +22,7 @@ struct DrawnPointer {
         if !area.isEmpty { changes.append(area) }
     }
 
-    /// Draws it where it meets `pixels`.
+    /// Draws the part of it that lies in `pixels`.
     func draw(into pixels: GrabbedPixels, format: ScreenPixelFormat) {
         shape.draw(at: area, into: pixels, format: format)
     }

@@ -1,17 +1,18 @@
 import CXCB
 import MediaTypes
 
-/// Windows that no picture may show: where they lie on the screen, at every moment that a picture may have been taken in.
+/// Tracks windows that no picture may show: where they were on the screen at every moment at which a picture may have
+/// been taken.
 ///
-/// They are the windows that were named and all other windows of their programs: dialogs, menus and tooltips.
+/// These are the windows that the user named, and all other windows of their programs: dialogs, menus and tooltips.
 ///
-/// Events reach us in the order in which things happened, and before the answer to a request that was carried out after
-/// them. So what the events say when the answer with the pixels is here is at least as new as the pixels; and the places
-/// that a window left meanwhile stay blank until the picture is done.
+/// Events arrive in the order in which things happened, and before the reply to any request that was carried out after
+/// them. So when the reply with the pixels is here, the state that the events describe is at least as new as the
+/// pixels. Places that a window has left in the meantime stay blank until the picture is done.
 final class HiddenWindows {
-    /// What to blank in the picture that is being taken, in the root window's coordinates.
+    /// The areas to blank in the picture that is being taken, in the root window's coordinates.
     private(set) var blanked: [PixelRectangle] = []
-    /// Places that were blanked, or are from now on: damage that the server needn't tell of.
+    /// Areas that were blanked until now, or are from now on: changes that the server need not report as damage.
     private(set) var changes: [PixelRectangle] = []
     private let connection: X11Connection
     private let selectors: [WindowSelector]
@@ -19,7 +20,7 @@ final class HiddenWindows {
     private let telling: Set<xcb_atom_t>
     // The root window's children.
     private var frames: [xcb_window_t: Frame] = [:]
-    // What lies in them, and which programs it belongs to.
+    // The windows inside them, and the programs that these belong to.
     private var programs = ProgramWindows()
     // Places that hidden windows left while a picture was being taken.
     private var left: [PixelRectangle] = []
@@ -27,16 +28,18 @@ final class HiddenWindows {
     private var needsWholeLook = false
 
     private struct Frame {
-        /// With its border.
+        /// The area, including the border.
         var area: PixelRectangle
         var isMapped: Bool
-        /// Stays so until it is destroyed: a title that changes doesn't make it less private.
+        /// Remains true until the window is destroyed: a new title doesn't make it less private.
         var isHidden = false
-        /// Whether an event told its size. What a look finds is newer than pixels may be, and must not take its place.
+        /// Whether an event reported its geometry. The result of a query may be newer than the pixels, and must not
+        /// replace it.
         var isSizeKnown = false
-        /// Without pixels of its own (InputOnly): nothing of it can be seen.
+        /// Whether it has no pixels of its own (InputOnly), so that nothing of it can be seen.
         var isInputOnly = false
-        /// It is new, a property that counts may have changed, or a window may have come into it.
+        /// Whether it has to be queried: it is new, a relevant property may have changed, or a window may have come
+        /// into it.
         var needsLook = false
     }
 
@@ -53,7 +56,7 @@ final class HiddenWindows {
             ]))
         atoms.remove(0)
         telling = atoms
-        // A window deep inside another hides the one on the root that it lies in.
+        // A window that lies deep inside another also hides the child of the root window that contains it.
         var wanted: [WindowSelector] = []
         for selector in selectors {
             wanted.append(selector)
@@ -72,7 +75,7 @@ final class HiddenWindows {
     /// Which of the selectors no window matches so far.
     private(set) var missing: [WindowSelector] = []
 
-    /// Whether pixels are on their way, of a time that isn't known yet.
+    /// Whether pixels are on their way that may be from any moment since they were requested.
     var isTakingPicture = false {
         didSet {
             if isTakingPicture || left.isEmpty { return }
@@ -81,13 +84,13 @@ final class HiddenWindows {
         }
     }
 
-    /// The screen has been arranged anew, which may move windows without an event of theirs.
+    /// Has every window queried again: a new layout of the screen may move windows without sending events for them.
     func outdate() {
         needsWholeLook = true
         needsLook = true
     }
 
-    /// Whether the event was ours.
+    /// Handles an event; returns whether it was about a window on the screen.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         switch Int32(event.pointee.response_type & 0x7F) {
         case XCB_CREATE_NOTIFY:
@@ -127,7 +130,7 @@ final class HiddenWindows {
             look(at: programs.frame(of: reparented.event))
             guard reparented.event == connection.root else { return true }
             if reparented.parent == connection.root {
-                // An event follows where it is mapped. Its size is asked then.
+                // If it is mapped, an event follows. Its size is queried then.
                 frames[reparented.window] = Frame(
                     area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
                     isMapped: false)
@@ -158,7 +161,7 @@ final class HiddenWindows {
         return true
     }
 
-    /// Asks for the titles and programs of what the events were about. Call it before pixels are handed out.
+    /// Queries the titles and programs of the windows that the events were about. Call it before pixels are handed out.
     func update() throws(X11CaptureError) {
         if !needsLook { return }
         needsLook = false
@@ -171,14 +174,16 @@ final class HiddenWindows {
             try adopt(try search.windows(below: [connection.root], watching: Self.events))
             for window in frames.keys { show(window) }
         }
-        // With what shows, what doesn't show yet is looked at too: it may be what the other is a dialog of.
+        // Query windows that aren't mapped along with those that are: a visible one may be the dialog of an unmapped
+        // one.
         let outdated = frames.filter(\.value.needsLook).map(\.key)
         if outdated.contains(where: { frames[$0]?.isMapped == true }) {
             for window in outdated { frames[window]?.needsLook = false }
             let found = try search.windows(below: outdated, watching: Self.events)
             try adopt(found)
             let there = Set(found.lazy.map(\.frame))
-            // Destroyed meanwhile, which an event will say; nobody knows any longer what it was.
+            // These were destroyed in the meantime, and events will report it. What they were can't be found out any
+            // more, so hide them.
             for window in outdated where !there.contains(window) && frames[window]?.isMapped == true { hide(window) }
         }
         programs.forgetGone()
@@ -186,7 +191,7 @@ final class HiddenWindows {
         arrange()
     }
 
-    /// The changes have been taken.
+    /// Empties `changes`, after the caller has taken them.
     func forgetChanges() {
         changes.removeAll(keepingCapacity: true)
     }
@@ -212,7 +217,7 @@ final class HiddenWindows {
     private func mains(of window: FoundWindow) throws(X11CaptureError) -> [xcb_window_t] {
         var result: [xcb_window_t] = []
         var main = window.transientFor
-        // Longer chains, and those that bite their tails, are no program's.
+        // Longer chains and circular ones don't come from real programs.
         while main != 0, main != connection.root, !result.contains(main), result.count < 32 {
             result.append(main)
             var frame = programs.frame(of: main)
@@ -229,23 +234,23 @@ final class HiddenWindows {
         show(window)
     }
 
-    /// A hidden window is about to leave the place where it lies.
+    /// Notes that a hidden window is about to leave its current place.
     private func leave(_ window: xcb_window_t) {
-        // One that hasn't been looked at may be meant as well.
+        // A window that hasn't been queried yet may have to be hidden as well.
         guard let frame = frames[window], frame.isHidden || frame.needsLook, frame.isMapped else { return }
         if isTakingPicture { left.append(frame.area) }
         addChange(frame.area)
         needsLook = true
     }
 
-    /// A hidden window has come to the place where it lies.
+    /// Notes that a hidden window has come to its current place.
     private func show(_ window: xcb_window_t) {
         guard let frame = frames[window], frame.isHidden, frame.isMapped else { return }
         addChange(frame.area)
         needsLook = true
     }
 
-    /// Nobody may come for the changes for a long time.
+    /// Adds to `changes`. The list is bounded, because it may be a long time before anybody takes it.
     private func addChange(_ area: PixelRectangle) {
         if changes.last == area { return }
         if changes.count == 32 { changes = [changes.reduce(area) { $0.union($1) }] } else { changes.append(area) }

@@ -2,17 +2,17 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Asks RandR which monitors there are: those of RandR 1.5, or else the outputs that a CRTC drives.
+/// Asks RandR for the monitors: those of RandR 1.5, or else the outputs that a CRTC drives.
 struct MonitorSearch {
     private let connection: X11Connection
-    // More can't be meant seriously, and each costs a round trip for its name.
+    // No real setup has more, and each one's name costs a round trip.
     private static let mostMonitors = 64
 
     init(_ connection: X11Connection) {
         self.connection = connection
     }
 
-    /// The monitors, in the server's order; none where the server has no RandR.
+    /// The monitors, in the server's order; none if the server has no RandR.
     func monitors() throws(X11CaptureError) -> [DisplayListing.Monitor] {
         let version = try connection.randrVersion()
         if version >= (1, 5) { return try named(listOfMonitors()) }
@@ -20,7 +20,7 @@ struct MonitorSearch {
         return []
     }
 
-    /// Whether the server has an output of this name, although no monitor shows anything by it.
+    /// Whether the server has an output of this name, even if it is off.
     func hasOutput(_ name: String) throws(X11CaptureError) -> Bool {
         if try connection.randrVersion() < (1, 2) { return false }
         return try outputs(evenOff: true).contains { $0.name == name }
@@ -56,7 +56,7 @@ struct MonitorSearch {
         let cookies = monitors.map { xcb_get_atom_name(connection.handle, $0.atom) }
         var result: [DisplayListing.Monitor] = []
         for (monitor, cookie) in zip(monitors, cookies) {
-            // Its name may have gone with it.
+            // The monitor may be gone, and its name with it.
             guard let reply = xcb_get_atom_name_reply(connection.handle, cookie, nil) else { continue }
             defer { free(reply) }
             let bytes = UnsafeRawBufferPointer(
@@ -70,13 +70,13 @@ struct MonitorSearch {
         return result
     }
 
-    /// The outputs that a CRTC drives, or all, those that are off with an empty area.
+    /// The outputs that a CRTC drives. With `evenOff`, also those that are off, with an empty area.
     private func outputs(evenOff: Bool = false) throws(X11CaptureError) -> [DisplayListing.Monitor] {
         let primaryCookie = xcb_randr_get_output_primary(connection.handle, connection.root)
         let cookie = xcb_randr_get_screen_resources_current(connection.handle, connection.root)
         let primary = xcb_randr_get_output_primary_reply(connection.handle, primaryCookie, nil)
         defer { free(primary) }
-        // RandR 1.2 has no primary output and no way to ask without probing; what it has is enough.
+        // RandR 1.2 has no primary output and no way to ask without probing; what it does have is enough.
         var resources = xcb_randr_get_screen_resources_current_reply(connection.handle, cookie, nil)
         if resources == nil {
             let probing = xcb_randr_get_screen_resources(connection.handle, connection.root)
@@ -110,7 +110,7 @@ struct MonitorSearch {
         try connection.check()
         return result
     }
-    /// What a CRTC shows; nothing where there is none, or it is off.
+    /// The area that a CRTC shows; empty if there is none or it is off.
     private func area(of crtc: xcb_randr_crtc_t, _ time: xcb_timestamp_t) -> PixelRectangle {
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         if crtc == 0 { return nothing }

@@ -1,7 +1,7 @@
 import CXCB
 import MediaTypes
 
-/// The part of the screen that one monitor shows, wherever that moves.
+/// The part of the screen that one monitor shows, wherever that part moves.
 final class MonitorSource: CaptureSource {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
@@ -13,13 +13,14 @@ final class MonitorSource: CaptureSource {
     private var isOutdated = false
     private var goneSince: MonotonicTime?
 
-    /// A cable pulled and put back, or a driver that turns all off before it arranges them anew.
+    /// How long a monitor may be missing: somebody may unplug a cable and plug it in again, or the driver may turn all
+    /// monitors off before it arranges them anew.
     private static let patience = Interval.seconds(5)
     private static let waitingPeriod = Interval.milliseconds(500)
-    /// A monitor that was made by hand (RRSetMonitor) is moved and deleted without an event.
+    /// A virtual monitor (RRSetMonitor) is moved and deleted without an event, so it has to be polled.
     private static let checkPeriod = Interval.seconds(1)
 
-    /// Throws where no monitor has the name, or it is off.
+    /// Throws if no monitor has this name, or if it is off.
     init(_ connection: X11Connection, name: String) throws(X11CaptureError) {
         let search = MonitorSearch(connection)
         let monitors = try search.monitors()

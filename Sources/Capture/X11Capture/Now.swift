@@ -2,7 +2,7 @@ import Glibc
 import MediaTypes
 
 extension MonotonicTime {
-    /// The machine's clock.
+    /// The current time of CLOCK_MONOTONIC.
     static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

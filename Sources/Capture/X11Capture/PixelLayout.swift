@@ -1,20 +1,21 @@
 import CXCB
 
-/// How a pixel of the screen stands in memory.
+/// How a pixel of the screen is stored in memory.
 public enum ScreenPixelFormat: Sendable {
     /// Four bytes: blue, green, red, unused.
     case bgrx
     /// Two bytes, little-endian: five bits red, six green, five blue.
     case rgb565
 
-    /// Bytes a pixel.
+    /// The number of bytes in a pixel.
     public var bytesPerPixel: Int { self == .bgrx ? 4 : 2 }
 }
 
-/// The pixel format of a screen or window, and how its rows are padded in an image (X protocol, FORMAT in the connection setup).
+/// The pixel format of a screen or window, and the padding of its rows in an image (X protocol, FORMAT in the
+/// connection setup).
 struct PixelLayout {
     let format: ScreenPixelFormat
-    /// Rows begin at multiples of so many bytes.
+    /// Rows begin at multiples of this many bytes.
     let rowAlignment: Int
 
     init(
@@ -48,7 +49,7 @@ struct PixelLayout {
         rowAlignment = max(1, Int(padding) / 8)
     }
 
-    /// Bytes from one row of an image of `width` columns to the next.
+    /// The number of bytes from one row of an image of `width` columns to the next.
     func stride(width: Int) -> Int {
         (width * format.bytesPerPixel + rowAlignment - 1) / rowAlignment * rowAlignment
     }

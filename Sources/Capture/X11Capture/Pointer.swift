@@ -4,14 +4,14 @@ import MediaTypes
 
 /// Where the pointer is.
 public struct PointerState: Equatable, Sendable {
-    /// The column that it points at, in pixels of the captured area; may lie outside of it.
+    /// The column of the pixel that it points at, in the captured area; may lie outside.
     public var x: Int
-    /// The row that it points at.
+    /// The row of the pixel that it points at.
     public var y: Int
-    /// Whether it points at something in the captured area, and has a shape that shows.
+    /// Whether it points into the captured area and has a visible shape.
     public var isVisible: Bool
 
-    /// A pointer there.
+    /// Creates a state from its parts.
     public init(x: Int, y: Int, isVisible: Bool) {
         self.x = x
         self.y = y
@@ -19,25 +19,26 @@ public struct PointerState: Equatable, Sendable {
     }
 }
 
-/// Where the pointer is and what it looks like (XFixes), for a screen whose pictures come without it.
+/// The pointer's position and shape (XFixes), for a screen whose pictures don't include it.
 final class Pointer {
     private(set) var shape = PointerShape()
-    /// Counts the shapes.
+    /// Counts the changes of the shape.
     private(set) var shapeNumber = 0
-    /// In the coordinates of the window that was asked; nil while it is on another screen.
+    /// The position in the coordinates of the window that was queried; nil while the pointer is on another screen.
     private(set) var place: (x: Int, y: Int)?
     let motion: PointerMotion
     private(set) var isShapeOutdated: Bool
     private let connection: X11Connection
     private let notifyEvent: UInt8?
     private let timed: TimedLooks?
-    // An answer has come since the last look.
+    // Whether an answer has come since the last look.
     private var hasAnswer = false
 
-    // A shape with more pixels than that is taken for none.
+    // A shape with more pixels than this is ignored.
     private static let mostPixels = 1 << 20
 
-    /// Without XFixes there is a place, but no shape. Without SYNC and XInput 2, or a second connection, looks cost more.
+    /// Without XFixes, the position is known, but not the shape. Without SYNC and XInput 2, or without a second
+    /// connection, looks cost more.
     init(_ connection: X11Connection, onWarning: (String) -> Void) throws(X11CaptureError) {
         self.connection = connection
         let firstEvent = connection.firstEvent(of: shim_xcb_xfixes_id())
@@ -52,10 +53,11 @@ final class Pointer {
         xcb_flush(connection.handle)
     }
 
-    /// Whether the server tells what it looks like.
+    /// Whether the server reports the pointer's shape.
     var hasShape: Bool { notifyEvent != nil }
 
-    /// Looks that the server times, and raw events that come in order with them; nil where there is no way to that.
+    /// Looks that the server times, and a motion tracker whose raw events arrive in order with them; nil if that isn't
+    /// possible.
     private static func timedLooks(
         _ connection: X11Connection, _ onWarning: (String) -> Void
     ) throws(X11CaptureError) -> (looks: TimedLooks, motion: PointerMotion)? {
@@ -70,21 +72,22 @@ final class Pointer {
         }
     }
 
-    /// Readable when the server has sent something about the pointer; -1 where that comes with all else.
+    /// A descriptor that is readable when the server has sent something about the pointer; -1 if that comes with
+    /// everything else.
     var fileDescriptor: Int32 { timed?.connection.fileDescriptor ?? -1 }
 
-    /// Whether the server goes on telling where it is, or has told what no look has taken yet.
+    /// Whether the server is still sending positions, or has sent one that no look has taken yet.
     var isFollowed: Bool { hasAnswer || timed?.isUnderway == true }
 
-    /// When to look next.
+    /// The time of the next look.
     var nextLook: MonotonicTime {
         if hasAnswer { return .zero }
-        // The answer comes within a period.
+        // The server answers within a period.
         if timed?.isUnderway == true { return .distantFuture }
         return isShapeOutdated ? motion.nextHurriedLook : motion.nextLook
     }
 
-    /// Takes what has come on the second connection.
+    /// Reads what has arrived on the second connection.
     func readAnswers(isReadable: Bool, _ now: MonotonicTime) throws(X11CaptureError) {
         try timed?.read(isReadable: isReadable, take: { _ = motion.take($0) }) { answer in
             hasAnswer = true
@@ -92,9 +95,10 @@ final class Pointer {
         }
     }
 
-    /// Sees where it is, in the coordinates of `window`, and what it looks like where that has changed.
+    /// Updates the position, in the coordinates of `window`, and the shape if it has changed.
     ///
-    /// While the server times the looks, that is what `readAnswers` took; else a round trip.
+    /// While the server times the looks, the position is the one that `readAnswers` took; otherwise this costs a round
+    /// trip.
     func look(_ window: xcb_window_t, _ now: MonotonicTime) throws(X11CaptureError) {
         guard let timed else {
             if try look(ask(window), now) { _ = try look(ask(window), now) }
@@ -111,7 +115,7 @@ final class Pointer {
         }
     }
 
-    /// Takes the answers about the pointer; true where it has to be looked for once more.
+    /// Reads the answers to `question`; returns true if the pointer has to be looked for once more.
     func look(_ question: Question, _ now: MonotonicTime) throws(X11CaptureError) -> Bool {
         let moved = try collect(question)
         if timed == nil { return motion.looked(now, moved: moved) }
@@ -119,7 +123,7 @@ final class Pointer {
         return false
     }
 
-    /// Whether the event was ours.
+    /// Handles an event; returns whether it was about the pointer.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         if let notifyEvent, event.pointee.response_type & 0x7F == notifyEvent {
             isShapeOutdated = true
@@ -128,13 +132,13 @@ final class Pointer {
         return motion.take(event)
     }
 
-    /// Questions on their way.
+    /// Requests that haven't been answered yet.
     struct Question {
         var place: xcb_query_pointer_cookie_t
         var shape: xcb_xfixes_get_cursor_image_cookie_t?
     }
 
-    /// Asks where it is, in the coordinates of `window`, and for its shape where that has changed.
+    /// Requests the position, in the coordinates of `window`, and the shape if it has changed.
     func ask(_ window: xcb_window_t) -> Question {
         let place = xcb_query_pointer(connection.handle, window)
         if !isShapeOutdated { return Question(place: place, shape: nil) }
@@ -142,7 +146,7 @@ final class Pointer {
         return Question(place: place, shape: xcb_xfixes_get_cursor_image(connection.handle))
     }
 
-    /// Takes the answers; true where it is elsewhere than before.
+    /// Reads the answers; returns whether the pointer has moved.
     private func collect(_ question: Question) throws(X11CaptureError) -> Bool {
         if let cookie = question.shape { try collectShape(cookie) }
         let position: UnsafeMutablePointer<xcb_query_pointer_reply_t>
@@ -151,7 +155,7 @@ final class Pointer {
                 xcb_query_pointer_reply(connection.handle, question.place, &$0)
             }
         } catch {
-            // The window has just been closed: events tell what becomes of that.
+            // The window has just been closed; its events are handled elsewhere.
             guard case .requestRefused = error else { throw error }
             return false
         }

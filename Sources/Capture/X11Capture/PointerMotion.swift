@@ -2,24 +2,24 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// When to look for the pointer: after a raw motion event of XInput 2, or, without that, now and then.
+/// Decides when to look for the pointer: after a raw motion event of XInput 2 or, without that, at regular intervals.
 ///
-/// A mouse sends hundreds of events a second, so only the first is waited for: from then on we look, at most 40 times a
-/// second, until two looks in a row found the pointer at rest.
+/// A mouse sends hundreds of events a second, so only the first one is waited for. From then on the pointer is looked
+/// for at most 40 times a second, until two looks in a row find it at rest.
 final class PointerMotion {
     /// Whether the pointer moved, or may have, since it was last found at rest.
     private(set) var isMoving = false
     private let connection: X11Connection
-    // The major opcode of XInput, where it is new enough.
+    // The major opcode of XInput, if that is new enough.
     private let opcode: UInt8?
     private var isListening = false
     private var looksAtRest = 0
     private var lastLook: MonotonicTime?
 
-    // More of them would not look smoother beside 30 pictures a second.
+    // A shorter period would not look smoother beside 30 pictures a second.
     private static let movingPeriod = Interval.milliseconds(25)
     private static let pollingPeriod = Interval.nanoseconds(33_333_333)
-    /// XWarpPointer makes no raw event: found by a look every second.
+    /// XWarpPointer causes no raw event, so a look every second finds its effect.
     private static let restPeriod = Interval.seconds(1)
     private static let restPollingPeriod = Interval.milliseconds(500)
 
@@ -29,7 +29,7 @@ final class PointerMotion {
         if let data = xcb_get_extension_data(connection.handle, shim_xcb_input_id()), data.pointee.present != 0 {
             let cookie = xcb_input_xi_query_version(connection.handle, 2, 2)
             if let version = xcb_input_xi_query_version_reply(connection.handle, cookie, nil) {
-                // Before 2.1 raw events stop while some program grabs the pointer.
+                // Before 2.1, raw events stop while a program grabs the pointer.
                 if (version.pointee.major_version, version.pointee.minor_version) >= (2, 1) {
                     opcode = data.pointee.major_opcode
                 }
@@ -41,13 +41,13 @@ final class PointerMotion {
         listen(true)
     }
 
-    /// Whether at least two looks in a row found it where it was.
+    /// Whether at least two looks in a row found the pointer unmoved.
     var seemsAtRest: Bool { looksAtRest >= 2 }
 
-    /// Whether the server tells of motion.
+    /// Whether the server reports motion.
     var isTold: Bool { opcode != nil }
 
-    /// Whether the event was ours.
+    /// Handles an event; returns whether it came from XInput.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         guard let opcode, event.pointee.response_type & 0x7F == UInt8(XCB_GE_GENERIC) else { return false }
         let generic = event.cast(to: xcb_ge_generic_event_t.self)
@@ -56,15 +56,15 @@ final class PointerMotion {
         return true
     }
 
-    /// It was found elsewhere than before, or an event says that it moves.
+    /// Starts looking regularly, because a look found the pointer elsewhere or an event says that it moves.
     private func begin() {
         isMoving = true
         looksAtRest = 0
         listen(false)
     }
 
-    /// The pointer was looked for. True where it has to be looked for once more at once: only now the server tells of motion
-    /// again, and what happened just before that would be missed.
+    /// Notes a look at the pointer. Returns true if another look is needed at once: the server reports motion again
+    /// only from now on, so anything that happened just before would be missed.
     func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
         noteLook(now, moved: moved)
         if !isMoving || !seemsAtRest { return false }
@@ -72,39 +72,39 @@ final class PointerMotion {
         return isTold
     }
 
-    /// The pointer was looked for, and whether it rests is decided later.
+    /// Notes a look at the pointer, without deciding yet whether it rests.
     func noteLook(_ now: MonotonicTime, moved: Bool) {
         lastLook = now
         if moved {
-            // Where it was moved by a program there was no event; who warps once may do it again.
+            // If a program moved the pointer, there was no event; a program that warps it once may do so again.
             begin()
         } else {
             looksAtRest += 1
         }
     }
 
-    /// Takes the pointer for resting: from now on the server tells of motion. What happened just before is found by one more
-    /// look.
+    /// Treats the pointer as at rest: from now on the server reports motion. One more look is needed to find what
+    /// happened just before.
     func settle() {
         isMoving = false
         listen(true)
     }
 
-    /// When the next look is due.
+    /// The time at which the next look is due.
     var nextLook: MonotonicTime {
         guard let lastLook else { return .zero }
         if isMoving { return lastLook + (isTold ? Self.movingPeriod : Self.pollingPeriod) }
         return lastLook + (isTold ? Self.restPeriod : Self.restPollingPeriod)
     }
 
-    /// When the next look is due where something about the pointer has changed.
+    /// The time at which the next look is due if something about the pointer has changed.
     var nextHurriedLook: MonotonicTime { lastLook.map { $0 + Self.movingPeriod } ?? .zero }
 
     /// Turns the events on or off.
     private func listen(_ on: Bool) {
         guard isTold, on != isListening else { return }
         isListening = on
-        // The structure of one mask, and the mask behind it (XInput 2, EVENTMASK).
+        // The structure of one mask, followed by the mask itself (XInput 2, EVENTMASK).
         var request = (
             xcb_input_event_mask_t(deviceid: UInt16(XCB_INPUT_DEVICE_ALL_MASTER.rawValue), mask_len: 1),
             on ? UInt32(XCB_INPUT_XI_EVENT_MASK_RAW_MOTION.rawValue) : 0

@@ -1,19 +1,19 @@
 import MediaTypes
 
-/// What the pointer looks like: premultiplied ARGB, row by row, and which of its pixels points.
+/// The pointer's image and its hotspot, the pixel that points.
 public struct PointerShape: Equatable, Sendable {
-    /// Columns.
+    /// The width in pixels.
     public var width = 0
-    /// Rows.
+    /// The height in pixels.
     public var height = 0
-    /// The column of the pixel that points.
+    /// The column of the hotspot.
     public var hotX = 0
-    /// The row of the pixel that points.
+    /// The row of the hotspot.
     public var hotY = 0
-    /// Premultiplied ARGB, alpha in the highest byte; `width` times `height`.
+    /// Premultiplied ARGB, row by row, alpha in the highest byte; `width` times `height` values.
     public var pixels: [UInt32] = []
 
-    /// A shape of these pixels.
+    /// Creates a shape from its pixels.
     public init(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
         self.width = width
         self.height = height
@@ -22,13 +22,13 @@ public struct PointerShape: Equatable, Sendable {
         self.pixels = pixels
     }
 
-    /// A shape of which nothing shows.
+    /// Creates an invisible shape.
     init() {}
 
-    /// The longest side that is told to others.
+    /// The longest side of a shape that is sent to viewers.
     static let longestSide = 96
 
-    /// The same shape, made smaller where a side is longer than `longestSide`.
+    /// The same shape, scaled down if a side is longer than `limit`.
     func fitting(_ limit: Int = PointerShape.longestSide) -> PointerShape {
         if isInvisible { return PointerShape() }
         let longest = max(width, height)
@@ -36,7 +36,7 @@ public struct PointerShape: Equatable, Sendable {
         return resized(max(1, width * limit / longest), max(1, height * limit / longest))
     }
 
-    /// The same shape as large as it is in pictures of `pictures` of a screen of `screen`.
+    /// The same shape, scaled as a picture of `screen` is scaled to `pictures`.
     func scaled(from screen: PictureSize, to pictures: PictureSize) -> PointerShape {
         if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
         return resized(
@@ -44,7 +44,7 @@ public struct PointerShape: Equatable, Sendable {
             max(1, (height * pictures.height + screen.height / 2) / screen.height))
     }
 
-    /// Each pixel is the mean of those that it stands for; not for an invisible shape.
+    /// Scales the shape; each new pixel is the mean of those that it stands for. Not for an invisible shape.
     private func resized(_ newWidth: Int, _ newHeight: Int) -> PointerShape {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
@@ -52,7 +52,7 @@ public struct PointerShape: Equatable, Sendable {
             let rows = y * height / newHeight..<max(y * height / newHeight + 1, (y + 1) * height / newHeight)
             for x in 0..<newWidth {
                 let columns = x * width / newWidth..<max(x * width / newWidth + 1, (x + 1) * width / newWidth)
-                // The mean of premultiplied colours is that of what they show.
+                // The mean of premultiplied colours is the mean of what is visible.
                 var sums: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
                 for row in rows {
                     for column in columns {
@@ -73,10 +73,10 @@ public struct PointerShape: Equatable, Sendable {
             hotY: min(hotY * newHeight / height, newHeight - 1), pixels: result)
     }
 
-    /// Whether nothing of it would show.
+    /// Whether the shape has no visible pixel.
     var isInvisible: Bool { pixels.count < width * height || pixels.allSatisfy { $0 >> 24 == 0 } }
 
-    /// Blends it over the part of `target` that `area` covers; `area` has the shape's size.
+    /// Blends the shape over the part of `target` that `area` covers; `area` has the shape's size.
     func draw(at area: PixelRectangle, into target: GrabbedPixels, format: ScreenPixelFormat) {
         let meeting = area.intersection(target.rectangle)
         if meeting.isEmpty || pixels.count < width * height { return }
@@ -102,13 +102,13 @@ public struct PointerShape: Equatable, Sendable {
         }
     }
 
-    /// `over` (premultiplied) on top of an opaque pixel.
+    /// Blends `over` (premultiplied) onto an opaque pixel.
     static func blend(_ over: UInt32, on under: UInt32) -> UInt32 {
         let rest = 255 - over >> 24
         var result: UInt32 = 0xFF00_0000
         for shift: UInt32 in [0, 8, 16] {
             let mixed = (over >> shift & 255) + ((under >> shift & 255) * rest + 127) / 255
-            // A shape that isn't really premultiplied must not spill into the next colour.
+            // A shape that isn't really premultiplied must not overflow into the next colour.
             result |= min(mixed, 255) << shift
         }
         return result

@@ -1,12 +1,13 @@
-/// Text that a stranger wrote, made fit for a terminal and a log line.
+/// Makes text from untrusted sources safe for a terminal and a log line.
 enum PrintableText {
-    /// The longest that is kept, in Unicode scalars.
+    /// The most Unicode scalars that are kept.
     static let mostCharacters = 200
 
-    /// `text` with everything that steers a terminal or turns the direction of writing replaced by a space, and cut.
+    /// Returns `text` with everything that controls a terminal or the writing direction replaced by a space, truncated
+    /// to `mostCharacters`.
     static func harmless(_ text: String) -> String { plain(text.unicodeScalars.prefix(mostCharacters)) }
 
-    /// The same, uncut: so that what a person has read, and types, is found again.
+    /// Does the same without truncating, so that what a person has read and types in is found again.
     static func plain(_ text: some Sequence<Unicode.Scalar>) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text {
@@ -19,7 +20,7 @@ enum PrintableText {
         return String(result)
     }
 
-    /// ISO Latin 1, as properties of type STRING are written (ICCCM 2.7.1).
+    /// Decodes ISO Latin 1, the encoding of properties of type STRING (ICCCM 2.7.1).
     static func latin1(_ bytes: some Sequence<UInt8>) -> String {
         var result = String.UnicodeScalarView()
         for byte in bytes { result.append(Unicode.Scalar(byte)) }

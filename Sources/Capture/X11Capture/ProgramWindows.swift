@@ -1,24 +1,25 @@
 import CXCB
 
-/// What a window tells of the program that it belongs to.
+/// What a window reveals about the program that it belongs to.
 struct WindowProgram: Equatable {
-    /// The connection that made the window: the part of its number that all windows of one connection share (X protocol,
-    /// "Connection Setup": resource-id-base). 0 for windows of the server itself.
+    /// The client connection that created the window: the part of its identifier that all windows of one connection
+    /// share (X protocol, "Connection Setup": resource-id-base). 0 for windows of the server itself.
     var connection: UInt32 = 0
     /// WM_CLIENT_LEADER (ICCCM 5.1); 0: none.
     var leader: xcb_window_t = 0
     /// _NET_WM_PID (EWMH); 0: none.
     var process: UInt32 = 0
-    /// WM_CLIENT_MACHINE, which the process number belongs to; may be empty.
+    /// WM_CLIENT_MACHINE, the machine that the process identifier belongs to; may be empty.
     var machine = ""
-    /// What it is transient for: WM_TRANSIENT_FOR (ICCCM 4.1.2.6), that window's own, and so on, each with the child of the root
-    /// window that it lies in.
+    /// The windows that it is transient for: its own WM_TRANSIENT_FOR (ICCCM 4.1.2.6), that window's own, and so on,
+    /// each with the child of the root window that it lies in.
     var mains: [xcb_window_t] = []
 }
 
-/// Windows and the programs that they belong to: a program with a private window has no other windows that may be seen.
+/// Groups windows by program: if a program has a private window, all its windows are private.
 ///
-/// Pure: windows are told to it, and it tells which of them are private. A private window stays so until it is gone.
+/// It does no I/O: the caller reports windows, and it returns which of them are private. A private window stays private
+/// until it is gone.
 struct ProgramWindows {
     private var known: [xcb_window_t: Known] = [:]
 
@@ -26,7 +27,7 @@ struct ProgramWindows {
         /// The child of the root window that it lies in.
         var frame: xcb_window_t
         var program = WindowProgram()
-        /// Whether its window manager has marked it as a program's (WM_STATE).
+        /// Whether the window manager has marked it as a program's window (WM_STATE).
         var hasState = false
         var isPrivate = false
         var isGone = false
@@ -35,7 +36,7 @@ struct ProgramWindows {
     /// The child of the root window that `window` lies in; nil for a window that isn't known.
     func frame(of window: xcb_window_t) -> xcb_window_t? { known[window]?.frame }
 
-    /// Notes what was found out about a window.
+    /// Records what was found out about a window.
     mutating func note(_ window: FoundWindow, isPrivate: Bool) {
         let wasPrivate = known[window.identifier].map { $0.isPrivate && !$0.isGone } ?? false
         known[window.identifier] = Known(
@@ -43,28 +44,30 @@ struct ProgramWindows {
             isPrivate: isPrivate || wasPrivate)
     }
 
-    /// A window was made on the root window; nothing else is known of it.
+    /// Records a window that was created on the root window; nothing else is known about it.
     mutating func add(_ window: xcb_window_t) { known[window] = Known(frame: window) }
 
-    /// A window is gone, with all that lay in it. What came before that may still be found to belong to its program.
+    /// Marks a window, and everything in it, as gone. Windows that were reported earlier may still be found to belong
+    /// to its program.
     mutating func end(_ window: xcb_window_t) {
         for (identifier, entry) in known where identifier == window || entry.frame == window {
             known[identifier]?.isGone = true
         }
     }
 
-    /// Nothing that came before the end of a window is to be found out any longer.
+    /// Forgets the windows that are gone, once everything reported before their end has been examined.
     mutating func forgetGone() { known = known.filter { !$0.value.isGone } }
 
-    /// A window and what lies in it has come into another child of the root window; nil: into one that isn't known.
+    /// Moves a window, and everything in it, into another child of the root window; nil means into one that isn't
+    /// known.
     mutating func move(_ window: xcb_window_t, into frame: xcb_window_t?) {
         for (identifier, entry) in known where identifier == window || entry.frame == window {
             if let frame { known[identifier]?.frame = frame } else { known[identifier] = nil }
         }
     }
 
-    /// Finds the windows that belong to a program with a private window, and makes them private too; gives the children of the
-    /// root window in which private windows lie.
+    /// Makes every window private whose program has a private window, and returns the children of the root window that
+    /// contain private windows.
     mutating func spread() -> Set<xcb_window_t> {
         let managers = windowManagers
         var reached = Reach()
@@ -85,8 +88,8 @@ struct ProgramWindows {
         return Set(known.values.lazy.filter(\.isPrivate).map(\.frame))
     }
 
-    /// The connections of window managers: they own frames around other programs' windows, and that two windows have frames of the
-    /// same window manager doesn't make them one program's.
+    /// The connections of window managers. They own frames around the windows of many programs, so two windows with
+    /// frames of the same window manager need not belong to the same program.
     private var windowManagers: Set<UInt32> {
         var result: Set<UInt32> = []
         for (identifier, entry) in known where entry.frame != identifier {
@@ -96,7 +99,7 @@ struct ProgramWindows {
         return result
     }
 
-    /// All by which a window can be told to belong to a program with a private window.
+    /// Everything that identifies a window as belonging to a program with a private window.
     private struct Reach {
         var windows: Set<xcb_window_t> = []
         private var connections: Set<UInt32> = []
@@ -117,7 +120,7 @@ struct ProgramWindows {
             if leaders.contains(window) || windows.contains(program.leader) { return true }
             if program.mains.contains(where: { windows.contains($0) }) { return true }
             guard let machines = machines[program.process] else { return false }
-            // A program that doesn't say on which machine it runs may run on any.
+            // A program that doesn't say which machine it runs on may run on any.
             return program.machine.isEmpty || machines.contains("") || machines.contains(program.machine)
         }
     }

@@ -1,23 +1,27 @@
 import CXCB
 public import MediaTypes
 
-/// The pointer apart from the pictures: for those who draw it themselves.
+/// The pointer, separate from the pictures, for callers who draw it themselves.
 extension ScreenCapture {
-    /// Whether an event says so, or the last look found it elsewhere than before.
+    /// Whether an event reported motion or a new shape, or the last look found the pointer elsewhere than before.
     public var pointerMayHaveMoved: Bool {
         pointer.motion.isMoving || pointer.isShapeOutdated || pointer.isFollowed
     }
 
-    /// Readable when the server has sent something about the pointer, for `readEvents`; -1 where that comes by `fileDescriptor`.
+    /// A descriptor that is readable when the server has sent something about the pointer, for `readEvents`; -1 if that
+    /// arrives on `fileDescriptor`.
     public var pointerDescriptor: Int32 { pointer.fileDescriptor }
 
-    /// When `lookAtPointer` is to be called again: soon while it moves, or when `readEvents` has taken the server's answer; once a second while it rests (XWarpPointer makes no event), never while there is nothing to take pictures of.
+    /// The time at which `lookAtPointer` is to be called again.
+    ///
+    /// It is soon while the pointer moves or when `readEvents` has taken the server's answer, once a second while the
+    /// pointer rests (XWarpPointer causes no event), and never while there is nothing to take pictures of.
     public var nextPointerLook: MonotonicTime { isWaiting ? .distantFuture : pointer.nextLook }
 
-    /// Where the pointer is; nil where nothing has changed since the last call. Costs a round trip, unless the pointer moves and
-    /// there is a `pointerDescriptor`.
+    /// Returns the pointer's state, or nil if nothing has changed since the last call. Costs a round trip, unless the
+    /// pointer moves and there is a `pointerDescriptor`.
     ///
-    /// While the pointer is drawn into the pictures, `mayHaveChanged` says afterwards whether one is due.
+    /// If the pointer is drawn into the pictures, `mayHaveChanged` tells afterwards whether a picture is due.
     public func lookAtPointer(now: MonotonicTime) throws(X11CaptureError) -> PointerState? {
         guard let place = source.place else { return nil }
         try pointer.look(source.window, now)
@@ -32,12 +36,12 @@ extension ScreenCapture {
         return state
     }
 
-    /// What the pointer looks like in pictures of `pictures`, by default of `size`; nil where that is as at the last call, or isn't
-    /// known. At most 96 pixels a side.
+    /// Returns the pointer's shape at the scale of pictures of size `pictures`, by default `size`; nil if it hasn't
+    /// changed since the last call or isn't known. A side has at most 96 pixels.
     ///
-    /// Where the size of the pictures has changed, `forgetToldPointer` has it given again.
+    /// After a change of the pictures' size, call `forgetToldPointer` to get the shape again.
     ///
-    /// Costs a round trip where the server told of another shape since the last look.
+    /// Costs a round trip if the server has reported another shape since the last look.
     public func takePointerShape(in pictures: PictureSize? = nil) throws(X11CaptureError) -> PointerShape? {
         if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(source.window), .now()) }
         if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
@@ -45,8 +49,8 @@ extension ScreenCapture {
         return pointer.shape.scaled(from: size, to: pictures ?? size).fitting()
     }
 
-    /// The next `lookAtPointer` and `takePointerShape` give what there is, whether or not it was given before: for someone
-    /// new who knows nothing of it.
+    /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
+    /// before, for a new consumer that knows nothing yet.
     public func forgetToldPointer() {
         toldState = nil
         toldShape = nil

@@ -2,33 +2,33 @@ import CXCB
 import Glibc
 public import MediaTypes
 
-/// A screen of an X server, or a part of it: tells what changes there, and hands out its pixels.
+/// A screen of an X server, or a part of it: reports what changes there, and hands out its pixels.
 ///
-/// All rectangles are in pixels of the captured area. Not thread-safe. Its thread polls `fileDescriptor` and
-/// `pointerDescriptor` for reading, and asks `takeQueuedEvents` before each poll, because waiting for a reply may have taken
-/// events off the connection; it calls `readEvents` after that, and at `nextCheck`, `lookAtPointer` at `nextPointerLook` and
-/// `takeChanges` at `pollDue` even if nothing came.
+/// All rectangles are in pixels of the captured area. Not thread-safe. The owning thread polls `fileDescriptor` and
+/// `pointerDescriptor` for reading. Before each poll it calls `takeQueuedEvents`, because waiting for a reply may have
+/// read events from the connection; after each poll, and at `nextCheck`, it calls `readEvents`. It calls
+/// `lookAtPointer` at `nextPointerLook` and `takeChanges` at `pollDue`, even if nothing came.
 public final class ScreenCapture {
-    /// The captured area's size in pixels; changes only inside `readEvents`, which then says so.
+    /// The captured area's size in pixels; changes only in `readEvents`, which then returns true.
     public private(set) var size: PictureSize
-    /// How a pixel stands in memory.
+    /// How a pixel is stored in memory.
     public var pixelFormat: ScreenPixelFormat { source.layout.format }
-    /// How pixels are taken.
+    /// The method by which pixels are taken.
     public var grabMethod: GrabMethod { grabber.method }
-    /// Whether the server says what changes; without that every picture is compared with the one before.
+    /// Whether the server reports what changes; if not, every picture is compared with the one before.
     public var reportsDamage: Bool { damage != nil }
-    /// Whether there is nothing to take pictures of for now: the window isn't mapped, or the monitor is off.
+    /// Whether there is nothing to take pictures of for now, because the window isn't mapped or the monitor is off.
     public var isWaiting: Bool { source.place == nil }
-    /// Whether the server refused to hand out pixels, as while the screen changes its size, or the area has come back: the
-    /// next `takeChanges` gives all of it.
+    /// Whether the next `takeChanges` returns the whole area: the server refused to hand out pixels, as it does while
+    /// the screen changes its size, or the area has come back.
     public private(set) var isIncomplete = false
-    /// When `readEvents` has something to do even if the server sends nothing.
+    /// The time at which `readEvents` has something to do even if the server sends nothing.
     public var nextCheck: MonotonicTime { source.nextCheck }
-    /// Whether the screen is locked or blanked; false where that isn't watched. Changes only inside `readEvents`.
+    /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
     public var isLocked: Bool { lock?.isLocked ?? false }
-    /// Whether the pointer is drawn into the pictures; false where the server doesn't tell its shape.
+    /// Whether the pointer is drawn into the pictures; false if the server doesn't report its shape.
     ///
-    /// Where that changes, the place where it was or is drawn has changed.
+    /// A change of this value counts as a change of the area where the pointer was or is drawn.
     public var drawsPointer: Bool {
         get { wantsPointer && pointer.hasShape }
         set { wantsPointer = newValue }
@@ -37,7 +37,7 @@ public final class ScreenCapture {
     let connection: X11Connection
     let source: any CaptureSource
     let pointer: Pointer
-    // What `lookAtPointer` and `takePointerShape` gave last.
+    // What `lookAtPointer` and `takePointerShape` last returned.
     var toldState: PointerState?
     var toldShape: Int?
     private let grabber: ScreenGrabber
@@ -52,21 +52,26 @@ public final class ScreenCapture {
     // Kept so that a picture needs no allocation.
     private var changes: [PixelRectangle] = []
     private var area = DamagedArea()
-    // The server told of a new arrangement of the screen, perhaps of the same size again.
+    // Whether the server reported a new layout of the screen, perhaps of the same size again.
     private var isRearranged = false
     private var isRefused = false
     private var refusals = 0
     private var lateErrors = 0
 
-    /// A refusal that isn't followed by news of the area so many times is no race but an error.
+    /// This many refusals in a row, without an event that changes the area, are an error and not a race.
     private static let mostRefusals = 3
 
-    /// Connects to `display`, or to what DISPLAY names, and finds `target` there.
+    /// Connects to `display`, or to the display that DISPLAY names, and finds `target` there.
     ///
-    /// What of the windows `hidden` lies in the area is black in every picture, unless `target` is a window that is seen without what
-    /// covers it. `methods` are tried in turn. `usesDamage` and `drawsPointer` turn off what the server may well have. `watchesLock` keeps `isLocked`.
-    /// `onWarning` gets a line for what doesn't work as well as it could, and for each of the first errors that the server
-    /// reports of requests without an answer.
+    /// - Parameters:
+    ///   - hidden: Windows that are black in every picture, as far as they lie in the area; ignored if `target` is a
+    ///     window that is captured without what covers it.
+    ///   - methods: The methods to try, in this order.
+    ///   - usesDamage: Whether to use the Damage extension if the server has it.
+    ///   - drawsPointer: Whether to draw the pointer into the pictures if the server reports its shape.
+    ///   - watchesLock: Whether to keep `isLocked` up to date.
+    ///   - onWarning: Receives a line for anything that doesn't work as well as it could, and for each of the first
+    ///     errors that the server reports for requests without a reply.
     public init(
         display: String? = nil, target: CaptureTarget = .screen, hidden: [WindowSelector] = [],
         methods: [GrabMethod] = GrabMethod.allCases, usesDamage: Bool = true, drawsPointer: Bool = true,
@@ -98,30 +103,31 @@ public final class ScreenCapture {
         xcb_flush(connection.handle)
     }
 
-    /// Whether `takeChanges` may find something to draw; always where the server doesn't say (see `pollDue`).
+    /// Whether `takeChanges` may find something to draw; always true if the server doesn't report changes (see
+    /// `pollDue`).
     public var mayHaveChanged: Bool {
         if isWaiting { return false }
         return isIncomplete || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
             || drawn.isOutdated(pointer, at: pointerArea)
     }
 
-    /// Readable when the server has sent something.
+    /// A descriptor that is readable when the server has sent something.
     public var fileDescriptor: Int32 { connection.fileDescriptor }
 
-    /// When `takeChanges` is to be called where the server doesn't tell of changes, `period` after the last look, or later
-    /// while nothing changes; never where it does.
+    /// The time at which to call `takeChanges` if the server doesn't report changes: `period` after the last look, or
+    /// later while nothing changes. Never, if the server does report changes.
     public func pollDue(period: Interval) -> MonotonicTime {
         guard !isWaiting, let comparison else { return .distantFuture }
-        // No tile tells of the pointer, or of what is blanked.
+        // The tiles show neither the pointer nor what is blanked.
         let isExpected = drawn.isOutdated(pointer, at: pointerArea) || hidden?.changes.isEmpty == false
         return comparison.due(period: period, isExpected: isExpected)
     }
 
-    /// Takes what the server has sent; true where the area has another size since the last call.
+    /// Reads what the server has sent; returns true if the size of the area has changed since the last call.
     ///
-    /// Where `fileDescriptor` or `pointerDescriptor` isn't readable, `isReadable` and `isPointerReadable` save a system call: what
-    /// came with answers is taken all the same.
-    /// Throws where the captured window, monitor or region is gone for good.
+    /// If `fileDescriptor` or `pointerDescriptor` isn't readable, passing false for `isReadable` or `isPointerReadable`
+    /// saves a system call; what arrived with replies is read all the same. Throws if the captured window, monitor or
+    /// region is gone for good.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = true) throws(X11CaptureError) -> Bool {
         if isReadable {
             while let event = xcb_poll_for_event(connection.handle) { take(event) }
@@ -141,7 +147,7 @@ public final class ScreenCapture {
         try hidden?.update()
         try lock?.update()
         if source.place != before { isIncomplete = true }
-        // Another pixmap of the same window is no news: it may be refused just as the last one.
+        // Another pixmap of the same window doesn't count as news: it may be refused just as the last one was.
         if isRearranged || source.place?.area != before?.area {
             isRearranged = false
             isIncomplete = true
@@ -153,10 +159,11 @@ public final class ScreenCapture {
         return true
     }
 
-    /// What has to be taken again since the last call: what was drawn, where the pointer was, and where it is now; nothing
-    /// where the server refused to tell, and while there is nothing to take pictures of.
+    /// Returns what has to be taken again since the last call: what was drawn, where the pointer was, and where it is
+    /// now. The area is empty if the server refused the request, and while there is nothing to take pictures of.
     ///
-    /// On a still screen this costs one round trip, or none where the pointer isn't drawn or the server tells where it goes.
+    /// On a still screen this costs one round trip, or none if the pointer isn't drawn or the server reports where it
+    /// moves.
     public func takeChanges() throws(X11CaptureError) -> DamagedArea {
         changes.removeAll(keepingCapacity: true)
         if try source.follow() { isIncomplete = true }
@@ -164,7 +171,7 @@ public final class ScreenCapture {
             area.set(changes, in: size)
             return area
         }
-        // All is asked before the first answer is waited for.
+        // All requests are sent before the first reply is waited for.
         let isDamaged = damage?.isDamaged == true
         let needsPlace = drawsPointer && !pointer.isFollowed
         let question = isDamaged || needsPlace ? pointer.ask(source.window) : nil
@@ -196,7 +203,8 @@ public final class ScreenCapture {
         return area
     }
 
-    /// The whole area, or nothing while there is none; what was drawn up to now doesn't count as a change any longer.
+    /// Returns the whole area, or an empty one while there is none; whatever was drawn up to now no longer counts as a
+    /// change.
     public func takeEverything() throws(X11CaptureError) -> DamagedArea {
         _ = try takeChanges()
         if isWaiting { return area }
@@ -204,11 +212,11 @@ public final class ScreenCapture {
         return DamagedArea([whole], in: size)
     }
 
-    /// Hands out the pixels of `area`, with the pointer where `takeChanges` saw it if it is to be drawn, in pieces of whole
-    /// rows that begin at even coordinates.
+    /// Hands out the pixels of `area` in pieces of whole rows that begin at even coordinates, with the pointer, if it
+    /// is to be drawn, where `takeChanges` saw it.
     ///
-    /// Gives false where the server refused, as it does while the screen changes its size: some pieces may be missing, and
-    /// `isIncomplete` is set. A server that goes on refusing is an error.
+    /// Returns false if the server refused, as it does while the screen changes its size: some pieces may be missing,
+    /// and `isIncomplete` is set. Throws if the server keeps refusing.
     public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(X11CaptureError) -> Bool {
         guard let place = source.place else {
             isIncomplete = true
@@ -223,15 +231,15 @@ public final class ScreenCapture {
         }
     }
 
-    /// Whether something was drawn since `takeChanges`, as far as came with the answers of `grab`: what it handed out may be torn
-    /// then. Costs no system call; false where the server doesn't tell of changes.
+    /// Whether something was drawn since `takeChanges`, as far as the replies to `grab` brought the news: the pixels
+    /// handed out may then be torn. Costs no system call; false if the server doesn't report changes.
     public func hasChangedMeanwhile() -> Bool {
         while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
         return damage?.isDamaged == true
     }
 
-    /// Takes what came with answers since `readEvents`; true where there was something, which that has to see before its thread
-    /// sleeps: `fileDescriptor` isn't readable for it. Costs no system call.
+    /// Takes the events that came with replies since `readEvents`; returns true if there were any. `readEvents` must
+    /// then be called before its thread sleeps, because `fileDescriptor` isn't readable for them. Costs no system call.
     public func takeQueuedEvents() -> Bool {
         var hasTaken = false
         while let event = xcb_poll_for_queued_event(connection.handle) {
@@ -243,7 +251,7 @@ public final class ScreenCapture {
 
     private var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 
-    /// Where the pointer's pixels are to be drawn; empty where none are.
+    /// The area where the pointer is to be drawn; empty if it isn't drawn.
     private var pointerArea: PixelRectangle {
         guard drawsPointer, let place = source.place, let at = pointer.place, !pointer.shape.isInvisible else {
             return PixelRectangle(x: 0, y: 0, width: 0, height: 0)
@@ -255,7 +263,7 @@ public final class ScreenCapture {
 
     private func addHiddenChanges(_ place: CapturePlace) {
         guard let hidden else { return }
-        // What is drawn under a blank place shows nothing.
+        // Whatever is drawn below a blanked area stays invisible.
         for blank in hidden.blanked {
             let blank = blank.moved(x: -place.origin.x, y: -place.origin.y)
             changes.removeAll { $0.intersection(blank) == $0 }
@@ -264,7 +272,7 @@ public final class ScreenCapture {
         hidden.forgetChanges()
     }
 
-    /// Looks which tiles have changed; false where the server refused.
+    /// Finds the tiles that have changed; returns false if the server refused.
     private func compare(_ place: CapturePlace) throws(X11CaptureError) -> Bool {
         guard var comparison = comparison.take() else { return true }
         defer { self.comparison = comparison }
@@ -290,7 +298,7 @@ public final class ScreenCapture {
         hidden.isTakingPicture = true
         defer { hidden.isTakingPicture = false }
         try grabber.grab(rectangles, of: place, source.layout) { (pixels) throws(X11CaptureError) in
-            // What happened before these pixels were taken has arrived before them.
+            // Events from before these pixels were taken have arrived before them.
             try drain()
             for blank in hidden.blanked {
                 pixels.blank(blank.moved(x: -place.origin.x, y: -place.origin.y), pixelFormat)
@@ -299,15 +307,16 @@ public final class ScreenCapture {
         }
     }
 
-    /// Takes the events that have come with answers.
+    /// Handles the events that came with replies.
     private func drain() throws(X11CaptureError) {
         while let event = xcb_poll_for_queued_event(connection.handle) { take(event) }
         try hidden?.update()
     }
 
-    /// False where the server refused what `body` asked for; throws where that keeps on.
+    /// Runs `body`; returns false if the server refused its request, and throws if the server keeps refusing.
     ///
-    /// The screen may have shrunk for a moment. News of that are on the way then: they count the refusals from 0 again.
+    /// The screen may have shrunk for a moment. An event with the news is then on its way, and restarts the count of
+    /// refusals.
     private func completes(_ body: () throws(X11CaptureError) -> Void) throws(X11CaptureError) -> Bool {
         do {
             try body()
@@ -325,7 +334,7 @@ public final class ScreenCapture {
         defer { free(event) }
         let type = event.pointee.response_type & 0x7F
         if type == 0 { return warn(of: event) }
-        // What another program sends in the server's name proves nothing.
+        // An event that another program sends in the server's name proves nothing.
         if event.pointee.response_type & 0x80 != 0 { return }
         if damage?.take(event) == true || pointer.take(event) { return }
         if let randrEvent, type == randrEvent || type == randrEvent + 1 {
@@ -338,16 +347,16 @@ public final class ScreenCapture {
             isRearranged = true
             return
         }
-        // More than one may want to know of the same event.
+        // More than one object may need the same event.
         _ = source.take(event)
         _ = hidden?.take(event)
         _ = lock?.take(event)
     }
 
-    /// An error that came of a request without an answer (X protocol, "Errors": the type is 0).
+    /// Warns of an error from a request without a reply (X protocol, "Errors": the type is 0).
     private func warn(of event: UnsafeMutablePointer<xcb_generic_event_t>) {
         lateErrors += 1
-        // It may come with every picture.
+        // The error may come with every picture, so the number of warnings is limited.
         if lateErrors > 10 { return }
         let error = UnsafeRawPointer(event).loadUnaligned(as: xcb_generic_error_t.self)
         onWarning(

@@ -2,29 +2,30 @@ import CXCB
 import Glibc
 public import MediaTypes
 
-/// A way to take pixels from the X server.
+/// A method of taking pixels from the X server.
 public enum GrabMethod: String, CaseIterable, Sendable {
-    /// Shared memory by descriptor (MIT-SHM 1.2).
+    /// Shared memory passed as a file descriptor (MIT-SHM 1.2).
     case memoryFile = "memory-file"
-    /// Shared memory by System V segment (older servers).
+    /// Shared memory in a System V segment (older servers).
     case systemV = "system-v"
-    /// Through the connection (servers elsewhere).
+    /// Replies on the connection (servers on other machines).
     case connection = "connection"
 }
 
-/// Pixels of a rectangle of the captured area, row by row; valid during the call that hands them out, and may be drawn into.
+/// Pixels of a rectangle of the captured area, row by row; valid only during the call that hands them out. They may be
+/// drawn into.
 public struct GrabbedPixels {
-    /// What it shows.
+    /// The rectangle that the pixels show.
     public let rectangle: PixelRectangle
-    /// The top left pixel.
+    /// The address of the top left pixel.
     public let base: UnsafeMutableRawPointer
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     public let stride: Int
 }
 
 /// Takes rectangles of a drawable, in bands that fit into one small segment.
 ///
-/// The segment has two halves: while we read the one, the server fills the other.
+/// The segment has two halves: while one is read, the server fills the other.
 final class ScreenGrabber {
     typealias Body = (GrabbedPixels) throws(X11CaptureError) -> Void
 
@@ -34,19 +35,20 @@ final class ScreenGrabber {
     // Kept so that a picture needs no allocation.
     private var halves: (first: [Band], second: [Band]) = ([], [])
 
-    /// What is on its way into a half of the segment.
+    /// A band that is on its way into a half of the segment.
     private struct Band {
         var rectangle: PixelRectangle
-        /// What the drawable has of it.
+        /// The part of it that the drawable has.
         var available: PixelRectangle
         var offset: Int
         var cookie: xcb_shm_get_image_cookie_t
     }
 
-    /// The segment's size in bytes. A whole grab at 1080p and at 4K, hashed as it comes in, takes 1.00 and 0.98 of the time
-    /// that a segment for all of it takes; with 1 MiB it is 1.04 and 1.01, with 512 KiB 1.18 and 1.14, with 4 MiB 1.01 and 0.95.
+    /// The segment's size in bytes. A whole grab at 1080p and at 4K, hashed as it comes in, takes 1.00 and 0.98 times
+    /// as long as with a segment for the whole picture. With 1 MiB it takes 1.04 and 1.01, with 512 KiB 1.18 and 1.14,
+    /// and with 4 MiB 1.01 and 0.95.
     static let segmentBytes = 4 << 20
-    // Through the connection a picture comes in bands as well, or replies of megabytes would pile up in memory.
+    // Pictures come in bands through the connection as well, or replies of megabytes would pile up in memory.
     private static let replyBytes = 1 << 20
 
     init(
@@ -62,7 +64,7 @@ final class ScreenGrabber {
                 case .connection: break
                 }
             } catch {
-                // Where memory or descriptors are short there may be another way that needs less.
+                // If memory or descriptors are short, another method may need less.
                 guard case .system = error else { throw error }
                 failure = failure ?? error
                 continue
@@ -78,10 +80,10 @@ final class ScreenGrabber {
         throw failure ?? .noGrabMethod(display: connection.display, tried: methods)
     }
 
-    /// Hands out the pixels of each rectangle of `place`, in one or several pieces of whole rows that begin at even rows
-    /// from the rectangle's top; what the drawable doesn't have is black.
+    /// Hands out the pixels of each rectangle of `place`, in one or more pieces of whole rows that begin at even rows
+    /// from the rectangle's top. Parts outside the drawable are black.
     ///
-    /// All rectangles that fit into the segment side by side cost one round trip.
+    /// The rectangles that fit into the segment side by side cost one round trip.
     func grab(
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {
@@ -104,13 +106,13 @@ final class ScreenGrabber {
             if failure != nil { cutter.stop() }
             request(&halves.second, from: half, ..<segment.count, &cutter, segment, place)
         }
-        // One half may have been asked for after the other had nothing left.
+        // One half may have been requested after the other had nothing left.
         collect(halves.first, segment, layout, &failure, body)
         halves.first.removeAll(keepingCapacity: true)
         if let failure { throw failure }
     }
 
-    /// Asks for as many of the next bands as fit into a part of the segment.
+    /// Requests as many of the next bands as fit into a part of the segment.
     private func request(
         _ bands: inout [Band], from start: Int, _ end: PartialRangeUpTo<Int>, _ cutter: inout BandCutter,
         _ segment: SharedSegment, _ place: CapturePlace
@@ -130,7 +132,7 @@ final class ScreenGrabber {
             bands.append(Band(rectangle: band.rectangle, available: available, offset: offset, cookie: cookie))
             offset += (band.bytes + 63) & ~63
         }
-        // Or the server would wait for the next thing that we ask.
+        // Without a flush, the requests would wait for the next one.
         if !bands.isEmpty { xcb_flush(connection.handle) }
     }
 
@@ -139,7 +141,8 @@ final class ScreenGrabber {
         _ body: Body
     ) {
         for band in bands {
-            // Every reply is waited for, also behind an error: the server writes into the segment until the last one.
+            // Every reply is waited for, even after an error, because the server writes into the segment until the last
+            // one.
             do throws(X11CaptureError) {
                 if !band.available.isEmpty {
                     let reply = try connection.reply(to: "ShmGetImage") {
@@ -200,13 +203,13 @@ final class ScreenGrabber {
 }
 
 extension GrabbedPixels {
-    /// Moves the rows of `available`, which stand at the base in rows of their own length, to their places, and blackens
-    /// the rest.
+    /// Moves the rows of `available` to their places, and blackens the rest. At first they are packed at the base,
+    /// without room for the columns beside them.
     fileprivate func spread(_ available: PixelRectangle, _ layout: PixelLayout) {
         let narrow = layout.stride(width: available.width)
         let left = (available.x - rectangle.x) * layout.format.bytesPerPixel
         let count = available.width * layout.format.bytesPerPixel
-        // From the last row on: none moves over one that hasn't been moved yet.
+        // Start with the last row, so that no row overwrites one that hasn't been moved yet.
         for row in (0..<rectangle.height).reversed() {
             let target = base + row * stride
             let source = row + rectangle.y - available.y
@@ -220,7 +223,7 @@ extension GrabbedPixels {
         }
     }
 
-    /// Blackens what of `area` lies in it.
+    /// Blackens the part of `area` that lies in it.
     func blank(_ area: PixelRectangle, _ format: ScreenPixelFormat) {
         let both = rectangle.intersection(area)
         if both.isEmpty { return }

@@ -1,7 +1,8 @@
 import CXCB
 import Glibc
 
-/// Follows whether the screen is locked or blanked: MIT-SCREEN-SAVER, and what xscreensaver notes on the root window.
+/// Tracks whether the screen is locked or blanked, by MIT-SCREEN-SAVER and by the property that xscreensaver sets on
+/// the root window.
 final class ScreenLock {
     private(set) var isLocked = false
     private let connection: X11Connection
@@ -30,7 +31,7 @@ final class ScreenLock {
         try update()
     }
 
-    /// Whether the event was ours.
+    /// Handles an event; returns whether it was about the lock.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
         let type = event.pointee.response_type & 0x7F
         if let notifyEvent, type == notifyEvent {
@@ -50,7 +51,7 @@ final class ScreenLock {
         return false
     }
 
-    /// After the events: reads the note where it has changed.
+    /// Reads xscreensaver's property if it has changed. Call it after the events have been handled.
     func update() throws(X11CaptureError) {
         if isNoteOutdated {
             isNoteOutdated = false
@@ -58,7 +59,8 @@ final class ScreenLock {
             let reply = xcb_get_property_reply(connection.handle, cookie, nil)
             defer { free(reply) }
             try connection.check()
-            // The first number is 0 while the screen shows what it always does; else the atom BLANK or LOCK, or flags.
+            // The first number is 0 while the screen shows its usual content; otherwise it is the atom BLANK or LOCK,
+            // or flags.
             isNoted = false
             if let reply, reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4,
                 let value = xcb_get_property_value(reply)

@@ -11,12 +11,12 @@ final class ScreenSource: CaptureSource {
     private let region: PixelRectangle?
     private var isOutdated = false
 
-    /// Throws where nothing of the region lies on the screen; what sticks out of the screen is cut off.
+    /// Throws if no part of the region lies on the screen; any part outside the screen is cut off.
     init(_ connection: X11Connection, region: PixelRectangle?) throws(X11CaptureError) {
         let screen = try connection.rootSize()
         let all = PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         if let region {
-            // Numbers so large that their sum would trap are outside as well.
+            // Numbers so large that their sum would overflow are outside as well.
             let isSane = region.x.magnitude < 1 << 20 && region.y.magnitude < 1 << 20
             let (width, height) = (min(region.width, 1 << 20), min(region.height, 1 << 20))
             let inside =

@@ -10,9 +10,10 @@ final class SharedSegment {
     private let connection: X11Connection
     private let isSystemV: Bool
 
-    /// A file without a name, whose descriptor goes to the server (MIT-SHM 1.2): nothing is left behind however we end.
+    /// Creates an anonymous file whose descriptor is passed to the server (MIT-SHM 1.2). Nothing is left behind,
+    /// however the process ends.
     ///
-    /// nil where the server is older or refuses; throws where our own system refuses.
+    /// Returns nil if the server is older or refuses; throws if our own system refuses.
     static func memoryFile(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
         guard connection.isLocal, try version(connection) >= (1, 2) else { return nil }
         let file = memfd_create("screenrelay-picture", shim_MFD_CLOEXEC)
@@ -37,17 +38,17 @@ final class SharedSegment {
         return SharedSegment(base, count: count, identifier: identifier, connection: connection, isSystemV: false)
     }
 
-    /// A System V segment, marked for removal before the server is told of it: Linux lets it be attached still, and the
-    /// kernel drops it with the last process that uses it.
+    /// Creates a System V segment and marks it for removal before the server is told about it. Linux still lets it be
+    /// attached, and the kernel removes it with the last process that uses it.
     static func systemV(_ connection: X11Connection, count: Int) throws(X11CaptureError) -> SharedSegment? {
-        // Somewhere else the number could be another segment's.
+        // On another machine, the identifier could be that of another segment.
         guard connection.isLocal, try version(connection) >= (1, 0) else { return nil }
         let segment = shmget(0 /* IPC_PRIVATE */, count, IPC_CREAT | 0o600)
         if segment < 0 { throw .system(call: "shmget", code: errno) }
         let address = shmat(segment, nil, 0)
         let code = errno
         shmctl(segment, IPC_RMID, nil)
-        // shmat(2) says "failed" with an address of -1.
+        // shmat(2) reports a failure with an address of -1.
         guard let base = address, Int(bitPattern: base) != -1 else { throw .system(call: "shmat", code: code) }
         let identifier = xcb_generate_id(connection.handle)
         let attached = xcb_shm_attach_checked(connection.handle, identifier, UInt32(bitPattern: segment), 0)
@@ -75,7 +76,7 @@ final class SharedSegment {
         if isSystemV { shmdt(base) } else { munmap(base, count) }
     }
 
-    /// The server's version of MIT-SHM; (0, 0) where it has none.
+    /// The server's version of MIT-SHM; (0, 0) if it has none.
     private static func version(_ connection: X11Connection) throws(X11CaptureError) -> (UInt16, UInt16) {
         guard connection.firstEvent(of: shim_xcb_shm_id()) != nil else { return (0, 0) }
         let cookie = xcb_shm_query_version(connection.handle)

@@ -1,10 +1,10 @@
 import MediaTypes
 
-/// Finds what has changed by a hash of each tile: for servers without the Damage extension.
+/// Finds what has changed by comparing a hash of each tile, for servers without the Damage extension.
 ///
-/// Costs a whole grab each time it is asked, and 8 bytes a tile of memory.
+/// Each look costs a whole grab; the memory is 8 bytes for each tile.
 struct TileComparison {
-    /// Pixels along a tile's side.
+    /// The number of pixels along a tile's side.
     static let side = 64
 
     private var hashes: [UInt64] = []
@@ -13,12 +13,13 @@ struct TileComparison {
     private var size = PictureSize(width: 0, height: 0)
     private var isFirst = true
 
-    /// How long after a look the next one is due, in periods, while nothing changes: 1, 1, 2, 4...
+    /// The time of the last look, and the number of looks since the last change. While nothing changes, the next look
+    /// is due after 1, 1, 2, 4... periods.
     private var lastLook: MonotonicTime?
     private var quietLooks = 0
     private static let slowest = Interval.milliseconds(500)
 
-    /// Forgets everything: the next look finds that all has changed.
+    /// Forgets everything, so that the next look reports everything as changed.
     mutating func reset(_ size: PictureSize) {
         self.size = size
         columns = (size.width + Self.side - 1) / Self.side
@@ -29,22 +30,23 @@ struct TileComparison {
         quietLooks = 0
     }
 
-    /// When the next look is due, with `period` between two looks while there are changes, or where one `isExpected`.
+    /// The time at which the next look is due: `period` after the last one while there are changes or a change
+    /// `isExpected`.
     func due(period: Interval, isExpected: Bool = false) -> MonotonicTime {
         guard let lastLook else { return .zero }
         if isExpected { return lastLook + period }
-        // Three looks that found nothing are a pause between two pictures of a film; then ever longer.
+        // Three looks that find nothing may fall between two pictures of a film; after that the interval grows.
         let doublings = min(max(0, quietLooks - 3), 10)
         return lastLook + max(period, min(period * (1 << Int64(doublings)), Self.slowest))
     }
 
-    /// A look begins: the bands of a whole picture follow, from top to bottom.
+    /// Begins a look. The bands of a whole picture follow, from top to bottom.
     mutating func begin(_ now: MonotonicTime) {
         lastLook = now
         for column in running.indices { running[column] = Self.seed }
     }
 
-    /// Looks at the next band; adds the tiles that have changed to `changes`.
+    /// Examines the next band, and adds the tiles that have changed to `changes`.
     mutating func look(at pixels: GrabbedPixels, _ format: ScreenPixelFormat, changes: inout [PixelRectangle]) {
         guard pixels.rectangle.width == size.width else { return }
         for row in 0..<pixels.rectangle.height {
@@ -54,7 +56,7 @@ struct TileComparison {
         }
     }
 
-    /// The look is over, and everything was handed in.
+    /// Ends a look in which every band was examined.
     mutating func end(foundChanges: Bool) {
         isFirst = false
         quietLooks = foundChanges ? 0 : min(quietLooks + 1, 100)
@@ -66,7 +68,7 @@ struct TileComparison {
     private mutating func add(_ row: UnsafeRawPointer, _ format: ScreenPixelFormat) {
         let bytes = size.width * format.bytesPerPixel
         let tileBytes = Self.side * format.bytesPerPixel
-        // The unused byte of a pixel is nobody's to compare.
+        // The unused byte of a pixel may contain anything, so it isn't compared.
         let mask: UInt64 = format == .bgrx ? 0x00FF_FFFF_00FF_FFFF : .max
         running.withUnsafeMutableBufferPointer { running in
             for column in 0..<running.count {
@@ -80,7 +82,7 @@ struct TileComparison {
                 }
                 while offset < end {
                     hash = Self.mix(hash, UInt64(row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
-                    // Of a single pixel's four bytes the last is the unused one.
+                    // Of a single pixel's four bytes, the last is the unused one.
                     if format == .bgrx {
                         hash = Self.mix(hash, UInt64(row.load(fromByteOffset: offset + 2, as: UInt8.self)))
                     }
@@ -91,7 +93,7 @@ struct TileComparison {
         }
     }
 
-    /// A bijection of either argument: a single changed word always shows.
+    /// A bijection in each argument, so a single changed word always changes the hash.
     @inline(__always)
     private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let mixed = (hash ^ word) &* factor
@@ -106,7 +108,7 @@ struct TileComparison {
             if index < hashes.count, hashes[index] != running[column] || isFirst {
                 hashes[index] = running[column]
                 let left = column * Self.side
-                // Tiles side by side are one rectangle.
+                // Adjacent tiles form one rectangle.
                 let tile = PixelRectangle(
                     x: left, y: top, width: min(Self.side, size.width - left), height: height)
                 if let last = changes.last, last.y == tile.y, last.height == height, last.x + last.width == left {

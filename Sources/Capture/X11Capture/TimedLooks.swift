@@ -2,35 +2,38 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Looks for the pointer that the server times: before it answers QueryPointer, it is asked to wait (SYNC extension, Await).
-/// So a look wakes us once, without a timer and a round trip, which would be two more.
+/// Queries the pointer at times that the server keeps: it is asked to wait (SYNC extension, Await) before it answers
+/// QueryPointer.
 ///
-/// On a connection of its own, as whatever else is asked there has to wait as well.
+/// A look therefore wakes the capture once, without a timer and a round trip, which would wake it twice more. The
+/// requests need a connection of their own, because anything else requested on it has to wait as well.
+///
 final class TimedLooks {
     let connection: X11Connection
     /// Whether the server still owes answers.
     var isUnderway: Bool { !asked.isEmpty }
     private let serverTime: xcb_sync_counter_t
-    // In the order in which they are answered.
+    // The requests, in the order in which they are answered.
     private var asked: [xcb_query_pointer_cookie_t] = []
     private var batch = TimedLooks.batches.lowerBound
 
-    /// From one look to the next.
+    /// The interval between two looks.
     static let period = Interval.milliseconds(33)
-    /// So many are asked for at once, at first and while motion lasts: one system call for all of them, and the server isn't
-    /// woken for each. Once the pointer rests, those that are left are for nothing.
+    /// How many looks are requested at once: the first at first, then more and more up to the last while the motion
+    /// goes on. One system call covers all of them, and the server isn't woken for each. Once the pointer rests, those
+    /// left are wasted.
     private static let batches = 2...8
 
-    /// Another connection to `display`; nil where the server has no clock to wait by.
+    /// Opens another connection to `display`; returns nil if the server has no clock to wait for.
     init?(display: String) throws(X11CaptureError) {
         connection = try X11Connection(display: display)
         let handle = connection.handle
-        // Where descriptors are scarce, the way to the host needs the next one more.
+        // If descriptors are scarce, the connection to the host needs the next one more.
         let spare = fcntl(connection.fileDescriptor, F_DUPFD_CLOEXEC, 0)
         if spare < 0 { return nil }
         close(spare)
         guard connection.firstEvent(of: shim_xcb_sync_id()) != nil else { return nil }
-        // The server takes no other request of the extension before.
+        // The server accepts no other request of the extension before this one.
         let version = xcb_sync_initialize(handle, 3, 0)
         free(try connection.reply(to: "SyncInitialize") { xcb_sync_initialize_reply(handle, version, &$0) })
         let cookie = xcb_sync_list_system_counters(handle)
@@ -41,7 +44,8 @@ final class TimedLooks {
         var found: xcb_sync_counter_t?
         var counters = xcb_sync_list_system_counters_counters_iterator(list)
         while counters.rem > 0, let counter = counters.data {
-            // The name follows 14 bytes of numbers (SYNC, SYSTEMCOUNTER). xcb_sync_systemcounter_name points two behind that.
+            // The name follows 14 bytes of numbers (SYNC, SYSTEMCOUNTER). xcb_sync_systemcounter_name points two bytes
+            // too far.
             let name = UnsafeRawBufferPointer(
                 start: UnsafeRawPointer(counter) + 14, count: Int(counter.pointee.name_len))
             if name.elementsEqual("SERVERTIME".utf8) { found = counter.pointee.counter }
@@ -51,9 +55,10 @@ final class TimedLooks {
         serverTime = found
     }
 
-    /// Asks where the pointer will be, in the coordinates of `window`, after each of the next periods.
+    /// Requests the pointer's position, in the coordinates of `window`, after each of the next periods.
     func askAhead(_ window: xcb_window_t) {
-        // In milliseconds from when the server comes to it. A threshold that is never reached: no event as well.
+        // The time is in milliseconds from the moment when the server processes the request. The threshold is never
+        // reached, so no event is sent.
         var condition = xcb_sync_waitcondition_t(
             trigger: xcb_sync_trigger_t(
                 counter: serverTime, wait_type: XCB_SYNC_VALUETYPE_RELATIVE.rawValue,
@@ -68,16 +73,16 @@ final class TimedLooks {
         xcb_flush(connection.handle)
     }
 
-    /// Asks where the pointer is now, at the end of its motion, without waiting for the answer.
+    /// Requests the pointer's position now, at the end of its motion, without waiting for the answer.
     func ask(_ window: xcb_window_t) {
         batch = Self.batches.lowerBound
         asked.append(xcb_query_pointer(connection.handle, window))
         xcb_flush(connection.handle)
     }
 
-    /// Hands events to `take` and answers to `answer`; a nil answer is that of a window which has just been closed.
+    /// Passes events to `take` and answers to `answer`; an answer is nil if the window has just been closed.
     ///
-    /// Where the descriptor isn't readable, `isReadable` saves a system call.
+    /// If the descriptor isn't readable, passing false for `isReadable` saves a system call.
     func read(
         isReadable: Bool, take: (UnsafePointer<xcb_generic_event_t>) -> Void,
         answer: (UnsafePointer<xcb_query_pointer_reply_t>?) -> Void

@@ -2,35 +2,36 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// A window as it was when it was looked at.
+/// A window's state at the time it was queried.
 struct FoundWindow {
     var identifier: xcb_window_t
-    /// The child of the root window that it lies in: itself, or its window manager's frame.
+    /// The child of the root window that it lies in: the window itself, or its window manager's frame.
     var frame: xcb_window_t
-    /// As the window has it, to be compared and not to be printed.
+    /// The title as the window has it: for comparison, not for printing.
     var title = ""
     var className = ""
-    /// Without its border, in the root window's coordinates.
+    /// The area without its border, in the root window's coordinates.
     var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
     var isViewable = false
-    /// A program's main window, as its window manager has noted (ICCCM 4.1.3.1).
+    /// Whether the window manager has marked it as a program's main window (ICCCM 4.1.3.1).
     var hasState = false
     var isInputOnly = false
     var isOverrideRedirect = false
     var border = 0
-    /// WM_TRANSIENT_FOR (ICCCM 4.1.2.6): the window that it is a dialog or a menu of; 0: none.
+    /// The window that it is a dialog or a menu of (WM_TRANSIENT_FOR, ICCCM 4.1.2.6); 0 if there is none.
     var transientFor: xcb_window_t = 0
     var program = WindowProgram()
     var depth: UInt8 = 0
     var visual: xcb_visualid_t = 0
 }
 
-/// Looks through the window tree as far down as window managers put their frames.
+/// Searches the window tree, as deep as window managers place programs' windows.
 struct WindowSearch {
     private let connection: X11Connection
     private let atoms: WindowAtoms
 
-    /// A program's window lies so many windows below the root at most: itself, in a frame, in a frame within a frame.
+    /// The most levels that a program's window lies below the root: by itself, in a frame, or in a frame within a
+    /// frame.
     private static let levels = 3
     private static let mostWindows = 16_384
 
@@ -39,10 +40,11 @@ struct WindowSearch {
         atoms = try WindowAtoms(connection)
     }
 
-    /// The windows that a person would call so, the lowest first.
+    /// The windows that a person would call windows, the lowest first.
     ///
-    /// Those are what a window manager has marked as a program's, and what shows on the root without one. Menus and the like
-    /// (override-redirect) and windows of one pixel, which programs talk to each other with, are left out.
+    /// These are the windows that a window manager has marked as a program's, and visible children of the root window
+    /// without such a mark. Menus and the like (override-redirect) are left out, and so are windows of one pixel, which
+    /// programs use to communicate.
     func programWindows() throws(X11CaptureError) -> [FoundWindow] {
         let all = try windows(below: [connection.root])
         let framesOfPrograms = Set(all.lazy.filter(\.hasState).map(\.frame))
@@ -55,7 +57,7 @@ struct WindowSearch {
         }
     }
 
-    /// The one window that `selector` means.
+    /// The one window that `selector` names.
     func window(_ selector: WindowSelector) throws(X11CaptureError) -> FoundWindow {
         switch selector {
         case .identifier(let identifier):
@@ -71,7 +73,7 @@ struct WindowSearch {
                 throw .noSuchWindow(PrintableText.harmless(text))
             }
             var equals = matches.filter { $0.rank == best }
-            // A dialog often has the class of its main window, which is the one that is meant.
+            // A dialog often has the class of its main window; the main window is meant.
             let identifiers = Set(equals.map(\.window.identifier))
             let mains = equals.filter { !identifiers.contains($0.window.transientFor) }
             if !mains.isEmpty { equals = mains }
@@ -86,7 +88,7 @@ struct WindowSearch {
         }
     }
 
-    /// Whether `window` or something it holds is what `selector` means.
+    /// Whether `selector` names `window` or the frame that it lies in.
     static func matches(_ window: FoundWindow, _ selector: WindowSelector) -> Bool {
         switch selector {
         case .identifier(let identifier): window.identifier == identifier || window.frame == identifier
@@ -94,7 +96,7 @@ struct WindowSearch {
         }
     }
 
-    /// 2 where the title is `text`, 1 where it or the class has it within, nil where neither.
+    /// Returns 2 if the title is `text`, 1 if the title or the class contains it, and nil otherwise.
     private static func match(_ window: FoundWindow, _ text: String) -> Int? {
         if text.isEmpty { return nil }
         let title = PrintableText.plain(window.title.unicodeScalars)
@@ -103,17 +105,17 @@ struct WindowSearch {
         return has(title, wanted) || has(PrintableText.plain(window.className.unicodeScalars), wanted) ? 1 : nil
     }
 
-    /// Whether `wanted` is a part of `text`, in capitals or not: the same characters, however they are put together, or the same
-    /// scalars, whatever joins them.
+    /// Whether `text` contains `wanted`, ignoring case. Either the characters match, however they are composed, or the
+    /// scalars match, whatever they are combined with.
     private static func has(_ text: String, _ wanted: String) -> Bool {
         let (text, wanted) = (text.lowercased(), wanted.lowercased())
         return text.contains(wanted) || text.unicodeScalars.contains(wanted.unicodeScalars)
     }
 
-    /// `tops`, children of the root window, and what lies in them, level by level, or all that lies in the root where `tops` is the
-    /// root alone; a level costs two round trips.
+    /// Returns `tops`, which are children of the root window, and the windows inside them, level by level. If `tops` is
+    /// just the root window, returns all windows in it. A level costs two round trips.
     ///
-    /// `watching`, when not zero, are the kinds of events that are asked for before each window is looked at.
+    /// If `watching` isn't zero, these kinds of events are selected on each window before it is queried.
     func windows(below tops: [xcb_window_t], watching: UInt32 = 0) throws(X11CaptureError) -> [FoundWindow] {
         var result: [FoundWindow] = []
         var level: [(window: xcb_window_t, frame: xcb_window_t)] = []
@@ -130,10 +132,10 @@ struct WindowSearch {
         return result
     }
 
-    /// The child of the root window that `window` lies in; nil where the window is gone.
+    /// The child of the root window that `window` lies in; nil if the window is gone.
     func frame(of window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t? {
         var current = window
-        // A tree deeper than that is no program's.
+        // No real program's tree is deeper than this.
         for _ in 0..<32 {
             let cookie = xcb_query_tree(connection.handle, current)
             guard let tree = xcb_query_tree_reply(connection.handle, cookie, nil) else {
@@ -147,7 +149,7 @@ struct WindowSearch {
         return current
     }
 
-    /// The window that `window` is transient for; 0 where there is none.
+    /// The window that `window` is transient for; 0 if there is none.
     func transientFor(_ window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t {
         let found = number(property(window, xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), length: 1))
         try connection.check()
@@ -174,7 +176,7 @@ struct WindowSearch {
         try describe(windows.map { ($0, frame) })
     }
 
-    /// What is still there of `windows`: all is asked before the first answer is waited for.
+    /// Describes those of `windows` that still exist. All requests are sent before the first reply is waited for.
     private func describe(
         _ windows: [(window: xcb_window_t, frame: xcb_window_t)]
     ) throws(X11CaptureError) -> [FoundWindow] {
@@ -211,7 +213,7 @@ struct WindowSearch {
             guard let attributes, let geometry, let place else { continue }
             var found = FoundWindow(identifier: window.window, frame: window.frame)
             found.title = modernTitle ?? title ?? ""
-            // Two strings: the instance's name, and the class (ICCCM 4.1.2.5).
+            // The property has two strings: the instance's name and the class (ICCCM 4.1.2.5).
             let names = (className ?? "").split(separator: "\0", omittingEmptySubsequences: false)
             found.className = String(names.count > 1 ? names[1] : names.first ?? "")
             found.area = PixelRectangle(
@@ -221,7 +223,7 @@ struct WindowSearch {
             found.visual = attributes.pointee.visual
             found.border = Int(geometry.pointee.border_width)
             found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
-            // 0 is Withdrawn: the window isn't shown, and neither is an icon of it.
+            // 0 is Withdrawn: neither the window nor an icon of it is shown.
             found.hasState = (state ?? 0) != 0
             found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
             found.isOverrideRedirect = attributes.pointee.override_redirect != 0
@@ -236,15 +238,15 @@ struct WindowSearch {
         return result
     }
 
-    /// The first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
+    /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
     private func property(
         _ window: xcb_window_t, _ atom: xcb_atom_t, from offset: UInt32 = 0, length: UInt32 = 256
     ) -> xcb_get_property_cookie_t {
         xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, offset, length)
     }
 
-    /// The property's bytes as text, of `atom` of `window` also what is behind the first 1 KiB; nil where the window doesn't
-    /// have it.
+    /// The property's bytes as text, or nil if the window doesn't have it. If `atom` is given, anything beyond the
+    /// first 1 KiB is read as well.
     private func text(
         _ cookie: xcb_get_property_cookie_t, restOf atom: xcb_atom_t? = nil, _ window: xcb_window_t = 0
     ) -> String? {
@@ -253,7 +255,8 @@ struct WindowSearch {
         if reply.pointee.type == 0 { return nil }
         var bytes = Self.bytes(reply)
         if let atom, reply.pointee.bytes_after > 0 {
-            // Seldom: a page's whole address, or somebody who wants his window to be missed.
+            // This is rare: the title holds a page's whole address, or a program tries to keep its window from being
+            // matched.
             let rest = property(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
             if let more = xcb_get_property_reply(connection.handle, rest, nil) {
                 bytes += Self.bytes(more)
@@ -263,7 +266,7 @@ struct WindowSearch {
         return reply.pointee.type == atoms.utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
     }
 
-    /// The first number of a property of 32-bit numbers; nil where the window doesn't have it.
+    /// The first number of a property of 32-bit numbers; nil if the window doesn't have it.
     private func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
         guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
         defer { free(reply) }
@@ -271,7 +274,7 @@ struct WindowSearch {
         return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
     }
 
-    /// In units of 4 bytes: with it a title is looked through up to 64 KiB.
+    /// In units of 4 bytes. With the first 1 KiB, this makes up to 64 KiB of a title.
     private static let longestRest: UInt32 = (64 - 1) << 8
 
     private static func bytes(_ reply: UnsafeMutablePointer<xcb_get_property_reply_t>) -> [UInt8] {
@@ -281,7 +284,7 @@ struct WindowSearch {
     }
 }
 
-/// The names of properties that windows say about themselves with.
+/// The atoms of the properties that describe a window.
 struct WindowAtoms {
     let state: xcb_atom_t
     let modernName: xcb_atom_t

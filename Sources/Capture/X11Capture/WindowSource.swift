@@ -2,7 +2,7 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// One window, read from its own pixmap (Composite), so that nothing which covers it shows.
+/// One window, read from its own pixmap (Composite), so that windows which cover it don't show.
 final class WindowSource: CaptureSource {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
@@ -14,10 +14,11 @@ final class WindowSource: CaptureSource {
     private var watch: WindowWatch
     private var pixmap: xcb_pixmap_t = 0
 
-    // Between an event and our question the window may have changed again; more events tell. Where none comes we look.
+    // The window may change again between an event and our query, and more events then report it. If none comes, check
+    // after this time.
     private static let checkPeriod = Interval.milliseconds(500)
 
-    /// nil where the server has no Composite, or one that is too old.
+    /// Returns nil if the server has no Composite, or one that is too old.
     init?(_ connection: X11Connection, _ found: FoundWindow, layout: PixelLayout) throws(X11CaptureError) {
         guard connection.firstEvent(of: shim_xcb_composite_id()) != nil else { return nil }
         let cookie = xcb_composite_query_version(connection.handle, 0, 2)
@@ -80,7 +81,7 @@ final class WindowSource: CaptureSource {
         place = nil
         guard let attributes, let windowGeometry else { throw .windowClosed(name) }
         guard isNamed, let geometry else {
-            // Viewable, and yet without a pixmap: it is on its way from one state to another.
+            // The window is viewable but has no pixmap: it is changing from one state to another.
             if attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue) {
                 nextCheck = now + Self.checkPeriod
             }
@@ -97,7 +98,7 @@ final class WindowSource: CaptureSource {
     }
 }
 
-/// What of one window shows on the screen: for servers without Composite. What covers it shows as well.
+/// The visible part of one window, for servers without Composite. Windows that cover it show as well.
 final class VisibleWindowSource: CaptureSource {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
@@ -146,7 +147,7 @@ final class VisibleWindowSource: CaptureSource {
         return true
     }
 
-    /// No event says that a frame around the window has moved: one round trip a picture.
+    /// No event reports that a frame around the window has moved, so this costs one round trip for each picture.
     func follow() throws(X11CaptureError) -> Bool {
         guard let old = place else { return false }
         let cookie = xcb_translate_coordinates(connection.handle, target, connection.root, 0, 0)
@@ -165,6 +166,6 @@ final class VisibleWindowSource: CaptureSource {
 }
 
 extension FoundWindow {
-    /// For a person: its number and title.
+    /// A name for messages to the user: identifier and title.
     var name: String { "\(WindowSelector.identifier(identifier)) '\(PrintableText.harmless(title))'" }
 }

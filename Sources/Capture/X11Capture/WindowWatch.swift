@@ -1,9 +1,9 @@
 import CXCB
 import MediaTypes
 
-/// Follows what becomes of one window and of the frame that its window manager put it in.
+/// Follows the state of one window and of the frame that its window manager put it in.
 struct WindowWatch {
-    /// Whether its size, or whether it is mapped, has to be asked again.
+    /// Whether its size and map state have to be queried again.
     var isOutdated = true
     private(set) var isDestroyed = false
     private let connection: X11Connection
@@ -17,8 +17,8 @@ struct WindowWatch {
         connection.select(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), on: window)
     }
 
-    /// Whether the event was about the window. `keeping` is the width, height and border with which nothing has changed for
-    /// us where the window has only moved.
+    /// Handles an event; returns whether it was about the window or its frame. A configure event with the width, height
+    /// and border `keeping` only moves the window, and changes nothing for the caller.
     mutating func take(
         _ event: UnsafePointer<xcb_generic_event_t>, keeping: (width: Int, height: Int, border: Int)?
     ) -> Bool {
@@ -49,7 +49,7 @@ struct WindowWatch {
         }
     }
 
-    /// Looks which frame the window is in now. A frame that is unmapped says nothing to the window in it.
+    /// Finds the frame that the window is in now. The window itself gets no event when its frame is unmapped.
     mutating func findFrame() throws(X11CaptureError) {
         if isFrameKnown { return }
         isFrameKnown = true
@@ -67,6 +67,6 @@ struct WindowWatch {
 }
 
 extension UnsafePointer<xcb_generic_event_t> {
-    /// The event as the structure that its type calls for.
+    /// The event as the structure that its type implies.
     func cast<Event>(to type: Event.Type) -> Event { UnsafeRawPointer(self).loadUnaligned(as: type) }
 }

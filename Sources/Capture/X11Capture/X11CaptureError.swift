@@ -1,29 +1,29 @@
 import Glibc
 public import MediaTypes
 
-/// Why a screen can't be captured, or can't be captured any longer.
+/// The reason why a screen can't be captured, or can't be captured any longer.
 public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible {
     /// No display was named, and DISPLAY isn't set.
     case noDisplayNamed
-    /// The display's name can't be read.
+    /// The display's name is malformed.
     case invalidDisplayName(String)
-    /// Nobody answers at this display, or it doesn't let us in.
+    /// No server answers at this display, or it doesn't let us in.
     case cannotOpen(display: String)
     /// The display has no such screen.
     case noSuchScreen(display: String)
-    /// Pixels are stored in a way that we don't read.
+    /// The display stores pixels in a format that isn't supported.
     case unsupportedFormat(display: String, depth: Int, bitsPerPixel: Int, reason: String)
-    /// None of the allowed ways to take a picture works on this display.
+    /// None of the allowed methods of taking pictures works on this display.
     case noGrabMethod(display: String, tried: [GrabMethod])
     /// The connection to the display has ended.
     case displayGone(display: String)
-    /// The X server answered a request with an error; `code` is the protocol's.
+    /// The X server answered a request with an error; `code` is the protocol's error code.
     case requestRefused(request: String, code: Int)
-    /// A region of which nothing lies on the screen.
+    /// No part of the region lies on the screen.
     case regionOutside(PixelRectangle, screen: PictureSize)
-    /// The screen has shrunk so far that nothing of the region is left on it.
+    /// The screen has shrunk so far that no part of the region is left on it.
     case regionGone(PixelRectangle, screen: PictureSize)
-    /// No monitor has this name; these have others.
+    /// No monitor has this name; `known` are the names that exist.
     case noSuchMonitor(String, known: [String])
     /// The monitor is off, or it is gone and hasn't come back.
     case monitorGone(String)
@@ -71,6 +71,6 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
 }
 
 extension PixelRectangle {
-    /// As a user writes a region: 640x480+10+20.
+    /// The region as a user writes it: 640x480+10+20.
     var named: String { "\(width)x\(height)\(x < 0 ? "" : "+")\(x)\(y < 0 ? "" : "+")\(y)" }
 }

@@ -10,7 +10,7 @@ final class X11Connection {
     let root: xcb_window_t
     let rootDepth: Int
     let pixels: PixelLayout
-    // Lies in the connection's setup, and lives as long.
+    // Points into the connection's setup, and is valid as long as the connection.
     private let screen: UnsafeMutablePointer<xcb_screen_t>
     private let identifierMask: UInt32
     private var rootEvents: UInt32 = 0
@@ -51,10 +51,10 @@ final class X11Connection {
         xcb_disconnect(handle)
     }
 
-    /// Readable when the server has sent something.
+    /// A descriptor that is readable when the server has sent something.
     var fileDescriptor: Int32 { xcb_get_file_descriptor(handle) }
 
-    /// Whether the server is reached through a Unix socket: only there can memory be shared safely.
+    /// Whether the server is reached through a Unix socket: only then can memory be shared safely.
     var isLocal: Bool {
         var name = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -64,33 +64,33 @@ final class X11Connection {
         return result == 0 && name.ss_family == sa_family_t(AF_UNIX)
     }
 
-    /// The part of a resource's number that tells which connection made it; 0 for what is the server's own.
+    /// The part of a resource's identifier that tells which connection created it; 0 for the server's own resources.
     func clientPart(of resource: UInt32) -> UInt32 { resource & ~identifierMask }
 
-    /// Throws where the connection has ended.
+    /// Throws if the connection has ended.
     func check() throws(X11CaptureError) {
         if xcb_connection_has_error(handle) != 0 { throw .displayGone(display: display) }
     }
 
-    /// How the pixels of something of this depth and visual stand in memory.
+    /// The layout in memory of pixels with this depth and visual.
     func layout(depth: UInt8, visual: xcb_visualid_t) throws(X11CaptureError) -> PixelLayout {
         guard let setup = xcb_get_setup(handle) else { throw .displayGone(display: display) }
         return try PixelLayout(of: screen, depth: depth, visual: visual, setup: setup, display: display)
     }
 
-    /// The first event number of an extension, or nil where the server doesn't have it.
+    /// The first event number of an extension, or nil if the server doesn't have it.
     func firstEvent(of identifier: OpaquePointer?) -> UInt8? {
         guard let data = xcb_get_extension_data(handle, identifier), data.pointee.present != 0 else { return nil }
         return data.pointee.first_event
     }
 
-    /// Asks for more kinds of events of the root window.
+    /// Selects more kinds of events on the root window.
     func selectOnRoot(_ events: UInt32) {
         rootEvents |= events
         select(rootEvents, on: root)
     }
 
-    /// Asks for these kinds of events of a window, and no others; a window that is gone meanwhile is no error.
+    /// Selects these kinds of events on a window, and no others; it is no error if the window is gone in the meantime.
     func select(_ events: UInt32, on window: xcb_window_t) {
         withUnsafePointer(to: events) {
             forget(
@@ -98,12 +98,12 @@ final class X11Connection {
         }
     }
 
-    /// Whether a checked request succeeds doesn't matter.
+    /// Ignores the result of a checked request.
     func forget(_ cookie: xcb_void_cookie_t) {
         xcb_discard_reply(handle, cookie.sequence)
     }
 
-    /// The numbers of `names`; one round trip.
+    /// The atoms of `names`; one round trip.
     func atoms(_ names: [String]) throws(X11CaptureError) -> [xcb_atom_t] {
         let cookies = names.map { xcb_intern_atom(handle, 0, UInt16(clamping: $0.utf8.count), $0) }
         var atoms: [xcb_atom_t] = []
@@ -115,7 +115,7 @@ final class X11Connection {
         return atoms
     }
 
-    /// The version of RandR that the server speaks; (0, 0) where it has none.
+    /// The version of RandR that the server speaks; (0, 0) if it has none.
     func randrVersion() throws(X11CaptureError) -> (UInt32, UInt32) {
         guard firstEvent(of: shim_xcb_randr_id()) != nil else { return (0, 0) }
         let cookie = xcb_randr_query_version(handle, 1, 5)
@@ -124,7 +124,7 @@ final class X11Connection {
         return (version.pointee.major_version, version.pointee.minor_version)
     }
 
-    /// The root window's size now.
+    /// The current size of the root window.
     func rootSize() throws(X11CaptureError) -> PictureSize {
         let cookie = xcb_get_geometry(handle, root)
         let geometry = try reply(to: "GetGeometry") { xcb_get_geometry_reply(handle, cookie, &$0) }
@@ -152,16 +152,17 @@ final class X11Connection {
 }
 
 extension X11Connection {
-    /// Says which version of XFixes we know: the server answers no other request of the extension before.
+    /// Negotiates the version of XFixes; before that, the server accepts no other request of the extension.
     func announceXFixes() throws(X11CaptureError) {
         guard firstEvent(of: shim_xcb_xfixes_id()) != nil else { return }
         let cookie = xcb_xfixes_query_version(handle, 5, 0)
         free(try reply(to: "XFixesQueryVersion") { xcb_xfixes_query_version_reply(handle, cookie, &$0) })
     }
 
-    /// Asks to be told when the screen or its monitors change; gives the first of RandR's two event numbers.
+    /// Selects the events that report changes of the screen or its monitors; returns the first of RandR's two event
+    /// numbers.
     func selectScreenChanges() throws(X11CaptureError) -> UInt8? {
-        // A change of the list of monitors is told by no more than this event of the root window.
+        // A change of the list of monitors is reported only by this event on the root window.
         selectOnRoot(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue))
         guard let first = firstEvent(of: shim_xcb_randr_id()) else { return nil }
         var events = XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue
@@ -172,7 +173,7 @@ extension X11Connection {
         return first
     }
 
-    /// Finds what `target` means.
+    /// Finds the source that `target` names.
     func source(
         of target: CaptureTarget, onWarning: (String) -> Void
     ) throws(X11CaptureError) -> any CaptureSource {

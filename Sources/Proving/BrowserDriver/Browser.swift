@@ -2,9 +2,10 @@ import Foundation
 import Glibc
 import Processes
 
-/// A headless Chromium with a profile of its own, spoken to by the DevTools protocol over pipes.
+/// A headless Chromium with a profile of its own, controlled through the DevTools protocol over pipes.
 ///
-/// One thread at a time; every call has a deadline. Letting go of the browser and its pages ends it and removes its profile.
+/// Use it from one thread at a time; every call has a deadline. When the last reference to the browser and its pages
+/// goes, the browser ends and its profile is removed.
 public final class Browser {
     private let process: ChildProcess
     private let pipe: DevToolsPipe
@@ -17,7 +18,7 @@ public final class Browser {
         weak var page: Page?
     }
 
-    /// The programs that are tried, the one that CHROMIUM names first.
+    /// The programs to try, starting with the one that CHROMIUM names.
     private static var candidates: [String] {
         let named = ProcessInfo.processInfo.environment["CHROMIUM"].map { [$0] } ?? []
         return named + ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
@@ -26,9 +27,10 @@ public final class Browser {
     /// Whether a browser is installed.
     public static var isAvailable: Bool { candidates.contains { ProgramLookup.path(of: $0) != nil } }
 
-    /// Starts a browser; `extraFlags` are added to its command line. It answers before this returns.
+    /// Starts a browser, with `extraFlags` added to its command line. It answers before this returns.
     ///
-    /// `prefix` is a command that runs it: `["nsenter", "--target", "7", "--net", "--"]` starts it in another network.
+    /// `prefix` is a command that runs the browser: `["nsenter", "--target", "7", "--net", "--"]` starts it in another
+    /// network namespace.
     public static func launch(
         extraFlags: [String] = [], prefix: [String] = [], within limit: Duration = .seconds(30)
     ) throws(BrowserError) -> Browser {
@@ -71,7 +73,7 @@ public final class Browser {
             "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--password-store=basic",
             "--window-size=1280,800",
         ]
-        // Chromium's sandbox refuses to work for root, as tests in containers are.
+        // Chromium's sandbox refuses to work for root, which tests in containers run as.
         if geteuid() == 0 { flags.append("--no-sandbox") }
         return flags
     }
@@ -95,24 +97,24 @@ public final class Browser {
         return page
     }
 
-    /// Ends the browser and all that it started, and removes its profile. Doing it again does nothing.
+    /// Ends the browser and all processes that it started, and removes its profile. Idempotent.
     public func close() {
         if isClosed { return }
         isClosed = true
-        // Asked nicely first: then its own children end in good order too.
+        // Ask first, so that the browser's own children end in good order too.
         _ = try? call("Browser.close", until: ContinuousClock.now + .seconds(2))
         if process.wait(within: .seconds(3)) == nil { process.stop(within: .seconds(1)) }
         try? FileManager.default.removeItem(at: profile)
     }
 
-    /// Kills the browser and all that it started, as where a machine loses its power: it says goodbye to nobody. `close` has to
-    /// follow; nothing else works any more.
+    /// Kills the browser and all processes that it started, without any goodbye, as a power failure would. Only `close`
+    /// may follow.
     public func kill() {
         process.terminate(SIGKILL)
         _ = process.wait(within: .seconds(3))
     }
 
-    /// Carries out one DevTools command (of a page, if `session` is given) and gives its result.
+    /// Carries out one DevTools command (of a page, if `session` is given) and returns its result.
     func call(
         _ method: String, _ parameters: JSONValue = [:], session: String? = nil,
         until deadline: ContinuousClock.Instant
@@ -139,7 +141,7 @@ public final class Browser {
         throw .deadlineMissed(method)
     }
 
-    /// Delivers events until `deadline`, or until `isDone` says so; false if it never did.
+    /// Delivers events until `deadline` or until `isDone` returns true; returns false if it never did.
     func pump(until deadline: ContinuousClock.Instant, isDone: () -> Bool) throws(BrowserError) -> Bool {
         do throws(BrowserError) {
             while !isDone() {

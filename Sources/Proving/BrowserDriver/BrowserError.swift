@@ -1,20 +1,20 @@
-/// Why the browser could not be used.
+/// The reason why the browser could not be used.
 public enum BrowserError: Error, Equatable, CustomStringConvertible {
     /// None of these programs is installed.
     case notInstalled(tried: [String])
-    /// The browser could not be started, in words.
+    /// The browser could not be started; the text says why.
     case notStarted(String)
-    /// The browser went away; this is the end of what it said.
+    /// The browser has ended; the text is the end of its output.
     case gone(String)
-    /// The browser did not do this in time.
+    /// The browser did not do what the text says in time.
     case deadlineMissed(String)
     /// The browser refused a DevTools command.
     case refused(method: String, reason: String)
     /// A page could not be loaded.
     case notLoaded(url: String, reason: String)
-    /// JavaScript threw this.
+    /// JavaScript threw an exception, described by the text.
     case thrown(String)
-    /// The browser answered with something that the protocol doesn't have.
+    /// The browser sent an answer that violates the protocol.
     case unexpectedAnswer(String)
 
     public var description: String {

@@ -2,22 +2,22 @@ import CLinux
 import Foundation
 import Glibc
 
-/// The two pipes of `--remote-debugging-pipe`: JSON objects with a NUL character behind each.
+/// The two pipes of `--remote-debugging-pipe`, which carry JSON objects with a NUL character after each.
 ///
 ///     we ─── pipe ──▶ browser's descriptor 3      {"id":1,"method":"Page.enable","params":{}}\0
 ///     we ◀── pipe ─── browser's descriptor 4      {"id":1,"result":{}}\0{"method":"Page.loadEventFired",...}\0
 ///
-/// One thread at a time. Both ends are closed with the last reference.
+/// Use it from one thread at a time. Both ends are closed with the last reference.
 final class DevToolsPipe {
-    /// What the browser gets as its descriptors 3 and 4; ours to close once it has them.
+    /// The ends that the browser gets as its descriptors 3 and 4; ours to close once the browser has them.
     private(set) var browsersEnds: (reading: Int32, writing: Int32)
     private let reading: Int32
     private let writing: Int32
     private var received: [UInt8] = []
-    /// How much of `received` is known to have no NUL character.
+    /// The number of bytes at the start of `received` that are known to have no NUL character.
     private var searched = 0
 
-    /// A screenshot of a large page has some MiB; more than this is a fault.
+    /// The longest message: a screenshot of a large page has some MiB, so more than this is a fault.
     private static let longestMessage = 256 << 20
 
     init() throws(BrowserError) {
@@ -33,7 +33,7 @@ final class DevToolsPipe {
         writing = commands[1]
         reading = answers[0]
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
-        // A browser that has gone shows as EPIPE from write, not as a signal to us.
+        // A browser that has ended shows as EPIPE from write, not as a signal to us.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -43,7 +43,7 @@ final class DevToolsPipe {
         close(writing)
     }
 
-    /// Closes what is the browser's, so that its end shows as the end of the stream.
+    /// Closes our copies of the browser's ends, so that the end of the browser shows as the end of the stream.
     func closeBrowsersEnds() {
         if browsersEnds.reading >= 0 { close(browsersEnds.reading) }
         if browsersEnds.writing >= 0 { close(browsersEnds.writing) }
@@ -66,7 +66,7 @@ final class DevToolsPipe {
         }
     }
 
-    /// The next message; nil when none came before `deadline`.
+    /// Receives the next message; returns nil if none came before `deadline`.
     func receive(until deadline: ContinuousClock.Instant) throws(BrowserError) -> JSONValue? {
         while true {
             if let end = received[searched...].firstIndex(of: 0) {

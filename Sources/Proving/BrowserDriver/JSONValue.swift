@@ -7,30 +7,30 @@ public enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The member of this name; null if there is none, or this is no object.
+    /// The member of this name; null if there is none, or if this is not an object.
     public subscript(_ name: String) -> JSONValue {
         if case .object(let members) = self { members[name] ?? .null } else { .null }
     }
 
-    /// The element at this place; null if there is none, or this is no array.
+    /// The element at this index; null if there is none, or if this is not an array.
     public subscript(_ index: Int) -> JSONValue {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { .null }
     }
 
-    /// The text, if this is one.
+    /// The text, if this is a string.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// The number, if this is one.
+    /// The number, if this is a number.
     public var number: Double? { if case .number(let value) = self { value } else { nil } }
-    /// The number, if this is a whole one.
+    /// The number, if this is a whole number.
     public var int: Int? { number.flatMap { Int(exactly: $0) } }
-    /// The truth value, if this is one.
+    /// The truth value, if this is a Boolean.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The elements, if this is an array.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-    /// Whether this is null, or wasn't there.
+    /// Whether this is null or missing.
     public var isNull: Bool { self == .null }
 
-    /// Whether JavaScript would take this for true.
+    /// Whether JavaScript treats this as true.
     public var isTruthy: Bool {
         switch self {
         case .null: false

@@ -1,20 +1,23 @@
 import Foundation
 
-/// One page of a browser. One thread at a time; every call has a deadline.
+/// One page of a browser.
+///
+/// Use it from one thread at a time; every call has a deadline.
 public final class Page {
-    /// Something that the page or the browser wrote to the page's console.
+    /// A message that the page or the browser wrote to the page's console.
     public struct ConsoleMessage: Equatable, Sendable, CustomStringConvertible {
-        /// "error", "warning", "info", "log", "debug" …; an exception that nobody caught is an "error".
+        /// "error", "warning", "info", "log", "debug" …; an uncaught exception is an "error".
         public let level: String
-        /// What it says.
+        /// The text of the message.
         public let text: String
-        /// The file that it comes from, where that is known.
+        /// The file that it comes from, if that is known.
         public let url: String
 
         public var description: String { url.isEmpty ? "\(level): \(text)" : "\(level): \(text) (\(url))" }
     }
 
-    /// What came on the console so far, the oldest first; at most the first 1000. Calls to the page bring new ones in.
+    /// The messages on the console so far, the oldest first; at most the first 1000. Calls to the page bring in new
+    /// ones.
     public private(set) var consoleMessages: [ConsoleMessage] = []
     /// The errors among them: console.error, uncaught exceptions, resources that could not be loaded.
     public var consoleErrors: [ConsoleMessage] { consoleMessages.filter { $0.level == "error" } }
@@ -42,14 +45,14 @@ public final class Page {
         let before = loads
         let result = try call("Page.navigate", ["url": .string(url)], until: deadline)
         if let reason = result["errorText"].string, !reason.isEmpty { throw .notLoaded(url: url, reason: reason) }
-        // Without a new loader the document stayed (only the fragment changed), and nothing will load.
+        // Without a new loader, the document stayed (only the fragment changed), and nothing will load.
         if result["loaderId"].isNull { return }
         guard try browser.pump(until: deadline, isDone: { loads > before }) else {
             throw .deadlineMissed("loading \(url)")
         }
     }
 
-    /// The value of a JavaScript expression, as JSON; a promise is waited for. `undefined` is null.
+    /// Evaluates a JavaScript expression and returns its value as JSON; waits for a promise. `undefined` is null.
     @discardableResult
     public func evaluate(_ expression: String, within limit: Duration = .seconds(10)) throws(BrowserError) -> JSONValue
     {
@@ -63,7 +66,7 @@ public final class Page {
         return result["result"]["value"]
     }
 
-    /// Polls a JavaScript expression until it is truthy, and gives its value then.
+    /// Polls a JavaScript expression until it is truthy, and returns its value.
     @discardableResult
     public func waitUntil(_ condition: String, within limit: Duration = .seconds(30)) throws(BrowserError) -> JSONValue
     {
@@ -73,7 +76,7 @@ public final class Page {
                 let value = try evaluate(condition, within: max(deadline - ContinuousClock.now, .seconds(1)))
                 if value.isTruthy { return value }
             } catch {
-                // While one document gives way to the next there is nobody to ask.
+                // While one document replaces another, there is no context that could evaluate the expression.
                 guard case .refused = error, ContinuousClock.now < deadline else { throw error }
             }
             if ContinuousClock.now >= deadline { throw .deadlineMissed("'\(condition)' did not become true") }
@@ -81,12 +84,12 @@ public final class Page {
         }
     }
 
-    /// Takes events in for this long, so that console messages arrive while nothing is asked of the page.
+    /// Handles events for this long, so that console messages arrive while nothing is asked of the page.
     public func settle(for time: Duration) throws(BrowserError) {
         _ = try browser.pump(until: ContinuousClock.now + time, isDone: { false })
     }
 
-    /// A PNG file of what is to be seen of the page.
+    /// Takes a screenshot of the visible part of the page, as a PNG file.
     public func screenshot(within limit: Duration = .seconds(20)) throws(BrowserError) -> [UInt8] {
         let result = try call(
             "Page.captureScreenshot", ["format": "png"], until: ContinuousClock.now + limit)
@@ -114,7 +117,7 @@ public final class Page {
         try call(method, parameters, until: ContinuousClock.now + limit)
     }
 
-    /// Closes the page. Doing it again does nothing.
+    /// Closes the page. Idempotent.
     public func close() {
         if isClosed { return }
         isClosed = true
@@ -127,7 +130,7 @@ public final class Page {
         try browser.call(method, parameters, session: session, until: deadline)
     }
 
-    /// Takes in an event of this page.
+    /// Handles an event of this page.
     func receive(_ method: String, _ parameters: JSONValue) {
         switch method {
         case "Page.loadEventFired":

@@ -1,29 +1,30 @@
-/// Letters with soft edges as a desktop shows them, kept in the program: the same on every machine, whatever fonts it has.
+/// A font with antialiased letters, as on a desktop, kept in the program: the same on every machine, whatever fonts it
+/// has.
 struct BakedFont: Sendable {
-    /// One letter's picture, and where it stands.
+    /// One letter's picture, and its position.
     struct Glyph: Sendable {
         let width: Int
         let height: Int
-        /// From the pen to the left column.
+        /// The distance from the pen to the left column.
         let left: Int
-        /// From the base line up to the top row.
+        /// The distance from the base line up to the top row.
         let top: Int
-        /// From this pen to the next.
+        /// The distance from this pen position to the next.
         let advance: Int
         /// How much of each pixel is ink, 0 to 15, row by row.
         let cover: [UInt8]
     }
 
-    /// From the top of a line to its base line.
+    /// The distance from the top of a line to its base line.
     static let ascent = 15
-    /// From one line to the next.
+    /// The distance from one line to the next.
     static let lineHeight = 22
 
-    /// ASCII 32 to 126.
+    /// The glyphs of ASCII 32 to 126.
     private let glyphs: [Glyph]
 
-    /// Reads glyphs out of text: width, height, left and top (8 more than they are) and advance as digits of base 32,
-    /// then a hexadecimal digit a pixel.
+    /// Decodes glyphs from text: width, height, left, top (these two plus 8) and advance as digits of base 32, then a
+    /// hexadecimal digit for each pixel.
     init(_ text: String) {
         let digits = text.utf8.map { Int($0) - ($0 >= 97 ? 87 : 48) }
         var glyphs: [Glyph] = []
@@ -40,12 +41,12 @@ struct BakedFont: Sendable {
         self.glyphs = glyphs
     }
 
-    /// How wide `text` is.
+    /// The width of `text` in pixels.
     func width(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + (glyph($1)?.advance ?? 0) }
     }
 
-    /// Draws `text` with the top of its line at `y`; what lies outside the picture is cut off.
+    /// Draws `text` with the top of its line at `y`, clipped to the picture.
     func draw(_ text: some StringProtocol, x: Int, y: Int, _ color: SceneColor, on canvas: inout SceneCanvas) {
         var pen = x
         for character in text {

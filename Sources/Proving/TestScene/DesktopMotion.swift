@@ -1,4 +1,5 @@
-/// What moves on the desktop; each part paints itself over what it showed before and gives the area that has changed.
+/// The moving parts of the desktop. Each method paints a part over what it showed before, and returns the area that has
+/// changed.
 extension DesktopScene {
     func paintClock<Painter: ScenePainter>(_ now: Int, with painter: inout Painter) -> SceneRectangle {
         let second = 9 * 3600 + 41 * 60 + now / 1000
@@ -12,7 +13,7 @@ extension DesktopScene {
         return area
     }
 
-    /// The notes' progress bar, in hundredths of its way.
+    /// The position of the notes' progress bar in percent.
     func progress(_ now: Int) -> Int { now / 80 % 101 }
 
     func paintProgress<Painter: ScenePainter>(_ now: Int, with painter: inout Painter) -> SceneRectangle {
@@ -33,7 +34,7 @@ extension DesktopScene {
         let old = before.map { TerminalText.lines(after: $0, last: rows) } ?? []
         var changed: [SceneRectangle] = []
         for (row, line) in lines.enumerated() {
-            // The last line has the cursor: it goes when the next one comes.
+            // The last line has the cursor, which moves on when the next line comes.
             let hasCursor = row == lines.count - 1
             let hadCursor = row == old.count - 1
             if row < old.count, old[row] == line, hasCursor == hadCursor { continue }
@@ -63,7 +64,7 @@ extension DesktopScene {
         let floor = content(of: court)
         let room = floor.inset(radius + 2 * unit, radius + 2 * unit)
         func place(_ time: Int) -> SceneRectangle {
-            // Back and forth across; up and down like something that falls.
+            // The ball goes back and forth sideways, and up and down like something that falls.
             let x = room.x + Self.backAndForth(time * max(1, room.width) / 2600, room.width)
             let fall = Self.backAndForth(time, 620)
             let y = room.bottom - room.height * (620 * 620 - (620 - fall) * (620 - fall)) / (620 * 620)

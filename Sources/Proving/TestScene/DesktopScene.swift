@@ -1,9 +1,9 @@
 import Glibc
 
-/// Something like a desktop at work, to look at: hills, a panel with a clock, a page of notes, a terminal in which somebody
+/// A scene that looks like a desktop in use: hills, a panel with a clock, a page of notes, a terminal in which somebody
 /// types, and a ball that bounces in a window of its own.
 ///
-/// It is drawn in units of a 360th of the height. Each tick repaints only what moved.
+/// It is drawn in units of one 360th of the height. Each tick repaints only what moved.
 public struct DesktopScene: Scene {
     public let width: Int
     public let height: Int
@@ -11,7 +11,7 @@ public struct DesktopScene: Scene {
     let unit: Int
     let font: PixelFont
 
-    /// The scene for a screen of this size, whose ticks come `ticksPerSecond` times a second.
+    /// Creates the scene for a screen of this size, with `ticksPerSecond` ticks a second.
     public init(width: Int, height: Int, ticksPerSecond: Int) {
         self.width = width
         self.height = height
@@ -59,7 +59,7 @@ public struct DesktopScene: Scene {
         let left = notes.right + gap
         return SceneRectangle(left, panelHeight + gap, width - left - gap, height - panelHeight - 2 * gap)
     }
-    /// A window's inside, below its title bar.
+    /// The inside of a window, below its title bar.
     func content(of window: SceneRectangle) -> SceneRectangle {
         SceneRectangle(window.x, window.y + 16 * unit, window.width, window.height - 16 * unit)
     }
@@ -133,7 +133,7 @@ public struct DesktopScene: Scene {
         }
     }
 
-    /// A disc out of one rectangle a row.
+    /// Paints a disc as one rectangle for each row.
     func paintDisc<Painter: ScenePainter>(
         x: Int, y: Int, radius: Int, _ color: SceneColor, with painter: inout Painter
     ) {

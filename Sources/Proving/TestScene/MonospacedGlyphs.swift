@@ -1,5 +1,6 @@
 extension BakedFont {
-    /// Letters of one width, 15 pixels high: DejaVu Sans Mono (its licence lets anyone use and change it) by FreeType.
+    /// A monospaced font, 15 pixels high: DejaVu Sans Mono (its licence lets anyone use and change it), rendered by
+    /// FreeType.
     static let monospaced = BakedFont(
         """
         008893bbj93f43f43f43f43f42f31f20000003f43f454aj98b0b88b0b88b0b88b0b89b8j90004d05d0000890990000c60c502ffffffff0\

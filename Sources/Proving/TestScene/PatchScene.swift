@@ -1,5 +1,5 @@
-/// Patches of known colours, and a counter that goes up by one each tick: as a barcode that programs read back from a
-/// picture of any scale, and in digits for people.
+/// Patches of known colours, and a counter that goes up by one at each tick. The counter is shown as a barcode, which
+/// programs can read back from a picture of any scale, and in digits for people.
 ///
 ///     +------------------------------------------+
 ///     |  red   green  blue  yellow  cyan  magenta|   two rows of six patches
@@ -9,9 +9,9 @@
 ///     | 00042                ▉                   |   digits, and a marker that goes from left to right
 ///     +------------------------------------------+
 ///
-/// All positions are fractions of the size. From 480x320 on a patch has at least 64x64 pixels, and a cell 16x16.
+/// All positions are fractions of the size. From 480x320 on, a patch has at least 64x64 pixels and a cell 16x16.
 public struct PatchScene: Scene {
-    /// One patch: what it is called, and its colour.
+    /// A patch: its name and its colour.
     public struct Patch: Hashable, Sendable {
         public let name: String
         public let color: SceneColor
@@ -32,9 +32,9 @@ public struct PatchScene: Scene {
         Patch(name: "skin", color: SceneColor(224, 172, 135)),
         Patch(name: "navy", color: SceneColor(16, 24, 96)),
     ]
-    /// What is behind the patches.
+    /// The colour behind the patches.
     public static let background = SceneColor(52, 58, 70)
-    /// The counter's bits; it starts again at 0 after 65535.
+    /// The number of the counter's bits; it starts again at 0 after 65535.
     public static let counterBits = 16
 
     private static let columns = 6
@@ -42,13 +42,13 @@ public struct PatchScene: Scene {
     public let width: Int
     public let height: Int
 
-    /// The scene for a screen, or a picture of it, of this size.
+    /// Creates the scene for a screen, or a picture of one, of this size.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// Where patch `index` of `patches` is.
+    /// The area of patch `index` of `patches`.
     public func rectangle(ofPatch index: Int) -> SceneRectangle {
         let columnWidth = (width - 2 * margin) / Self.columns
         let rowHeight = height * 9 / 32
@@ -58,7 +58,8 @@ public struct PatchScene: Scene {
         return cell.inset(columnWidth / 16, rowHeight / 16)
     }
 
-    /// Where a bit of the counter is, the highest is 0: the upper cell shows it, the lower one its inverse.
+    /// The cells of a bit of the counter, where 0 is the highest bit: the upper cell shows it, the lower one its
+    /// inverse.
     public func cells(ofBit index: Int) -> (upper: SceneRectangle, lower: SceneRectangle) {
         let left = margin + (width - 2 * margin) * index / Self.counterBits
         let right = margin + (width - 2 * margin) * (index + 1) / Self.counterBits
@@ -75,8 +76,8 @@ public struct PatchScene: Scene {
         return SceneRectangle(margin, top, width - 2 * margin, height - top - height / 32)
     }
 
-    /// Reads the counter out of a picture of this scene, however that was scaled; nil if the picture doesn't show one
-    /// clearly, or the barcode's halves don't agree.
+    /// Reads the counter from a picture of this scene at any scale; returns nil if the picture doesn't show one
+    /// clearly, or if the two rows of the barcode don't agree.
     public static func counterValue(in picture: ScenePicture) -> Int? {
         let scene = PatchScene(width: picture.width, height: picture.height)
         var value = 0
@@ -91,7 +92,7 @@ public struct PatchScene: Scene {
         return value
     }
 
-    /// Reads the counter out of an RGB or RGBA picture, see `counterValue(in:)`.
+    /// Reads the counter from an RGB or RGBA picture; see `counterValue(in:)`.
     public static func counterValue(
         inRGB bytes: [UInt8], width: Int, height: Int, bytesPerPixel: Int = 3, rowBytes: Int? = nil
     ) -> Int? {
@@ -99,7 +100,7 @@ public struct PatchScene: Scene {
             .flatMap(counterValue(in:))
     }
 
-    /// The colour that a picture, however scaled, shows in the middle of patch `index`.
+    /// The colour in the middle of patch `index`, in a picture of any scale.
     public static func color(ofPatch index: Int, in picture: ScenePicture) -> SceneColor? {
         let scene = PatchScene(width: picture.width, height: picture.height)
         return picture.meanColor(of: middle(scene.rectangle(ofPatch: index)))
@@ -146,7 +147,7 @@ public struct PatchScene: Scene {
 
     private var margin: Int { width / 32 }
 
-    /// The middle third each way: clear of what scaling and coding do to edges.
+    /// The middle third each way, which is clear of what scaling and coding do to edges.
     private static func middle(_ rectangle: SceneRectangle) -> SceneRectangle {
         rectangle.inset(rectangle.width / 3, rectangle.height / 3)
     }

@@ -1,14 +1,16 @@
-/// Text in letters of 5x7 dots (some reach one dot lower), painted as rectangles: the same on every machine, whatever fonts its X server has.
+/// A font of 5x7 dots (some letters reach one dot lower), painted as rectangles: the same on every machine, whatever
+/// fonts its X server has.
 struct PixelFont {
-    /// Pixels of one dot, each way.
+    /// The width and height of a dot in pixels.
     let dot: Int
 
-    /// From one letter to the next.
+    /// The distance from one letter to the next.
     var advance: Int { 6 * dot }
-    /// From one line to the next.
+    /// The distance from one line to the next.
     var lineHeight: Int { 10 * dot }
 
-    /// Paints `text` with its top left corner at (`x`, `y`), and nothing of it right of `limit`.
+    /// Paints `text` with its top left corner at (`x`, `y`), and stops before the first letter that would go beyond
+    /// `limit`.
     func paint<Painter: ScenePainter>(
         _ text: String, x: Int, y: Int, limit: Int, _ color: SceneColor, with painter: inout Painter
     ) {
@@ -20,7 +22,7 @@ struct PixelFont {
         }
     }
 
-    /// Row by row, neighbouring dots as one rectangle.
+    /// Paints row by row, and neighbouring dots as one rectangle.
     private func paint<Painter: ScenePainter>(
         _ columns: ArraySlice<UInt8>, x: Int, y: Int, _ color: SceneColor, with painter: inout Painter
     ) {
@@ -45,7 +47,7 @@ struct PixelFont {
         return glyphs[(known - 32) * 5..<(known - 32) * 5 + 5]
     }
 
-    /// ASCII 32 to 126: five columns each from left to right, the uppermost dot is bit 0.
+    /// The glyphs of ASCII 32 to 126: five columns each, from left to right; bit 0 is the uppermost dot.
     private static let glyphs: [UInt8] = [
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x5F, 0x00, 0x00, 0x00, 0x07, 0x00, 0x07, 0x00,  //   ! "
         0x14, 0x7F, 0x14, 0x7F, 0x14, 0x24, 0x2A, 0x7F, 0x2A, 0x12, 0x23, 0x13, 0x08, 0x64, 0x62,  // # $ %

@@ -1,20 +1,21 @@
 import Glibc
 
-/// Something like a film: soft clouds of colour that flow in a circle, with the grain of a camera.
+/// Pictures like those of a film: soft clouds of colour that flow in a loop, with the grain of a camera.
 struct Plasma {
-    /// Pictures until it begins again.
+    /// The number of pictures in the loop.
     let frames: Int
     let width: Int
     let height: Int
 
-    /// Levels of grain: a film as large as the screen has less of it in each pixel, so that both kinds cost an encoder about
-    /// as many bytes as a real one.
+    /// The number of levels of grain. A film as large as the screen has less grain in each pixel, so that both kinds
+    /// cost an encoder about as many bytes as a real one.
     private var grainLevels: UInt32 { width * height > 1 << 20 ? 4 : 8 }
 
-    /// Picture `index` of the circle.
+    /// Picture `index` of the loop.
     func sheet(_ index: Int) -> SceneSheet {
         let turn = 2 * Double.pi * Double(index % max(1, frames)) / Double(max(1, frames))
-        // Waves of whole numbers over the width and the height, so that sums of table entries are enough a pixel.
+        // The waves are tables of whole numbers over the width and the height, so that each pixel needs only sums of
+        // entries.
         let across = (0..<width).map { Self.wave(Double($0) * 0.021 + turn) }
         let across2 = (0..<width).map { Self.wave(Double($0) * 0.0093 - turn) }
         let down = (0..<height).map { Self.wave(Double($0) * 0.017 - turn + 1.3) }

@@ -1,7 +1,7 @@
 import CXCB
 
-/// Fills rectangles by PolyFillRectangle requests: those of one colour in a row share a request. Sheets are copied from the
-/// X server's own copies.
+/// Paints by X requests. Consecutive rectangles of one colour share a PolyFillRectangle request, and sheets are copied
+/// from the X server's own copies.
 struct RequestPainter: ScenePainter {
     let connection: OpaquePointer
     let drawable: xcb_drawable_t
@@ -9,7 +9,7 @@ struct RequestPainter: ScenePainter {
     let colors: PixelLayout
     let sheets: SheetPixmaps
 
-    /// Well below the smallest request length that a server may have (16 KiB).
+    /// The most rectangles in a request: well below the smallest request length limit that a server may have (16 KiB).
     private static let mostRectangles = 1000
 
     private var color: SceneColor?
@@ -49,7 +49,7 @@ struct RequestPainter: ScenePainter {
             Int16(clamping: x), Int16(clamping: y), UInt16(clamping: source.width), UInt16(clamping: source.height))
     }
 
-    /// Slow, and right with pixels of every width.
+    /// Draws pixel by pixel: slow, but right for pixels of every width.
     private mutating func drawPixels(_ sheet: SceneSheet, _ source: SceneRectangle, x: Int, y: Int) {
         for row in 0..<source.height {
             for column in 0..<source.width {
@@ -59,7 +59,7 @@ struct RequestPainter: ScenePainter {
         }
     }
 
-    /// Sends what is gathered.
+    /// Sends the gathered rectangles.
     mutating func flush() {
         guard let color, !rectangles.isEmpty else { return }
         xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [colors.pixel(color)])
@@ -68,11 +68,11 @@ struct RequestPainter: ScenePainter {
     }
 }
 
-/// Where a TrueColor visual has its red, green and blue bits.
+/// The positions of a TrueColor visual's red, green and blue bits.
 struct PixelLayout {
     private let masks: (red: UInt32, green: UInt32, blue: UInt32)
 
-    /// The layout of the screen's root visual; nil if that is no TrueColor visual.
+    /// Reads the layout of the screen's root visual; returns nil if that is not a TrueColor visual.
     init?(_ screen: UnsafeMutablePointer<xcb_screen_t>) {
         var depths = xcb_screen_allowed_depths_iterator(screen)
         while depths.rem > 0 {
@@ -90,7 +90,7 @@ struct PixelLayout {
         return nil
     }
 
-    /// A colour's pixel value.
+    /// The pixel value of a colour.
     func pixel(_ color: SceneColor) -> UInt32 {
         Self.bits(color.red, masks.red) | Self.bits(color.green, masks.green) | Self.bits(color.blue, masks.blue)
     }
@@ -98,7 +98,7 @@ struct PixelLayout {
     private static func bits(_ part: UInt8, _ mask: UInt32) -> UInt32 {
         guard mask != 0 else { return 0 }
         let width = mask.nonzeroBitCount
-        // Eight bits stretched or cut to the mask's number of them, so that 255 stays full.
+        // Eight bits are scaled to the mask's number of bits, so that 255 remains the maximum.
         let value = (UInt64(part) * ((1 << UInt64(width)) - 1) + 127) / 255
         return UInt32(truncatingIfNeeded: value) << UInt32(mask.trailingZeroBitCount) & mask
     }

@@ -1,5 +1,5 @@
 extension BakedFont {
-    /// Letters for prose, 16 pixels high: DejaVu Sans (its licence lets anyone use and change it) as FreeType drew it.
+    /// A font for prose, 16 pixels high: DejaVu Sans (its licence lets anyone use and change it), rendered by FreeType.
     static let sans = BakedFont(
         """
         008852cak69f9f9f9f9f8f8e7d00009f9f549k77d08c7d08c7d08c7d08ccb9jd00006d00d6000000a902f2000000e506d0000dffffffff\

@@ -1,15 +1,17 @@
-/// A picture that moves: what it shows depends on its size and the tick alone, so that a test knows what to expect.
+/// A moving picture that depends only on its size and the tick, so that a test knows what to expect.
 public protocol Scene: Sendable {
-    /// Columns of the whole picture.
+    /// The width of the whole picture in pixels.
     var width: Int { get }
-    /// Rows of the whole picture.
+    /// The height of the whole picture in pixels.
     var height: Int { get }
 
-    /// Paints the picture of `tick` (0 or more) over that of tick `previous`, or all of it when `previous` is nil, and
-    /// gives the rectangles outside of which nothing has changed.
+    /// Paints the picture of `tick` (0 or more) over that of tick `previous`, or the whole picture if `previous` is
+    /// nil.
+    ///
+    /// - Returns: Rectangles outside of which nothing has changed.
     func paint<Painter: ScenePainter>(tick: Int, after previous: Int?, with painter: inout Painter) -> [SceneRectangle]
 
-    /// Where the scene puts the pointer at a tick; nil where it leaves it alone.
+    /// The position of the pointer at a tick; nil if the scene leaves the pointer alone.
     func pointer(at tick: Int) -> (x: Int, y: Int)?
 }
 
@@ -17,13 +19,13 @@ extension Scene {
     public func pointer(at tick: Int) -> (x: Int, y: Int)? { nil }
 }
 
-/// The scenes there are.
+/// The available scenes.
 public enum SceneKind: String, CaseIterable, Sendable {
     /// Patches of known colours and a counter that a program can read back: `PatchScene`.
     case patches
-    /// Something like a desktop at work: `DesktopScene`.
+    /// A desktop in use, to look at: `DesktopScene`.
     case desktop
-    /// Pages of text and a pointer, and nothing moves: `WorkScene`, as all that follow.
+    /// Pages of text and a pointer, and nothing moves: `WorkScene`, like all that follow.
     case idle
     /// The pointer moves, and nothing else.
     case pointer
@@ -37,12 +39,12 @@ public enum SceneKind: String, CaseIterable, Sendable {
     case video
     /// A film fills the screen.
     case full
-    /// The same page, leafed through: nine times as fast, so that little of a picture is to be found in the one before.
+    /// The same page as in `scroll`, nine times as fast, so that little of a picture is found in the one before.
     case flick
     /// Red text on black, and nothing moves.
     case red
 
-    /// The scene for a screen of this size, whose ticks come `ticksPerSecond` times a second.
+    /// Creates the scene for a screen of this size, with `ticksPerSecond` ticks a second.
     public func scene(width: Int, height: Int, ticksPerSecond: Int) -> any Scene {
         switch self {
         case .patches: PatchScene(width: width, height: height)
@@ -60,7 +62,7 @@ public enum SceneKind: String, CaseIterable, Sendable {
     }
 }
 
-/// Something that fills rectangles; what lies outside the picture is cut off.
+/// A painter of rectangles and sheets; it clips them to the picture.
 public protocol ScenePainter {
     /// Fills `rectangle` with `color`.
     mutating func fill(_ rectangle: SceneRectangle, _ color: SceneColor)
@@ -75,7 +77,7 @@ public struct SceneRectangle: Hashable, Sendable {
     public var width: Int
     public var height: Int
 
-    /// The rectangle whose top left corner is (`x`, `y`).
+    /// Creates the rectangle whose top left corner is (`x`, `y`).
     public init(_ x: Int, _ y: Int, _ width: Int, _ height: Int) {
         self.x = x
         self.y = y
@@ -90,12 +92,12 @@ public struct SceneRectangle: Hashable, Sendable {
     /// The middle.
     public var center: (x: Int, y: Int) { (x + width / 2, y + height / 2) }
 
-    /// This rectangle without a border of these many pixels.
+    /// The rectangle without a border of this many pixels.
     public func inset(_ horizontal: Int, _ vertical: Int) -> SceneRectangle {
         SceneRectangle(x + horizontal, y + vertical, max(0, width - 2 * horizontal), max(0, height - 2 * vertical))
     }
 
-    /// What this and the other one share; empty (width or height 0) when that is nothing.
+    /// The common part of both rectangles; empty (width or height 0) if there is none.
     public func intersection(_ other: SceneRectangle) -> SceneRectangle {
         let left = max(x, other.x)
         let top = max(y, other.y)
@@ -104,13 +106,13 @@ public struct SceneRectangle: Hashable, Sendable {
     }
 }
 
-/// A colour by its red, green and blue parts, 0 to 255.
+/// A colour as red, green and blue parts, 0 to 255.
 public struct SceneColor: Hashable, Sendable {
     public var red: UInt8
     public var green: UInt8
     public var blue: UInt8
 
-    /// The colour with these parts.
+    /// Creates the colour with these parts.
     public init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
         self.red = red
         self.green = green
@@ -120,7 +122,7 @@ public struct SceneColor: Hashable, Sendable {
     public static let white = SceneColor(255, 255, 255)
     public static let black = SceneColor(0, 0, 0)
 
-    /// The colour `part` of `whole` on the way from this one to `other`.
+    /// The mixture of this colour and `other`, of which `other` makes up `part` of `whole`.
     func mixed(with other: SceneColor, _ part: Int, of whole: Int) -> SceneColor {
         func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
             UInt8(clamping: Int(from) + (Int(to) - Int(from)) * part / max(1, whole))

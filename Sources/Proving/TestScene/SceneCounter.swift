@@ -1,11 +1,12 @@
-/// A counter in the top left corner of a picture, to be read by programs: 16 bits, the highest first, as white (1) and
-/// black cells of 16x16 pixels, and the same inverted below.
+/// A counter in the top left corner of a picture, for programs to read.
+///
+/// It has 16 bits, the highest first, as white (1) and black cells of 16x16 pixels, and the same inverted below.
 public struct SceneCounter: Sendable {
     /// A cell's width and height in pixels.
     public static let cell = 16
-    /// How many bits it has; behind 65535 it begins again.
+    /// The number of bits; after 65535 the counter begins again.
     public static let bits = 16
-    /// Where it is.
+    /// The area of the counter.
     public static let area = SceneRectangle(0, 0, bits * cell, 2 * cell)
 
     static func paint<Painter: ScenePainter>(_ value: Int, with painter: inout Painter) {
@@ -16,7 +17,7 @@ public struct SceneCounter: Sendable {
         }
     }
 
-    /// The value in a picture of the scene's own size; nil where none is to be seen clearly.
+    /// Reads the value from a picture of the scene's own size; returns nil if none is clearly visible.
     public static func value(in picture: ScenePicture) -> Int? {
         var value = 0
         for bit in 0..<bits {

@@ -1,17 +1,17 @@
-/// A picture in memory: what a scene paints without an X server, and what a test reads back from a decoded one.
+/// A picture in memory: one that a scene paints without an X server, or a decoded one that a test reads.
 public struct ScenePicture: ScenePainter, Sendable {
-    /// Columns.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// Bytes from one pixel to the next: 1 (grey), 3 (RGB) or 4 (RGBA).
+    /// The number of bytes from one pixel to the next: 1 (grey), 3 (RGB) or 4 (RGBA).
     public let bytesPerPixel: Int
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     public let rowBytes: Int
     /// The pixels, row by row from the top.
     public private(set) var bytes: [UInt8]
 
-    /// A black picture of three bytes a pixel, to paint on.
+    /// Creates a black picture with three bytes a pixel, to paint on.
     public init(width: Int, height: Int) {
         self.width = max(0, width)
         self.height = max(0, height)
@@ -20,8 +20,8 @@ public struct ScenePicture: ScenePainter, Sendable {
         bytes = [UInt8](repeating: 0, count: rowBytes * self.height)
     }
 
-    /// A picture out of somebody else's bytes; nil if there are too few of them for the size.
-    /// `rowBytes` is the width's worth of pixels if it isn't given.
+    /// Creates a picture from existing bytes; returns nil if there are too few of them for the size. Without
+    /// `rowBytes`, rows follow each other without a gap.
     public init?(bytes: [UInt8], width: Int, height: Int, bytesPerPixel: Int = 3, rowBytes: Int? = nil) {
         let (row, rowOverflows) = width.multipliedReportingOverflow(by: bytesPerPixel)
         let stride = rowBytes ?? row
@@ -36,7 +36,7 @@ public struct ScenePicture: ScenePainter, Sendable {
         self.bytes = bytes
     }
 
-    /// The whole picture of `scene` at `tick`.
+    /// Paints the whole picture of `scene` at `tick`.
     public init(_ scene: any Scene, tick: Int) {
         self.init(width: scene.width, height: scene.height)
         _ = scene.paint(tick: tick, after: nil, with: &self)
@@ -73,7 +73,7 @@ public struct ScenePicture: ScenePainter, Sendable {
         }
     }
 
-    /// The mean colour of `rectangle`, or nil if none of it lies in the picture. Grey gives three equal parts.
+    /// The mean colour of `rectangle`, or nil if no part of it lies in the picture. Grey gives three equal parts.
     public func meanColor(of rectangle: SceneRectangle) -> SceneColor? {
         let inside = rectangle.intersection(SceneRectangle(0, 0, width, height))
         guard inside.width > 0, inside.height > 0 else { return nil }

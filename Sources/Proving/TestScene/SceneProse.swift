@@ -1,4 +1,4 @@
-/// Text to show: plain English that goes on for as long as a page needs it, the same each time.
+/// Generates plain English text of any length, the same each time.
 struct SceneProse: Sendable {
     private static let sentences = [
         "The morning train was late again, so everyone on the platform had time to talk.",
@@ -25,7 +25,7 @@ struct SceneProse: Sendable {
 
     private var state: UInt32
 
-    /// The text that begins with `seed`.
+    /// Creates the text that `seed` selects.
     init(seed: UInt32) {
         state = seed &* 2_654_435_761 | 1
     }
@@ -36,7 +36,7 @@ struct SceneProse: Sendable {
         return Self.sentences[Int(state >> 16) % Self.sentences.count]
     }
 
-    /// `count` lines of at most `width` pixels; each paragraph of a few sentences ends with an empty one.
+    /// Returns `count` lines, each at most `width` pixels wide; an empty line ends each paragraph of a few sentences.
     mutating func lines(_ count: Int, width: Int, in font: BakedFont) -> [String] {
         var lines: [String] = []
         while lines.count < count {

@@ -1,9 +1,9 @@
-/// A picture that a scene keeps and draws parts of again and again. A painter may keep a copy where drawing is cheap: it
-/// knows the sheet by its identity.
+/// A picture that a scene keeps, and draws parts of again and again. A painter may keep a copy where drawing is cheap;
+/// it knows the sheet by its identity.
 public final class SceneSheet: Sendable {
-    /// Columns.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
     /// The pixels, row by row from the top: red in bits 16 to 23, green in 8 to 15, blue in 0 to 7.
     public let pixels: [UInt32]
@@ -14,24 +14,24 @@ public final class SceneSheet: Sendable {
         pixels = canvas.pixels
     }
 
-    /// The whole of it.
+    /// The whole sheet.
     var bounds: SceneRectangle { SceneRectangle(0, 0, width, height) }
 }
 
-/// What a sheet is drawn on before it is one.
+/// The canvas that a sheet is drawn on before it is complete.
 struct SceneCanvas: ScenePainter {
     let width: Int
     let height: Int
     private(set) var pixels: [UInt32]
 
-    /// A canvas of one colour.
+    /// Creates a canvas of one colour.
     init(width: Int, height: Int, _ color: SceneColor) {
         self.width = max(0, width)
         self.height = max(0, height)
         pixels = [UInt32](repeating: color.packed, count: self.width * self.height)
     }
 
-    /// A canvas of pixels that `make` gives for each column and row.
+    /// Creates a canvas whose pixels `make` returns for each column and row.
     init(width: Int, height: Int, _ make: (_ x: Int, _ y: Int) -> UInt32) {
         self.width = max(0, width)
         self.height = max(0, height)
@@ -61,7 +61,7 @@ struct SceneCanvas: ScenePainter {
         }
     }
 
-    /// Lays `part` of `whole` of a colour over a pixel.
+    /// Blends `part` of `whole` of a colour over a pixel.
     mutating func mix(x: Int, y: Int, _ color: SceneColor, _ part: Int, of whole: Int) {
         guard x >= 0, x < width, y >= 0, y < height else { return }
         let below = SceneColor(packed: pixels[y * width + x])
@@ -70,7 +70,7 @@ struct SceneCanvas: ScenePainter {
 }
 
 extension SceneColor {
-    /// As in a sheet's pixels.
+    /// The colour as in a sheet's pixels.
     var packed: UInt32 { UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue) }
 
     init(packed: UInt32) {

@@ -1,13 +1,13 @@
 import CXCB
 
-/// A scene on an X display, in a window over the whole of the first screen that no window manager touches.
+/// Shows a scene on an X display, in a window that covers the first screen and that no window manager touches.
 ///
-/// Each tick is painted into a pixmap and copied by one request for each changed rectangle, so that whoever grabs the screen never
-/// sees half of a change. One thread at a time; letting go of it takes the window away.
+/// Each tick is painted into a pixmap, and each changed rectangle is copied by one request, so that a screen capture
+/// never sees half of a change. Use it from one thread at a time; the window goes with the last reference.
 public final class SceneWindow {
-    /// What is shown.
+    /// The scene that is shown.
     public let scene: any Scene
-    /// The tick shown at the moment; nil before the first.
+    /// The tick that is currently shown; nil before the first.
     public private(set) var tick: Int?
 
     private let connection: OpaquePointer
@@ -18,7 +18,7 @@ public final class SceneWindow {
     private let sheets: SheetPixmaps
     private let root: xcb_window_t
 
-    /// Opens the window on `display` (nil is DISPLAY's) and shows the scene's tick 0.
+    /// Opens the window on `display` (or on DISPLAY's, if nil), and shows the scene's tick 0.
     public init(display: String?, kind: SceneKind, ticksPerSecond: Int = 30) throws(SceneError) {
         var number: Int32 = 0
         guard let connection = xcb_connect(display, &number) else { throw .noDisplay(display) }
@@ -43,7 +43,7 @@ public final class SceneWindow {
         pixmap = xcb_generate_id(connection)
         context = xcb_generate_id(connection)
         scene = kind.scene(width: Int(width), height: Int(height), ticksPerSecond: ticksPerSecond)
-        // In the order of the mask's bits: override-redirect, then the events wanted.
+        // The values are in the order of the mask's bits: override-redirect, then the event mask.
         let mask = XCB_CW_OVERRIDE_REDIRECT.rawValue | XCB_CW_EVENT_MASK.rawValue
         let values: [UInt32] = [1, XCB_EVENT_MASK_EXPOSURE.rawValue]
         xcb_create_window(
@@ -74,9 +74,9 @@ public final class SceneWindow {
         try settle()
     }
 
-    /// Repaints what was uncovered since; call it now and then while nothing moves.
+    /// Repaints what has been uncovered; call it regularly while nothing moves.
     public func settle() throws(SceneError) {
-        // The answer comes after everything sent before it was done.
+        // The reply comes after everything sent before it was done.
         let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)
         guard let reply else { throw .connectionLost }
         free(reply)
@@ -92,7 +92,7 @@ public final class SceneWindow {
         guard xcb_connection_has_error(connection) == 0 else { throw .connectionLost }
     }
 
-    /// Puts the pointer where the scene wants it, as if a mouse had moved.
+    /// Moves the pointer to the scene's position, as a mouse would.
     private func movePointer(to tick: Int) {
         guard let place = scene.pointer(at: tick) else { return }
         if let last = self.tick.flatMap(scene.pointer), last == place { return }
@@ -100,7 +100,7 @@ public final class SceneWindow {
             connection, UInt8(XCB_MOTION_NOTIFY), 0, 0, root, Int16(clamping: place.x), Int16(clamping: place.y), 0)
     }
 
-    /// An arrow for a pointer, where the X server has its cursor font.
+    /// Gives the pointer the shape of an arrow, if the X server has its cursor font.
     private func showArrow() {
         let font = xcb_generate_id(connection)
         let cursor = xcb_generate_id(connection)
@@ -120,13 +120,13 @@ public final class SceneWindow {
     }
 }
 
-/// Why a scene can't be shown.
+/// The reason why a scene can't be shown.
 public enum SceneError: Error, Equatable, CustomStringConvertible {
-    /// No X server answers under this name (nil: DISPLAY's).
+    /// No X server answers at this display (nil means the one in DISPLAY).
     case noDisplay(String?)
-    /// The display's pixels are not made of red, green and blue bits.
+    /// The display's pixels don't consist of red, green and blue bits.
     case noTrueColor(String?)
-    /// The X server went away.
+    /// The connection to the X server has ended.
     case connectionLost
 
     public var description: String {

@@ -1,4 +1,4 @@
-/// Digits and colons out of bars, as on an alarm clock: they need no font and can be read at any size.
+/// Digits and colons made of bars, as on an alarm clock: they need no font and can be read at any size.
 ///
 ///      -0-
 ///     5   1
@@ -10,20 +10,20 @@ struct SevenSegments {
     let height: Int
     /// The left edge of the first character.
     let x: Int
-    /// Its top edge.
+    /// The top edge of the characters.
     let y: Int
 
     /// The segments of each digit; bit 0 is the upper bar.
     private static let segments = [0x3F, 0x06, 0x5B, 0x4F, 0x66, 0x6D, 0x7D, 0x07, 0x7F, 0x6F]
 
-    /// From the left edge of a digit to that of the next one.
+    /// The distance from the left edge of a digit to that of the next.
     private var advance: Int { height / 2 + bar * 3 / 2 }
     private var bar: Int { max(1, height / 8) }
 
-    /// How wide a number of this many digits is, the gap behind it included.
+    /// The width of a number with this many digits, including the gap after it.
     func width(ofDigits count: Int) -> Int { count * advance }
 
-    /// How wide a text of digits and colons is.
+    /// The width of a text of digits and colons.
     func width(of text: String) -> Int {
         text.reduce(0) { $0 + ($1 == ":" ? bar * 3 : advance) }
     }

@@ -1,6 +1,7 @@
 import CXCB
 
-/// The X server's copies of a scene's sheets, sent when they are first drawn: from then on drawing is copying there.
+/// The X server's copies of a scene's sheets. A sheet is sent when it is first drawn; from then on, drawing is a copy
+/// within the server.
 final class SheetPixmaps {
     private let connection: OpaquePointer
     private let drawable: xcb_drawable_t
@@ -9,7 +10,7 @@ final class SheetPixmaps {
     private let hasWidePixels: Bool
     private var pixmaps: [ObjectIdentifier: xcb_pixmap_t] = [:]
 
-    /// Bytes of one PutImage request: below what every server takes (256 KiB without BIG-REQUESTS).
+    /// The number of bytes in a PutImage request, below what every server accepts (256 KiB without BIG-REQUESTS).
     private static let requestBytes = 200_000
 
     init(connection: OpaquePointer, drawable: xcb_drawable_t, depth: UInt8, colors: PixelLayout) {
@@ -20,7 +21,7 @@ final class SheetPixmaps {
         hasWidePixels = Self.hasWidePixels(connection, depth)
     }
 
-    /// The copy of `sheet`; nil where the server's pixels are not of 32 bits with the lowest byte first.
+    /// The copy of `sheet`; nil if the server's pixels don't have 32 bits with the lowest byte first.
     func pixmap(of sheet: SceneSheet, context: xcb_gcontext_t) -> xcb_pixmap_t? {
         if let known = pixmaps[ObjectIdentifier(sheet)] { return known }
         guard hasWidePixels, sheet.width > 0, sheet.height > 0 else { return nil }

@@ -1,6 +1,6 @@
-/// What the desktop's terminal shows: commands typed letter by letter and what they answer, over and over.
+/// The text of the desktop's terminal: commands, typed letter by letter, and their output, over and over.
 struct TerminalText {
-    /// A line and how its parts are coloured.
+    /// A line and its kind, which decides its colour.
     struct Line: Hashable {
         var text: String
         var isCommand: Bool
@@ -40,11 +40,11 @@ struct TerminalText {
         ("df -h /home", ["size 512G  used 187G  free 325G  37%"]),
     ]
 
-    /// The last `count` lines after `milliseconds`; the last one is being typed or empty.
+    /// The last `count` lines after `milliseconds`; the last one is empty or being typed.
     static func lines(after milliseconds: Int, last count: Int) -> [Line] {
         let length = script.reduce(0) { $0 + duration(of: $1) }
         var left = milliseconds % length
-        // From the second round on, the one before is still to be seen above.
+        // From the second round on, the previous one is still visible above.
         var lines = milliseconds >= length ? script.flatMap { wholeEntry($0) } : []
         for entry in script {
             let time = duration(of: entry)

@@ -2,7 +2,7 @@
 struct WorkDrawing {
     let plan: WorkPlan
 
-    /// The desk: a page of text on the left, a terminal on the right.
+    /// The desk, with a page of text on the left and a terminal on the right.
     func desk(hasTerminalText: Bool = true) -> SceneSheet {
         var canvas = desktop()
         frame(plan.notes, "Notes", WorkColors.paper, on: &canvas)
@@ -12,14 +12,14 @@ struct WorkDrawing {
         return SceneSheet(canvas)
     }
 
-    /// The desk with one window, whose inside is drawn later.
+    /// The desk with one window, whose content is drawn later.
     func frame(around window: SceneRectangle) -> SceneSheet {
         var canvas = desktop()
         frame(window, "A long page", WorkColors.paper, on: &canvas)
         return SceneSheet(canvas)
     }
 
-    /// The page that scrolls, with as much below as it scrolls; `WorkText` says what stands where.
+    /// The page that scrolls, extended at the bottom by the scrolled length; `WorkText` places its text.
     func longPage(_ scroll: WorkScroll) -> SceneSheet {
         var canvas = SceneCanvas(
             width: plan.page.width, height: plan.page.height + scroll.length, WorkColors.paper)
@@ -29,7 +29,7 @@ struct WorkDrawing {
         return SceneSheet(canvas)
     }
 
-    /// All letters that will be typed, as they stand in the terminal.
+    /// All letters that will be typed, at their places in the terminal.
     func terminalText() -> SceneSheet {
         var canvas = SceneCanvas(width: plan.typing.width, height: plan.typing.height, WorkColors.night)
         var prose = SceneProse(seed: 23)
@@ -40,7 +40,7 @@ struct WorkDrawing {
         return SceneSheet(canvas)
     }
 
-    /// A window with text, to be dragged.
+    /// A window with text, for dragging.
     func window() -> SceneSheet {
         let place = plan.window(0)
         var canvas = SceneCanvas(width: place.width, height: place.height, WorkColors.title)
@@ -51,7 +51,7 @@ struct WorkDrawing {
         return SceneSheet(canvas)
     }
 
-    /// A film's pictures for this place.
+    /// The pictures of a film for this area.
     func film(_ place: SceneRectangle, frames: Int) -> [SceneSheet] {
         let plasma = Plasma(frames: frames, width: place.width, height: place.height)
         return (0..<frames).map(plasma.sheet)

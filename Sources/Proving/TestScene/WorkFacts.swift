@@ -1,7 +1,7 @@
-/// What a program that measures has to know of a `WorkScene`.
+/// The facts about a `WorkScene` that a measuring program needs.
 extension WorkScene {
-    /// A line a fact: `counter`, `ticks-per-count`, `ticks-per-second`, `pointer` (what it covers), `text` (what stands
-    /// still, or scrolls) and `moving`; rectangles as x, y, width and height.
+    /// One line for each fact: `counter`, `ticks-per-count`, `ticks-per-second`, `pointer` (the area that it covers),
+    /// `text` (text that stands still or scrolls) and `moving`. Rectangles are given as x, y, width and height.
     public var facts: [String] {
         func line(_ name: String, _ area: SceneRectangle) -> String {
             "\(name) \(area.x) \(area.y) \(area.width) \(area.height)"
@@ -14,7 +14,7 @@ extension WorkScene {
         ]
     }
 
-    /// The words to be read in the picture of a tick, line by line; lines that are cut off are left out.
+    /// The text in the picture of a tick, line by line, without lines that are cut off.
     public func text(at tick: Int) -> [String] {
         WorkText(plan: plan).visible(motion, tick: tick).filter { !$0.isEmpty }
     }

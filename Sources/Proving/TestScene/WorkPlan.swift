@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the parts of a `WorkScene` are, and how they move.
+/// The positions of the parts of a `WorkScene`, and how they move.
 struct WorkPlan: Sendable {
     let width: Int
     let height: Int
@@ -10,7 +10,7 @@ struct WorkPlan: Sendable {
     /// A letter's cell in the terminal.
     static let letterWidth = 9
 
-    /// Most of the screen: what scrolls.
+    /// The page that scrolls, which fills most of the screen.
     var page: SceneRectangle {
         SceneRectangle(
             2 * Self.gap, Self.panelHeight + 2 * Self.gap, width - 4 * Self.gap,
@@ -25,7 +25,7 @@ struct WorkPlan: Sendable {
     var terminal: SceneRectangle {
         SceneRectangle(width / 2 + Self.gap / 2, notes.y, width / 2 - Self.gap * 3 / 2, notes.height)
     }
-    /// In the terminal.
+    /// The area of the film, inside the terminal.
     var film: SceneRectangle {
         let size = (min(640, terminal.width) / 16 * 16, min(360, terminal.height) / 2 * 2)
         return SceneRectangle(
@@ -38,7 +38,7 @@ struct WorkPlan: Sendable {
     var typingColumns: Int { typing.width / Self.letterWidth }
     var typingRows: Int { typing.height / BakedFont.lineHeight }
 
-    /// Where letter `index` goes.
+    /// The cell of letter `index`.
     func cell(_ index: Int) -> SceneRectangle {
         let columns = max(1, typingColumns)
         return SceneRectangle(
@@ -48,7 +48,7 @@ struct WorkPlan: Sendable {
 
     // MARK: Dragging
 
-    /// Where the dragged window is: once around an ellipse in six seconds, as a hand would move it.
+    /// The position of the dragged window: once around an ellipse in six seconds, as a hand would move it.
     func window(_ tick: Int) -> SceneRectangle {
         let size = (min(720, width / 2), min(440, height / 2))
         let room = SceneRectangle(0, Self.panelHeight, width - size.0, height - Self.panelHeight - size.1)
@@ -60,10 +60,10 @@ struct WorkPlan: Sendable {
 
     // MARK: The pointer
 
-    /// In the lowest corner, out of the way.
+    /// The position of a pointer that doesn't move: the lower right corner, out of the way.
     var parkedPointer: (x: Int, y: Int) { (width - 40, height - 40) }
 
-    /// Around the middle in three seconds, sixty times a second.
+    /// The position of a moving pointer: around the middle in three seconds, at sixty ticks a second.
     func pointer(at tick: Int) -> (x: Int, y: Int) {
         let angle = Double(tick) * 2 * Double.pi / 180
         return (
@@ -71,7 +71,7 @@ struct WorkPlan: Sendable {
         )
     }
 
-    /// All that the pointer covers on its way.
+    /// The area that the pointer covers on its way.
     func pointerArea(moves: Bool) -> SceneRectangle {
         guard moves else { return SceneRectangle(width - 56, height - 56, 56, 56) }
         return SceneRectangle(width * 2 / 10 - 32, height * 2 / 10 - 32, width * 6 / 10 + 64, height * 6 / 10 + 64)
@@ -82,13 +82,13 @@ struct WorkPlan: Sendable {
 struct WorkScroll: Sendable {
     /// Pixels a tick.
     let step: Int
-    /// Ticks until it begins again.
+    /// The number of ticks until it begins again.
     let ticks: Int
 
-    /// How far it goes.
+    /// The distance that it scrolls.
     var length: Int { step * ticks }
 
-    /// The first row of the page that is to be seen.
+    /// The first visible row of the page.
     func top(at tick: Int) -> Int { tick % ticks * step }
 }
 

@@ -1,5 +1,6 @@
-/// Something like a screen at work, to measure on: pages of text, windows, a film. `Motion` says what of it moves, once a
-/// tick (30 a second; the pointer 60), always in the same way. A counter in the corner tells the pictures apart.
+/// A scene for measurements that looks like a screen in use: pages of text, windows, a film. `Motion` selects what
+/// moves, once a tick (30 a second; 60 for the pointer), always in the same way. A counter in the corner identifies
+/// each picture.
 ///
 ///     +----------+-------------------------------+
 ///     | counter  | panel                         |
@@ -9,24 +10,25 @@
 ///     |  +------------------+ +---------------+  |
 ///     +------------------------------------------+
 public struct WorkScene: Scene {
-    /// What moves.
+    /// The part that moves.
     public enum Motion: Sendable { case idle, pointer, typing, scroll, drag, video, full, flick, red }
 
     public let width: Int
     public let height: Int
     let motion: Motion
-    /// All that stands still.
+    /// Everything that stands still.
     let base: SceneSheet
-    /// What moves over it: the page, the window, or the film picture by picture; for typing, all letters at once.
+    /// The sheets that move over it: the page, the window, or the film picture by picture; for typing, all letters at
+    /// once.
     let moving: [SceneSheet]
     let plan: WorkPlan
 
-    /// The scene for a screen of this size.
+    /// Creates the scene for a screen of this size.
     public init(_ motion: Motion, width: Int, height: Int) {
         self.width = width
         self.height = height
         self.motion = motion
-        // On a screen too small for windows, what does not fit is cut off.
+        // On a screen too small for windows, whatever does not fit is cut off.
         plan = WorkPlan(width: max(320, width), height: max(240, height))
         let drawing = WorkDrawing(plan: plan)
         switch motion {
@@ -43,10 +45,10 @@ public struct WorkScene: Scene {
         }
     }
 
-    /// Ticks until the counter goes up by one.
+    /// The number of ticks until the counter goes up by one.
     public var ticksPerCount: Int { motion == .typing ? 3 : 1 }
 
-    /// What the counter shows at a tick.
+    /// The counter's value at a tick.
     public func count(at tick: Int) -> Int {
         switch motion {
         case .idle, .pointer, .red: 0
@@ -99,14 +101,14 @@ public struct WorkScene: Scene {
         }
     }
 
-    /// Letter by letter: what is typed is uncovered, and the cursor stands behind it.
+    /// Uncovers the typed text letter by letter, with the cursor behind it.
     private func paintTyping<Painter: ScenePainter>(
         _ now: Int, _ before: Int?, with painter: inout Painter
     ) -> [SceneRectangle] {
         let area = plan.typing
         let count = plan.typingColumns * plan.typingRows
         guard count > 0 else { return [] }
-        // At the end it begins again on an empty page.
+        // At the end, typing begins again on an empty page.
         let typed = now % count
         let from = before.map { $0 % count } ?? 0
         let startsOver = typed < from
@@ -123,7 +125,7 @@ public struct WorkScene: Scene {
 }
 
 extension SceneRectangle {
-    /// The smallest rectangle that holds both.
+    /// The smallest rectangle that contains both.
     func union(_ other: SceneRectangle) -> SceneRectangle {
         let left = min(x, other.x)
         let top = min(y, other.y)

@@ -1,4 +1,4 @@
-/// What is written where in a `WorkScene`, to compare with what a program reads in a picture of it.
+/// The text of a `WorkScene` and its position, for comparison with what a program reads in a picture of it.
 struct WorkText {
     /// A line's words and its top left corner.
     struct Line: Sendable {
@@ -9,7 +9,7 @@ struct WorkText {
 
     let plan: WorkPlan
 
-    /// The lines of the page that scrolls, from the page's own corner.
+    /// The lines of the page that scrolls, in the page's own coordinates.
     func longPage(_ scroll: WorkScroll) -> [Line] {
         Self.lines(
             in: SceneRectangle(0, 0, plan.page.width, plan.page.height + scroll.length), seed: 3, .sans)
@@ -22,7 +22,7 @@ struct WorkText {
             in: SceneRectangle(24, below, plan.width - 96, plan.height - below - 64), seed: 5, .monospaced)
     }
 
-    /// The lines of a `motion`'s text that are to be seen in full at `tick`.
+    /// The lines of a `motion`'s text that are fully visible at `tick`.
     func visible(_ motion: WorkScene.Motion, tick: Int) -> [String] {
         switch motion {
         case .scroll, .flick:

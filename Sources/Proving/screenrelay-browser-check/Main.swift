@@ -2,7 +2,7 @@ import BrowserDriver
 import CommandLine
 import Glibc
 
-/// Opens a viewer's link in a real browser and tells whether its picture arrives and moves.
+/// Opens a viewer's link in a real browser, and reports whether its picture arrives and moves.
 @main
 enum BrowserCheckProgram {
     private static let program = "screenrelay-browser-check"
@@ -40,7 +40,7 @@ enum BrowserCheckProgram {
         let seconds = try options.required("timeout", as: .integer(1...3600, what: "number of seconds"))
         let path = try options.required("screenshot", as: .text)
 
-        // A busy machine takes long to start a browser; that says nothing of the picture.
+        // A busy machine takes a long time to start a browser, which says nothing about the picture.
         let browser = try Browser.launch(within: .seconds(30))
         defer { browser.close() }
         let page = try browser.newPage(link, within: .seconds(30))

@@ -6,7 +6,7 @@ struct ViewerCheck {
     private let wantedFrames: Int
     private var seen = Seen()
 
-    /// What the page showed last.
+    /// What the page last showed.
     private struct Seen {
         var frames = 0
         var width = 0
@@ -17,7 +17,7 @@ struct ViewerCheck {
         var error: String?
     }
 
-    /// An error of the page's own that stays this long won't go away any more.
+    /// How long the page may show an error; one that stays this long won't go away any more.
     private static let patience = Duration.seconds(5)
 
     init(page: Page, wantedFrames: Int) {
@@ -25,19 +25,20 @@ struct ViewerCheck {
         self.wantedFrames = wantedFrames
     }
 
-    /// Two lines for people and scripts.
+    /// A summary of two lines, for people and scripts.
     var summary: String {
         let size = seen.width > 0 ? "\(seen.width)x\(seen.height)" : "none"
         return "frames decoded: \(seen.frames)\npicture: \(size), \(seen.hasChanged ? "changed" : "did not change")\n"
     }
 
-    /// Looks at the page until all is well or `deadline` has passed; what is wrong, in words, or nil if nothing is.
+    /// Checks the page until all is well or `deadline` has passed; returns a description of the problem, or nil if
+    /// there is none.
     mutating func run(until deadline: ContinuousClock.Instant) throws(BrowserError) -> String? {
         var errorSince: ContinuousClock.Instant?
         while true {
             try look()
             if seen.frames >= wantedFrames, seen.hasChanged {
-                // What the page has said by now is still on its way here.
+                // Messages that the page has written by now are still on their way.
                 try page.settle(for: .milliseconds(200))
                 return consoleProblem
             }
@@ -69,14 +70,14 @@ struct ViewerCheck {
         seen.width = state["width"].int ?? 0
         seen.height = state["height"].int ?? 0
         seen.hasVideo = state["hasVideo"].isTruthy
-        // A few dots may flicker by coding alone.
+        // Coding alone may make a few dots flicker.
         if (state["changedDots"].int ?? 0) >= 4 { seen.hasChanged = true }
         seen.phase = state["phase"].string
         seen.error = state["error"].string
     }
 
-    /// What the page tells of itself, what the browser counted, and how many of 160x90 dots of the video differ
-    /// clearly from the first picture looked at.
+    /// Collects what the page reports about itself, the browser's frame count, and how many of 160x90 dots of the video
+    /// differ clearly from the first picture that was examined.
     private static let probe = """
         (() => {
             const told = window.screenRelay ?? {};

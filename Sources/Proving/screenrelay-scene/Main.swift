@@ -56,7 +56,7 @@ enum SceneProgram {
         guard StandardStreams.print("ready\n") else { return .system }
 
         let isAnnounced = options.has("start-on-line")
-        // The end of standard input starts nothing: whoever was to start it is gone.
+        // The end of standard input starts nothing: the program that was to start the scene is gone.
         if isAnnounced, readLine() == nil { return .success }
         if isAnnounced, !announce("started") { return .system }
         var next = ContinuousClock.now
@@ -75,7 +75,7 @@ enum SceneProgram {
         }
     }
 
-    /// Whether writing succeeded; nil where the options ask for a window.
+    /// Writes what the options ask for; returns whether that succeeded, or nil if the options ask for a window.
     private static func output(_ options: ParsedOptions, _ kind: SceneKind, _ rate: Int) throws -> Bool? {
         let ticks = try options.value("dump", as: .ticks)
         let textTick = try options.value("text", as: .integer(0...1_000_000_000, what: "tick"))
@@ -103,7 +103,7 @@ enum SceneProgram {
 }
 
 extension ValueFormat where Value == [Int] {
-    /// Ticks as in "0,3,10".
+    /// A list of ticks, such as "0,3,10".
     static var ticks: ValueFormat<[Int]> {
         ValueFormat { (text) throws(ValueProblem) in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -115,7 +115,7 @@ extension ValueFormat where Value == [Int] {
 }
 
 extension ValueFormat where Value == (Int, Int) {
-    /// A width and a height as in "1920x1080".
+    /// A width and a height, such as "1920x1080".
     static var sceneSize: ValueFormat<(Int, Int)> {
         ValueFormat { (text) throws(ValueProblem) in
             let sides = text.split(separator: "x").compactMap { Int($0) }

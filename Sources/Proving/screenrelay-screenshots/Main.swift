@@ -2,7 +2,7 @@ import BrowserDriver
 import CommandLine
 import Glibc
 
-/// Takes pictures of the viewer's page in one state: on three screens, light and dark.
+/// Takes screenshots of the viewer's page in one state: on three screens, light and dark.
 @main
 enum ScreenshotsProgram {
     private static let program = "screenrelay-screenshots"

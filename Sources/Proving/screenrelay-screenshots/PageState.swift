@@ -1,10 +1,10 @@
 import BrowserDriver
 
-/// What the page shows, as far as it looks different.
+/// A state in which the page looks different from the others.
 enum PageState: String, CaseIterable {
-    /// A screen that moves, with the bar in sight.
+    /// A moving screen, with the bar visible.
     case playing
-    /// A screen that moves, and the charts of what is measured.
+    /// A moving screen, and the charts of the measurements.
     case charts
     /// A host without a capture.
     case waiting
@@ -13,13 +13,13 @@ enum PageState: String, CaseIterable {
     /// A link with a wrong token.
     case refused
 
-    /// Waits until the page is so, and says what else belongs to it.
+    /// Waits until the page is in this state, and opens what else belongs to it.
     func reach(on page: Page) throws(BrowserError) {
         try page.waitUntil("Boolean(window.screenRelay && (\(condition)))", within: .seconds(20))
         if self == .charts { try page.evaluate("document.getElementById('figures').click()") }
-        // The bar hides by itself.
+        // The bar hides by itself, and a pointer movement shows it again.
         try page.evaluate("document.dispatchEvent(new PointerEvent('pointermove'))")
-        // What fades in or out has done so, and each second of the charts' line is there.
+        // Wait until nothing fades in or out any more, and until each second of the charts' line is there.
         try page.settle(for: .milliseconds(self == .charts ? 6_000 : 600))
         try page.evaluate("document.dispatchEvent(new PointerEvent('pointermove'))")
         try page.settle(for: .milliseconds(400))
@@ -35,7 +35,7 @@ enum PageState: String, CaseIterable {
     }
 }
 
-/// A screen on which people open the page.
+/// A screen on which viewers open the page.
 struct PageScreen {
     let name: String
     let width: Int

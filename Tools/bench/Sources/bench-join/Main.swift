@@ -1,7 +1,7 @@
 import CommandLine
 import Glibc
 
-/// How long a viewer who joins a still screen waits for its picture.
+/// Measures how long a viewer who joins a still screen waits for its picture.
 @main
 enum JoinBench {
     private static let program = "bench-join"
@@ -51,14 +51,14 @@ enum JoinBench {
         return wasPrinted ? .success : .system
     }
 
-    /// The folder of the package that is measured, known from where this file was when it was compiled.
+    /// The folder of the package that is measured, derived from the path of this file when it was compiled.
     private static let packageRoot: String = {
         let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         return parts.dropLast(5).joined(separator: "/")
     }()
 }
 
-/// The middle and the bad end of some times in milliseconds.
+/// The median, the 95th percentile and the maximum of some times in milliseconds.
 struct Summary: CustomStringConvertible {
     private let times: [Double]
 
@@ -70,7 +70,7 @@ struct Summary: CustomStringConvertible {
 
     private func at(_ part: Double) -> Int {
         guard let last = times.last else { return 0 }
-        // The nearest rank: the least of the times that so large a part of them doesn't exceed.
+        // The nearest rank: the smallest of the times that this share of them doesn't exceed.
         let rank = Int((part * Double(times.count)).rounded(.up)) - 1
         return Int((times.indices.contains(rank) ? times[rank] : last).rounded())
     }

@@ -8,7 +8,7 @@ final class StillDesktop {
     private let children: [ChildProcess]
     private let share: ChildProcess
 
-    /// Starts all of it with the programs of a folder; `size` is `WIDTHxHEIGHT`.
+    /// Starts everything with the programs in the folder `programs`; `size` is `WIDTHxHEIGHT`.
     init(programs: String, size: String, scene: String) throws {
         var server = Launch("Xvfb", ["-displayfd", "1", "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"])
         let screen = try Self.start(&server)
@@ -40,7 +40,7 @@ final class StillDesktop {
         return try ChildProcess(launch)
     }
 
-    /// The first whole line of the output that is what is looked for.
+    /// Waits for the first complete line of the output for which `isWanted` returns true.
     private static func line(
         of child: ChildProcess, _ what: String, where isWanted: (Substring) -> Bool
     ) throws -> String {
@@ -55,7 +55,7 @@ final class StillDesktop {
     }
 }
 
-/// A program did not come up.
+/// A program did not print the line that it was waited for.
 struct Missing: Error, CustomStringConvertible {
     let what: String
     let log: String

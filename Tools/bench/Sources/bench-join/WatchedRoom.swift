@@ -1,19 +1,19 @@
 import BrowserDriver
 import Glibc
 
-/// A browser with viewers of the room, and one more who comes and goes.
+/// A browser with viewers of the room, and one more viewer who comes and goes.
 final class WatchedRoom {
-    /// How many watch all the time.
+    /// The number of viewers who watch all the time.
     var viewers: Int { pages.count }
     private let browser: Browser
     private let link: String
     private var pages: [Page] = []
 
-    /// Milliseconds after the navigation began.
+    /// The times of one join, in milliseconds after the navigation began.
     struct Join {
         /// When the WebSocket was open.
         let open: Double
-        /// When the first picture was there to be shown.
+        /// When the first picture was ready to be shown.
         let picture: Double
     }
 
@@ -42,8 +42,8 @@ final class WatchedRoom {
 
     /// Joins with a new page, and leaves.
     func join() throws -> Join {
-        // One IDR picture in 500 ms is all that capture is asked for. Who comes back alone sooner waits for that time to pass,
-        // which is another measurement.
+        // Capture is asked for at most one IDR picture in 500 ms. A viewer who comes back alone before that has to wait
+        // for the rest of the time, which would be another measurement.
         if pages.isEmpty { poll(nil, 0, 600) }
         let page = try browser.newPage()
         defer { page.close() }

@@ -3,11 +3,11 @@ import Glibc
 import LinkTransport
 import Synchronization
 
-/// So many bytes in messages of one size, sent in three ways. Each gives bytes a second, headers included.
+/// Sends a number of bytes in messages of one size, in three ways. Each returns bytes a second, headers included.
 struct LinkCourse {
     private let count: Int
     private let payload: [UInt8]
-    /// What the host reads at once.
+    /// The most bytes that the host reads at once.
     private static let readSize = 256 << 10
 
     init(messageSize: Int, bytes: Int) {
@@ -17,7 +17,7 @@ struct LinkCourse {
 
     private var total: Int { count * (payload.count + 40) }
 
-    /// From `MessageEncoder` through `LinkConnection` to `MessageDecoder`, as capture and host do it.
+    /// Sends from `MessageEncoder` through `LinkConnection` to `MessageDecoder`, as capture and host do.
     func overLink(_ transport: Transport) throws -> Double {
         let ends = try transport.pair()
         let sending = Handover(LinkConnection(adopting: ends.sender))
@@ -28,7 +28,7 @@ struct LinkCourse {
             let encoder = MessageEncoder(epoch: 1)
             let connection = sending.value
             for _ in 0..<count {
-                // As capture: a picture at a time, and none while the last one is not written.
+                // Send as capture does: one picture at a time, and none until the last one is written.
                 let header = try encoder.nalUnitHeader(
                     payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
                 try payload.withUnsafeBytes {
@@ -62,7 +62,7 @@ struct LinkCourse {
         return rate
     }
 
-    /// The same bytes in the same pieces, written and read.
+    /// Writes and reads the same bytes in the same pieces.
     func plain(_ transport: Transport) throws -> Double {
         let ends = try transport.pair()
         let (from, to) = (ends.sender.rawValue, ends.receiver.rawValue)
@@ -93,7 +93,7 @@ struct LinkCourse {
         return rate
     }
 
-    /// The decoder with what is in memory already, in the pieces that a socket would give.
+    /// Runs only the decoder, on data that is already in memory, in the pieces that a socket would return.
     func decodedAlone() throws -> Double {
         let header = try MessageEncoder(epoch: 1).nalUnitHeader(
             payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
@@ -123,13 +123,13 @@ struct LinkCourse {
     }
 }
 
-/// Why a measurement could not be made.
+/// The reason why a measurement could not be made.
 struct BenchError: Error, CustomStringConvertible {
     let what: String
     var description: String { "\(what) (\(String(cString: strerror(errno))))" }
 }
 
-/// CLOCK_MONOTONIC.
+/// The current time of CLOCK_MONOTONIC.
 private func seconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,13 +2,14 @@ import CommandLine
 import Glibc
 import LinkTransport
 
-/// How many bytes a second go over the link.
+/// Measures how many bytes a second go over the link.
 @main
 enum LinkBench {
     private static let program = "bench-link"
-    /// What the link has to reach of a plain copy, for messages of so many bytes and more.
+    /// The least ratio to the rate of a plain copy that the link has to reach, with messages of this many bytes and
+    /// more.
     private static let least = (ratio: 0.5, size: 16_000)
-    /// What the decoder has to reach alone, in bytes a second, for messages of so many bytes.
+    /// The least rate that the decoder alone has to reach, in bytes a second, with messages of this many bytes.
     private static let leastAlone = (rate: 2e9, size: 100_000)
     private static let sizes = [1000, 4000, 16_000, 64_000, 100_000, 250_000, 1_000_000]
 
@@ -37,7 +38,7 @@ enum LinkBench {
     static func main() { exit(command.run(program, run)) }
 
     private static func run(_ options: ParsedOptions) throws -> ExitCode {
-        // As the host does.
+        // Reuse freed memory, as the host does.
         MessageMemory.keep()
         let bytes = try options.required("bytes", as: .integer(1...10_000, what: "number of megabytes")) * 1_000_000
         let runs = try options.required("runs", as: .integer(1...99, what: "number of runs"))

@@ -2,19 +2,19 @@ import Glibc
 import LinkTransport
 import Synchronization
 
-/// What a link may go over.
+/// The transports of a link.
 enum Transport: CaseIterable {
     case unix, tcp
 
     var name: String { self == .unix ? "a Unix socket" : "TCP on loopback" }
 
-    /// Two ends of a connection.
+    /// The two ends of a connection.
     struct Ends: ~Copyable {
         let sender: FileDescriptor
         let receiver: FileDescriptor
     }
 
-    /// A new connection, both ends of it non-blocking.
+    /// Opens a connection; both ends are non-blocking.
     func pair() throws -> Ends {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -33,7 +33,7 @@ enum Transport: CaseIterable {
     }
 }
 
-/// Carries a value into a thread: handed over once, before the thread runs.
+/// Carries a value into a thread. It is handed over once, before the thread runs.
 struct Handover<Value>: @unchecked Sendable {
     let value: Value
 
@@ -42,7 +42,7 @@ struct Handover<Value>: @unchecked Sendable {
     }
 }
 
-/// A thread whose error comes out where it is joined.
+/// A thread whose error is thrown by `join`.
 final class Thread: Sendable {
     private final class Work: Sendable {
         let body: @Sendable () throws -> Void

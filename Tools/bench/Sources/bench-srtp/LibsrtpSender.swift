@@ -1,7 +1,7 @@
 import CSRTP
 import SecureTransport
 
-/// SRTP by libsrtp2.
+/// A sender that uses libsrtp2.
 final class LibsrtpSender: PacketSender {
     private struct Failure: Error {
         let status: UInt32

@@ -2,16 +2,16 @@ import CommandLine
 import Glibc
 import SecureTransport
 
-/// How long SRTP takes for a packet, however many sessions there are.
+/// Measures how long SRTP takes for a packet, for different numbers of sessions.
 @main
 enum SRTPBench {
     private static let program = "bench-srtp"
     private static let sessionCounts = [1, 100, 1_000, 3_000]
     /// The bytes of a packet before it is protected.
     private static let packetSize = 1_200
-    /// Packets in each round, at least one for each session.
+    /// The number of packets in each round; each session sends at least one.
     private static let roundSize = 3_000
-    /// The most nanoseconds that GCM may take, and how many times those with one session.
+    /// The most nanoseconds that GCM may take, and the largest ratio to the time with one session.
     private static let most = (nanoseconds: 600.0, ratio: 1.5)
 
     private static let command = Command(
@@ -74,9 +74,9 @@ enum SRTPBench {
         return SRTPKeys(profile: profile, local: master, remote: master)
     }
 
-    /// The nanoseconds for a packet of one round, in which all senders protect a packet in turn, over and over.
+    /// The nanoseconds that a packet takes in one round, in which all senders protect a packet in turn, over and over.
     ///
-    /// The packet lies in one buffer and so in the processor's nearest cache, where the host has just written it.
+    /// The packet stays in one buffer, and so in the processor's nearest cache, as if the host had just written it.
     private static func nanoseconds<Sender: PacketSender>(_ senders: [Sender], round: Int) throws -> Double {
         let passes = max(1, roundSize / senders.count)
         var packet: [UInt8] = [0x80, 96, 0, 0] + [UInt8](repeating: 5, count: packetSize - 4)
@@ -94,7 +94,7 @@ enum SRTPBench {
         return (processorTime() - start) / Double(passes * senders.count)
     }
 
-    /// The nanoseconds that this thread has had a processor for: other programs take none of it.
+    /// The processor time that this thread has used, in nanoseconds; other programs don't count.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -113,7 +113,7 @@ protocol PacketSender {
     func protect(_ packet: inout [UInt8]) throws
 }
 
-/// SRTP as the host does it.
+/// A sender that uses SRTP as the host does.
 struct OurSender: PacketSender {
     private let session: SRTPSession
 

@@ -1,6 +1,6 @@
-/// A parser, or several that work together: what inputs to begin with, and what must hold for every input.
+/// A parser, or several that work together, with its first inputs and the rules that hold for every input.
 struct FuzzTarget: Sendable {
-    /// What the command line calls it; also the folder of its inputs in `Tools/fuzzing/Seeds`.
+    /// The name on the command line; also that of the folder of its inputs in `Tools/fuzzing/Seeds`.
     let name: String
     /// The longest input that is tried, in bytes.
     var longestInput = 4096
@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
     /// Runs the code on one input. Ends the process, by a trap or by `check`, if something is wrong.
     let run: @Sendable ([UInt8]) -> Void
 
-    /// All of them, in the order in which they run.
+    /// All targets, in the order in which they run.
     static let all: [FuzzTarget] = [
         .stun, .dtls, .srtp, .rtp, .rtcp, .sdp, .parameterSets, .annexB, .link, .recording, .webSocket, .socketIO,
         .skyRTC, .authority,
@@ -26,6 +26,6 @@ func check(
     fatalError("broken rule: \(rule())", file: file, line: line)
 }
 
-/// The size of pieces that an input is read in a second time: one to 64 bytes. It follows from the length, so that examples can
-/// be used as they are.
+/// The size of the pieces in which an input is read a second time: 1 to 64 bytes. It is derived from the input's
+/// length, so that examples can be used as they are.
 func pieceSize(for input: [UInt8]) -> Int { input.count % 64 + 1 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The inputs that a target begins with: the files in `Tools/fuzzing/Seeds/TARGET` and its examples in `Protocol/vectors`.
+/// The inputs that a target begins with: the files in `Tools/fuzzing/Seeds/TARGET` and its examples in
+/// `Protocol/vectors`.
 ///
-/// A `.hex` file has pairs of hexadecimal digits and comments behind `#`; every other file is taken as it is.
+/// A `.hex` file has pairs of hexadecimal digits, and comments after `#`; every other file is used as it is.
 enum Seeds {
     static func write(of target: FuzzTarget, to folder: String) throws {
         let folder = URL(fileURLWithPath: folder, isDirectory: true)
@@ -26,7 +27,7 @@ enum Seeds {
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// As the entries of a dictionary of libFuzzer are written.
+    /// Escapes a word as in the entries of a libFuzzer dictionary.
     private static func escaped(_ word: String) -> String {
         word.utf8.map { byte in
             let digits = String(byte, radix: 16)

@@ -1,11 +1,11 @@
 // fuzz TARGET [LIBFUZZER-ARGUMENT...]   fuzzes one target
 // fuzz --list                           prints the names of the targets
-// fuzz --seeds TARGET FOLDER            writes the inputs to begin with, and the dictionary FOLDER.words
+// fuzz --seeds TARGET FOLDER            writes the first inputs, and the dictionary FOLDER.words
 // `Tools/fuzz` calls it in the root of the repository.
 import CLibFuzzer
 import Foundation
 
-/// What the running target does with an input. libFuzzer's callback has no context of its own.
+/// Runs the current target on an input. It is a global variable because libFuzzer's callback has no context.
 nonisolated(unsafe) var runTarget: ([UInt8]) -> Void = { _ in }
 
 func fail(_ message: String) -> Never {
@@ -22,7 +22,7 @@ func target(named name: String?) -> FuzzTarget {
 
 func fuzz(_ target: FuzzTarget) -> Never {
     runTarget = target.run
-    // libFuzzer is to see its own arguments only: this program's name, then what follows the target's name.
+    // libFuzzer gets only its own arguments: this program's name, then what follows the target's name.
     let own = [CommandLine.arguments[0], "-max_len=\(target.longestInput)"] + CommandLine.arguments.dropFirst(2)
     var pointers: [UnsafeMutablePointer<CChar>?] = own.map { strdup($0) } + [nil]
     let status = pointers.withUnsafeMutableBufferPointer { buffer in

@@ -4,7 +4,7 @@ import MediaTypes
 import Recording
 
 extension FuzzTarget {
-    /// Byte streams of H.264, which the reader of files gets in pieces.
+    /// H.264 byte streams, which the file reader gets in pieces.
     static let annexB = FuzzTarget(name: "annex-b") { stream in
         var end = 0
         for range in AnnexB.nalUnits(in: stream) {
@@ -20,7 +20,7 @@ extension FuzzTarget {
         checkFile(stream, pieceSize: pieceSize(for: stream))
     }
 
-    /// An access unit has each of its NAL units behind a start code of four bytes.
+    /// Checks that each NAL unit of an access unit follows a start code of four bytes.
     static func checkForm(of unit: AccessUnit) {
         var end = 0
         for range in unit.nalUnits {
@@ -33,7 +33,7 @@ extension FuzzTarget {
     }
 }
 
-/// A file that is read without a fault comes out byte for byte.
+/// Checks that a file that is read without a fault comes out byte for byte.
 private func checkFile(_ bytes: [UInt8], pieceSize: Int) {
     var stream = RecordedStream(form: .annexB)
     var copy: [UInt8] = []

@@ -1,7 +1,7 @@
 @testable import Signalling
 
 extension FuzzTarget {
-    /// What the headers of a request name: hosts, origins, addresses, entity tags and the segments of a path.
+    /// The names in a request's headers: hosts, origins, addresses, entity tags and the segments of a path.
     ///
     /// A line feed in the input ends the Host header, and what follows is the Origin header.
     static let authority = FuzzTarget(
@@ -43,7 +43,7 @@ private func checkRoundTrip(_ authority: Authority) {
     check(authority.host == authority.host.lowercased(), "a host is in lower case")
     check(authority.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a host is visible ASCII")
     let written = authority.host + (authority.port.map { ":\($0)" } ?? "")
-    // A second last dot is taken off the second time.
+    // Skip a host that still ends with a dot: reading it again would remove that one as well.
     guard !authority.host.hasSuffix(".") else { return }
     check(Authority(written) == authority, "an authority that is written again reads the same")
 }

@@ -4,16 +4,17 @@ import MediaTypes
 import SecureTransport
 
 extension FuzzTarget {
-    /// Datagrams before, in the middle of and after a handshake.
+    /// Datagrams before, during and after a handshake.
     ///
-    /// The input is a list of steps, each an instruction, a length and bytes: the datagrams that wait are delivered, or one of
-    /// them with some of its bits changed, or the bytes are a datagram, or the body of a record whose header looks right.
+    /// The input is a list of steps, each an instruction, a length and bytes. A step delivers the waiting datagrams, or
+    /// one of them with some bits changed; or its bytes are a datagram, or the body of a record whose header looks
+    /// right.
     static let dtls = FuzzTarget(name: "dtls", longestInput: 1024) { input in
         attack(standing, with: input)
         for side in [standing.server, standing.client] {
             check(side.keys != nil, "nothing that a stranger sends ends a session that stands")
         }
-        // Shaking hands takes time, and most inputs tell nothing new about it.
+        // A handshake takes time, and most inputs reveal nothing new about it.
         guard input.contains(where: { $0 & 7 < 2 }) else { return }
         let link = Link()
         try? link.client.start(now: start)
@@ -28,7 +29,7 @@ private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 private let certificate = made { try Certificate() }
 private let context = made { try DTLSContext(certificate: certificate, firstRetransmission: .seconds(60)) }
 
-/// A session that stands, and that nothing may end. Only the fuzzer's one thread uses it.
+/// An established session, which nothing may end. Only the fuzzer's one thread uses it.
 nonisolated(unsafe) private let standing: Link = {
     let link = Link()
     try? link.client.start(now: start)
@@ -45,7 +46,7 @@ private final class Link {
         try DTLSTransport(context: context, role: .client, expectedFingerprint: certificate.fingerprint)
     }
 
-    /// Delivers what waits; `change` may change the first datagram of either side.
+    /// Delivers the waiting datagrams; `change` may change the first one of either side.
     func deliver(_ change: (inout [UInt8]) -> Void = { _ in }) {
         for (from, to) in [(client, server), (server, client)] {
             var datagrams = from.takeOutgoing()

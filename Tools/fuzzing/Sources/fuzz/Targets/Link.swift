@@ -32,7 +32,8 @@ private func decode(_ bytes: [UInt8], pieceSize: Int) -> Decoded {
     return (messages, nil)
 }
 
-/// What one message says can be said again; texts and numbers that were out of range are within it after that.
+/// Checks that a message can be written and read again. Texts and numbers that were out of range are clamped the first
+/// time.
 private func checkRoundTrip(_ message: ReceivedMessage) {
     guard message.form == .extended, message.header.kind != .nalUnit else { return }
     let encoder = MessageEncoder(epoch: 1)
@@ -46,7 +47,7 @@ private func checkRoundTrip(_ message: ReceivedMessage) {
     check(again(once) == once, "what we write reads the same")
 }
 
-/// The recorder's splitter takes the same messages as the host's decoder.
+/// Checks that the recorder's splitter accepts the same messages as the host's decoder.
 private func checkSplitter(_ bytes: [UInt8], _ decoded: Decoded) {
     var splitter = LinkMessageSplitter()
     splitter.push(bytes[...])
@@ -55,7 +56,7 @@ private func checkSplitter(_ bytes: [UInt8], _ decoded: Decoded) {
         do throws(LinkError) {
             if let received = try message.received() { messages.append(received) }
         } catch {
-            // The decoder ends here, too: it reads the payload, which the splitter doesn't.
+            // The decoder ends here as well: it reads the payload, which the splitter doesn't.
             break
         }
     }
@@ -69,7 +70,7 @@ private func assemble(_ messages: [ReceivedMessage]) {
         while let unit = assembler.next() { FuzzTarget.checkForm(of: unit.accessUnit) }
     }
     for message in messages {
-        // Where a legacy access unit ends is told by time as well.
+        // The end of a legacy access unit is detected by time as well.
         now = now + .milliseconds(Int64(message.header.length % 50))
         assembler.timeout(now)
         assembler.add(message, at: now)

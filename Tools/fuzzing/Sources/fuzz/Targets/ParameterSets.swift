@@ -2,7 +2,7 @@ import H264
 import MediaTypes
 
 extension FuzzTarget {
-    /// SPS, PPS and slice headers, as the NAL units of a byte stream in the order in which they stand there.
+    /// SPS, PPS and slice headers: the NAL units of a byte stream, in its order.
     static let parameterSets = FuzzTarget(name: "parameter-sets") { input in
         var sets = ParameterSets()
         var order = PictureOrder()

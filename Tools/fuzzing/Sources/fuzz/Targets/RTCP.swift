@@ -2,7 +2,7 @@ import MediaTypes
 import RTP
 
 extension FuzzTarget {
-    /// Compound packets of RTCP.
+    /// Compound RTCP packets.
     static let rtcp = FuzzTarget(name: "rtcp", longestInput: 1500) { input in
         guard let packets = try? RTCPPacket.parse(input[...]) else { return }
         check(packets.count <= input.count / 4, "each packet has a header of four bytes")
@@ -15,7 +15,8 @@ extension FuzzTarget {
     }
 }
 
-/// Whether all that was read of a packet is written again. Broken UTF-8 is repaired, which may make a text too long.
+/// Whether everything that was read from a packet is written again. Invalid UTF-8 is repaired, which may make a text
+/// too long.
 private func isWrittenWhole(_ packet: RTCPPacket) -> Bool {
     func isASCII(_ text: String?) -> Bool { text?.utf8.allSatisfy { $0 < 0x80 } ?? true }
     switch packet {
@@ -28,7 +29,7 @@ private func isWrittenWhole(_ packet: RTCPPacket) -> Bool {
     }
 }
 
-/// A list of lost packets may name one twice, in any order; it is written in another.
+/// Sorts a list of lost packets: it may name one twice and in any order, and is written in another order.
 private func normalized(_ packet: RTCPPacket) -> RTCPPacket {
     guard case .genericNack(var nack) = packet else { return packet }
     nack.sequenceNumbers = Set(nack.sequenceNumbers).sorted { $0.rawValue < $1.rawValue }

@@ -3,10 +3,11 @@ import MediaTypes
 import RTP
 
 extension FuzzTarget {
-    /// Packets of a stream: put in order, then put together to access units, which go into packets again.
+    /// The packets of a stream, which are put in order and assembled into access units, which are packetized again.
     ///
-    /// The input is a list of packets. Of each the first byte says how much time has passed and whether the header is in the
-    /// input too; if not, the next two bytes move sequence number and time stamp. A length and the payload follow.
+    /// The input is a list of packets. The first byte of each says how much time has passed and whether the input has
+    /// the header as well; if not, the next two bytes advance the sequence number and the time stamp. A length and the
+    /// payload follow.
     static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
         var buffer = ReceptionBuffer()
         var depacketizer = H264Depacketizer()
@@ -60,7 +61,7 @@ private func nextDatagram(
     }
     guard let length = reader.uint8(), let bytes = reader.bytes(min(Int(length), reader.count)) else { return nil }
     datagram += bytes
-    // Large gaps cost so much time that only some packets may leave one.
+    // Large gaps take so much time that only some packets may leave one.
     if kind & 1 != 0, datagram.count >= 4, datagram[3] != 0xFF {
         header.sequenceNumber = header.sequenceNumber.advanced(by: 1 + Int(Int8(bitPattern: datagram[3])))
         datagram[2] = UInt8(header.sequenceNumber.rawValue >> 8)
@@ -69,7 +70,7 @@ private func nextDatagram(
     return datagram
 }
 
-/// A unit that came whole goes into packets and comes out of them as it was, but for what is never sent.
+/// Checks that a complete access unit survives packetization unchanged, except for the NAL units that are never sent.
 private func checkRoundTrip(_ received: ReceivedAccessUnit) {
     let bytes = received.annexB
     var ranges: [Range<Int>] = []

@@ -7,10 +7,10 @@ import Recording
 import Replaying
 
 extension FuzzTarget {
-    /// Files that can be replayed, read to their ends over all damage: inspected, exported and replayed.
+    /// Files that can be replayed, read to their ends past any damage: inspected, exported and replayed.
     ///
-    /// Checksums are hard to guess: an input that begins like no such file becomes a list of records with checksums that are
-    /// right.
+    /// Checksums are hard to guess, so an input that doesn't begin like such a file becomes a list of records with
+    /// correct checksums.
     static let recording = FuzzTarget(name: "recording", longestInput: 8192, vectors: "recording") { input in
         let isFile = (try? RecordedForm(front: input.prefix(RecordedForm.firstLook))) != nil
         let file = isFile ? input : madeRecording(of: ByteReader(input))
@@ -22,7 +22,7 @@ extension FuzzTarget {
     }
 }
 
-/// Records of the kinds, times and lengths that the bytes say.
+/// Makes a recording with records of the kinds, times and lengths that the bytes say.
 private func madeRecording(of bytes: ByteReader) -> [UInt8] {
     let recorder = RecordingWriter(header: RecordingHeader(start: .zero, wallClock: 0))
     var reader = bytes
@@ -47,7 +47,7 @@ private func madeRecording(of bytes: ByteReader) -> [UInt8] {
                 direction: kind & 0x40 == 0 ? .toHost : .toCapture, at: now, to: &writer)
             writer.append(message)
         default:
-            // A NAL unit whose header is right, so that pictures come of it.
+            // Write a NAL unit with a correct header, so that pictures result.
             guard let length = reader.uint8(), let unit = reader.bytes(min(Int(length), reader.count)) else { break }
             var message = ByteWriter()
             MessageHeader(
@@ -63,13 +63,13 @@ private func madeRecording(of bytes: ByteReader) -> [UInt8] {
     return writer.bytes
 }
 
-/// An item, or a fault in its place.
+/// An item, or the fault in its place.
 private enum Found: Equatable {
     case item(RecordedItem)
     case fault(RecordingFault)
 }
 
-/// All that a file holds; nil where its front says that it is none.
+/// Reads everything that a file holds; returns nil if its beginning shows that it is not a recording.
 private func items(of file: [UInt8], pieceSize: Int) -> [Found]? {
     guard let form = try? RecordedForm(front: file.prefix(RecordedForm.firstLook)) else { return nil }
     var stream = RecordedStream(form: form)
@@ -124,7 +124,7 @@ private func checkRow(_ row: InspectedRow, _ table: InspectionTable) {
 
 private func isJSONLine(_ text: String) -> Bool { text.hasSuffix("\n") && text.utf8.dropLast().allSatisfy(isPrinted) }
 
-/// Whether a byte is no control character: what a sender wrote must not move a terminal's cursor.
+/// Whether a byte is not a control character: what a sender wrote must not move a terminal's cursor.
 private func isPrinted(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F }
 
 private func pictures(_ found: [Found]) -> [TimedPictures.Picture] {
@@ -180,7 +180,7 @@ private func replay(_ found: [Found]) {
     }
 }
 
-/// What a replay sends are whole messages.
+/// Checks that a replay sends whole messages.
 private func push(_ step: ReplayStep, to decoder: inout MessageDecoder) {
     check(LinkBytes(step.bytes, form: .extended) != nil, "a replay sends whole messages")
     decoder.push(step.bytes)

@@ -19,7 +19,7 @@ extension FuzzTarget {
 
 private typealias Operation = (inout [UInt8]) throws(SecureTransportError) -> Void
 
-/// What `operation` makes of a packet; nil where it refuses it.
+/// The result of `operation` on a packet; nil if it refuses the packet.
 private func result(of operation: Operation, on packet: [UInt8]) -> [UInt8]? {
     var packet = packet
     do throws(SecureTransportError) {

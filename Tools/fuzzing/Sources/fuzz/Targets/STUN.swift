@@ -17,7 +17,7 @@ extension FuzzTarget {
         if case .valid = reply.verdict { check(isSigned, "no check is valid without the password") }
         check(reply.datagram.count <= 2 * input.count + 128, "an answer is not much longer than what it answers")
         guard let answer = try? STUNMessage(parsing: reply.datagram) else {
-            // A list of unknown attributes may be longer than what we read ourselves.
+            // A list of unknown attributes may be longer than what we accept ourselves.
             return check(reply.datagram.count > STUNMessage.maximumLength, "our own answers can be read")
         }
         check(answer.transactionID == message.transactionID, "an answer has the transaction of its request")

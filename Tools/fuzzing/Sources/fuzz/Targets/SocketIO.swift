@@ -4,7 +4,7 @@ import Rooms
 @testable import Signalling
 
 extension FuzzTarget {
-    /// Payloads of Engine.IO, the packets of socket.io in them, and their events. The first byte of the input is the version.
+    /// Engine.IO payloads, the socket.io packets in them, and their events. The first byte of the input is the version.
     static let socketIO = FuzzTarget(
         name: "socket-io",
         words: [
@@ -14,7 +14,7 @@ extension FuzzTarget {
         guard let first = input.first else { return }
         let version: EngineVersion = first & 1 == 0 ? .three : .four
         let payload = Array(input.dropFirst())
-        // A WebSocket's frame has one packet, a polling request several.
+        // A WebSocket frame has one packet, a polling request several.
         let frame = String(validating: payload, as: UTF8.self).flatMap { EnginePacket(parsing: $0) }
         let packets = (try? EnginePayload.decode(payload, version)) ?? []
         check(packets.count <= EnginePayload.Limits().packets, "a payload has no more packets than the limit")
@@ -23,7 +23,7 @@ extension FuzzTarget {
             check(EnginePacket(parsing: packet.encoded) == packet, "a packet that we write reads the same")
             if packet.kind == .message { checkSocketPacket(packet.text) }
         }
-        // Binary packets are passed over, and clients of version 3 don't agree on lengths beyond ASCII.
+        // Binary packets are skipped, and clients of version 3 don't agree on lengths beyond ASCII.
         let ascii = packets.filter { $0.text.utf8.allSatisfy { $0 < 0x80 && $0 != 0x1E } }
         if !ascii.isEmpty {
             let written = Array(EnginePayload.encode(ascii, version).utf8)
@@ -34,7 +34,7 @@ extension FuzzTarget {
 
 private func checkSocketPacket(_ text: String) {
     guard let packet = SocketPacket(parsing: text) else { return }
-    // What announces attachments is read, never written; a namespace can't be told from JSON that isn't any.
+    // Packets that announce attachments are read but never written, and a namespace can't be told from invalid JSON.
     if packet.kind != .binaryEvent, packet.kind != .binaryAck, !packet.json.hasPrefix("/") {
         check(SocketPacket(parsing: packet.encoded) == packet, "a packet that we write reads the same")
     }

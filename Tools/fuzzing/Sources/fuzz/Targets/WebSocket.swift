@@ -1,7 +1,7 @@
 @testable import Signalling
 
 extension FuzzTarget {
-    /// Frames of a WebSocket, in one piece and in pieces.
+    /// WebSocket frames, read as a whole and in pieces.
     static let webSocket = FuzzTarget(name: "websocket") { input in
         let whole = read(input, pieceSize: input.count + 1)
         let pieces = read(input, pieceSize: pieceSize(for: input))
