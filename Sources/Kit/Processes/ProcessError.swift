@@ -1,18 +1,18 @@
 import Glibc
 
-/// Why a child process could not be started or spoken to.
+/// Why a child process could not be started or written to.
 public enum ProcessError: Error, Equatable, CustomStringConvertible {
     /// No executable file has this name.
     case notFound(program: String)
     /// The system refused to start this program; `errno` says why.
     case notStarted(program: String, errno: Int32)
-    /// A pipe, a descriptor or a thread for the child could not be made; `errno` says why.
+    /// A pipe, descriptor or thread for the child could not be created; `errno` says why.
     case noResources(what: String, errno: Int32)
-    /// A descriptor can't be handed down under this number: it is below 3.
+    /// A descriptor can't be passed on under this number, because it is below 3.
     case reservedDescriptor(Int32)
-    /// An argument, a variable or a path has a NUL character in it.
+    /// An argument, a variable or a path contains a NUL character.
     case nulCharacter(String)
-    /// The child no longer reads its input, or it has none from us; `errno` says why.
+    /// The child no longer reads its input, or its input is not a pipe of ours; `errno` says why.
     case inputClosed(errno: Int32)
 
     public var description: String {
