@@ -1,5 +1,6 @@
 extension Command {
-    /// The table of `screenrelay-capture`, which `screenrelay capture` reads too: it hands on what a settings file says.
+    /// The table of `screenrelay-capture`. `screenrelay capture` uses it too, and passes on the options of a settings
+    /// file.
     public static let captureProgram = Command(
         name: "",
         summary:

@@ -1,5 +1,5 @@
 extension CommandSet {
-    /// For fish.
+    /// The completion script for fish.
     var fishCompletion: String {
         let begin = "complete -c \(program)"
         var lines = [
@@ -39,7 +39,7 @@ extension CommandSet {
         }
     }
 
-    /// In fish's single quotes a backslash takes the meaning from quotes and backslashes alone.
+    /// In fish's single quotes, a backslash escapes only quotes and backslashes.
     private func quoted(_ text: String) -> String {
         "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "'"
     }

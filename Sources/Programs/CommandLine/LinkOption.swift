@@ -14,9 +14,9 @@ extension ValueFormat where Value == LinkAddress {
 }
 
 extension ParsedOptions {
-    /// Where `--link` says that the link is; nil where it isn't given.
+    /// The address that `--link` gives, or nil if it isn't given.
     ///
-    /// A descriptor that was to be handed down has to be open: ask before the program opens anything itself.
+    /// Checks that an inherited descriptor is open, so call this before the program opens anything itself.
     public func link() throws(UsageError) -> LinkAddress? {
         guard let address = try value("link", as: .link) else { return nil }
         do throws(LinkTransportError) {
@@ -37,7 +37,7 @@ extension Option {
 }
 
 extension ParsedOptions {
-    /// What `--link-token` names, read; nil where it isn't given. Only a TCP link has one.
+    /// The token in the file that `--link-token` names, or nil if it isn't given. Only a TCP link may have one.
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
         guard case .tcp? = address else {
@@ -64,7 +64,7 @@ extension ValueFormat where Value == AddressRange {
 }
 
 extension ExitCode {
-    /// How a program ends that could not have its link.
+    /// The exit code of a program that could not open its link.
     public init(_ kind: LinkTransportError.Kind) {
         switch kind {
         case .usage: self = .usage

@@ -1,6 +1,6 @@
-/// The unit by which systemd starts a share with a user's graphical session (systemd.service(5)).
+/// The systemd unit that starts a share with a user's graphical session (systemd.service(5)).
 public enum ServiceUnit {
-    /// The unit's text; `program` is the path of the program that it starts.
+    /// The unit's text. `program` is the path of the program to start.
     public static func text(program: String) -> String {
         """
         [Unit]
@@ -29,7 +29,7 @@ public enum ServiceUnit {
         """
     }
 
-    /// As one word of a command line there (systemd.service(5), "Command lines"; `%` begins a specifier).
+    /// The path as one word of a unit's command line (systemd.service(5), "Command lines"; `%` begins a specifier).
     private static func quoted(_ path: String) -> String {
         var word = ""
         for character in path {
