@@ -4,7 +4,7 @@ import ScreenRelayKit
 import SecureTransport
 import Threading
 
-/// The options of `share` and `host` that say who gets in, and over what.
+/// The options of `share` and `host` for access control: tokens, passwords, expiry and certificates.
 enum AccessOptions {
     static let options = [
         Option(
@@ -35,7 +35,7 @@ enum AccessOptions {
 
     static let alternatives = [["password", "password-file"]]
 
-    /// What `--password` or `--password-file` gives; nil where neither is there.
+    /// The password from `--password` or `--password-file`, or nil if neither is given.
     static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
         let file = try options.value("password-file", as: .text)
         guard options.has("password") || file != nil else { return nil }
@@ -51,7 +51,7 @@ enum AccessOptions {
         }
     }
 
-    /// What `--tls-cert` and `--tls-key` name; nil where neither is there.
+    /// The certificate from `--tls-cert` and `--tls-key`, or nil if neither is given.
     static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
         case (nil, nil): return nil
@@ -71,7 +71,7 @@ enum AccessOptions {
         }
     }
 
-    /// The token that lets presenters into the first room: the file's that was named, or the one kept beside the link's, or a new
+    /// The presenting token of the first room: from the named file, or the one kept beside the link's token, or a new
     /// one.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
@@ -89,7 +89,7 @@ enum AccessOptions {
         }
     }
 
-    /// The token that lets presenters into a room, kept beside that of its link.
+    /// The presenting token of a room, kept beside the token of its link.
     static func presentingToken(
         room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> String {
@@ -108,7 +108,7 @@ enum AccessOptions {
         return HostConfiguration.randomToken()
     }
 
-    /// Has SIGHUP read certificate and key again. Files that are no good leave those in use.
+    /// Makes SIGHUP read the certificate and its key again. If the files are invalid, the ones in use stay.
     static func reloadsCertificate(
         of host: ScreenRelayHost, _ first: ServerCertificate?, at end: EndSignals, _ options: ParsedOptions,
         _ log: EventLog

@@ -7,8 +7,8 @@ import ScreenRelayKit
 import Signalling
 import Threading
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: what a sharer says to the share or host
-/// that runs, and how it listens.
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: the commands for a
+/// running share or host, and the server in it that answers them.
 enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
@@ -59,7 +59,7 @@ enum Control {
             examples: [Example("screenrelay kick Ann", "Ends what Ann sees.")]),
     ]
 
-    /// Asks the host that runs, or the one that `--pid` names.
+    /// Sends the command to the running host, or to the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
         let isQuestion = [.status, .statusJSON, .rooms, .link].contains(command)
@@ -107,16 +107,16 @@ enum Control {
         return code
     }
 
-    /// What a program knows of its host, and the host itself doesn't.
+    /// Facts that the program knows and its host doesn't.
     struct Facts {
-        /// As "sharing :0".
+        /// What the host does, such as "sharing :0".
         let what: String
-        /// What the capture was started with; nothing where somebody else has started it.
+        /// The limits that the capture was started with. Empty if another program started it.
         var most = SourceLimits()
     }
 
-    /// Listens for such commands on the control socket and `/api`, where also `news` are told from now on; nil, with a warning, where
-    /// the socket can't be had: sharing goes on without.
+    /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
+    /// no socket, logs a warning and returns nil; sharing continues without it.
     static func serve(
         _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ facts: Facts, log: EventLog
     ) -> ControlServer? {
@@ -162,7 +162,7 @@ enum Control {
         }
     }
 
-    /// What to add to the limits that hold now, where they may not be those that `change` asked for.
+    /// The end of the answer if the limits in force may differ from those that `change` asked for.
     private static func ceiling(of change: ControlCommand.RateChange, _ most: SourceLimits) -> String {
         let asked = change.applied(to: SourceLimits())
         if most == SourceLimits() {
@@ -172,7 +172,7 @@ enum Control {
         return isAbove ? "; the capture was started with at most \(most.words)" : ""
     }
 
-    /// The command that the user wrote.
+    /// The command with its options as the user wrote it.
     private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
         switch name {
         case "pause": return .pause
@@ -205,13 +205,13 @@ enum Control {
         return try number(options).map { .atMost($0) }
     }
 
-    /// What a host tells programs of its rooms gets the number that tells hosts apart, as its status has it.
+    /// Adds the host's process id to its JSON for rooms and links, as in its status.
     private static func json(_ answer: String, of process: Int32, for command: ControlCommand) -> String {
         guard [.rooms, .link].contains(command), answer.hasPrefix("{\"") else { return answer }
         return "{\"process\":\(process)," + answer.dropFirst()
     }
 
-    /// What a host says of its links, of `/api` and of its capture stands on lines of their own.
+    /// Puts a host's links, its `/api` and its capture on lines of their own.
     private static func lines(of answer: String) -> String {
         var text = answer
         for mark in StatusReport.marks {

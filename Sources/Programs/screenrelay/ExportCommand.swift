@@ -8,7 +8,7 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// `screenrelay export`: a recording, a raw dump or an H.264 stream as a file that other programs know.
+/// `screenrelay export`: converts a recording, a raw dump or an H.264 stream into a file that other programs can read.
 enum ExportCommand {
     static let command = Command(
         name: "export",
@@ -71,7 +71,7 @@ enum ExportCommand {
                 case .stream: try StreamExport.run(source, to: target)
                 case .container(let container): try MediaExport.run(source, container, to: target)
                 }
-            // Before what was written is told: it may have been written at a wrong pace.
+            // Before the results are printed, since the remarks may say that the pace is wrong.
             source.tellRemarks()
             let code = Program.answer(written.map { "\($0)\n" }.joined())
             return source.isDamaged ? ExitCode.badData.rawValue : code
@@ -83,13 +83,13 @@ enum ExportCommand {
     }
 }
 
-/// What kind of file is written.
+/// The kind of file that is written.
 enum ExportFormat {
-    /// Annex B alone.
+    /// The bare stream, in Annex B form.
     case stream
     case container(MediaContainer)
 
-    /// By the name's suffix.
+    /// The format for the file name's suffix, or nil if it is unknown.
     init?(name: String) {
         let name = name.lowercased()
         switch true {
@@ -121,7 +121,7 @@ enum ExportError: Error, CustomStringConvertible {
         case .nothing: .badData
         case .diskFull, .writing: .inputOutput
         case .cannotCreate(_, _, let isPermission): isPermission ? .permission : .cannotWrite
-        // In fact by the signal: see ExportInterruption.
+        // In fact the program ends by the signal: see ExportInterruption.
         case .interrupted: .unavailable
         }
     }
@@ -142,14 +142,14 @@ enum ExportError: Error, CustomStringConvertible {
     }
 }
 
-/// SIGINT and SIGTERM wait until the file that is half written was removed; one thread.
+/// Holds back SIGINT and SIGTERM until a half-written file was removed. For one thread.
 enum ExportInterruption {
     static func begin() {
         var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits until `input` is readable; false where the end was asked for.
+    /// Waits until `input` is readable. Returns false if a signal asks the program to end.
     static func mayRead(_ input: Int32) -> Bool {
         while !isAsked {
             var entries = [
@@ -163,13 +163,13 @@ enum ExportInterruption {
         return false
     }
 
-    /// Never read: the signal stays pending.
+    /// Never read, so that the signal stays pending.
     private static let asked: Int32 = {
         var set = signals
         return signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
     }()
 
-    /// Ends the program by the signal that came, as it would have without us.
+    /// Ends the program by the pending signal, just as it would have ended without us.
     static func end() {
         StandardStreams.flushErrors()
         var set = signals

@@ -4,7 +4,7 @@ import LinkTransport
 import ScreenRelayKit
 import Threading
 
-/// `screenrelay host`: a host whose capture is started by somebody else.
+/// `screenrelay host`: a host whose captures are started separately.
 enum HostCommand {
     static let command = Command(
         name: "host",
@@ -59,7 +59,7 @@ enum HostCommand {
             return Program.fail("no descriptor left for signals", .system)
         }
         let news = SharingNews(style)
-        // Whose link is being opened, for errors; nil: the first track's.
+        // The track whose link is being opened, for error messages. Nil for the first track.
         var opening: TrackOption?
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
@@ -72,7 +72,7 @@ enum HostCommand {
             let link = try host.openLink(
                 at: address ?? .standard(), admission: admission, recording: recording.path,
                 recordingLimit: recording.limit)
-            // Of a port that any was asked for, the one that it is.
+            // If port 0 was given, this has the actual port.
             let place = link.address ?? address ?? .standard()
             var links = [link]
             var lines: [String] = []
@@ -102,7 +102,7 @@ enum HostCommand {
         }
     }
 
-    /// Goes on until the end, and lets go of all but the host.
+    /// Serves until the end, and then closes everything but the host.
     private static func serve(
         _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
         audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
@@ -115,7 +115,7 @@ enum HostCommand {
         return end.wait()
     }
 
-    /// Who is taken, by all links over TCP alike.
+    /// The admission rules, which are the same for all links over TCP.
     private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
     {
         let overTCP = links.first { if case .tcp? = $0 { true } else { false } }

@@ -3,7 +3,7 @@ import ScreenRelayKit
 import Signalling
 
 extension HostOptions {
-    /// All that `share` and `host` have in common.
+    /// All options that `share` and `host` have in common.
     static let all = options + administrationOptions + SharingNews.options
 
     static let administrationOptions = [
@@ -16,7 +16,8 @@ extension HostOptions {
         Option(long: "api-lan", help: "let other machines use /api, with its token; without it, this one alone"),
     ]
 
-    /// Who may use `/api`: who can read the file of its token, which is made where there is none; nil where none can be.
+    /// Who may use `/api`: anyone who can read the file with its token. The file is created if it doesn't exist. Nil if
+    /// there can be none.
     static func administration(
         _ options: ParsedOptions, listen: [Signalling.ListenAddress]
     ) throws(UsageError) -> Administration? {
@@ -35,7 +36,7 @@ extension HostOptions {
                     token: try file.token(makesFolders: true), allowsNetwork: allowsNetwork, tokenFile: file.path)
             }
         } catch {
-            // Nobody asked for the usual file: what is wrong with it is told with the room's own.
+            // The user didn't name a file; the same problem is reported for the room's token file.
             if let named { throw error.problem(of: "--admin-token-file", named) }
             if allowsNetwork { throw UsageError("--api-lan: \(error)", exitCode: error.exitCode) }
             return nil

@@ -1,8 +1,8 @@
 import CommandLine
 import Glibc
 
-/// `screenrelay config`, `man`, `completion` and `systemd-unit`: what makes a program at home on a system, printed from the
-/// option tables.
+/// `screenrelay config`, `man`, `completion` and `systemd-unit`: files that integrate the program into a system,
+/// generated from the option tables.
 enum Housekeeping {
     static let commands = [
         Command(
@@ -51,7 +51,7 @@ enum Housekeeping {
             ]),
     ]
 
-    /// Runs one of them; nil where `name` is another command.
+    /// Runs one of these commands. Returns nil if `name` is another command.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32? {
         switch name {
         case "config":

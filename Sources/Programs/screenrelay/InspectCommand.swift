@@ -8,8 +8,7 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// `screenrelay inspect`: what is in a recording, a raw dump or an H.264 stream, or comes over a link, and what is
-/// wrong with it.
+/// `screenrelay inspect`: shows the contents and faults of a recording, a raw dump, an H.264 stream or a link.
 enum InspectCommand {
     static let command = Command(
         name: "inspect",
@@ -52,7 +51,7 @@ enum InspectCommand {
         let output = InspectionOutput(
             isJSON: options.has("json"), contents: options.has("pictures") ? .pictures : .messages,
             isSummaryOnly: options.has("summary"))
-        // A reader of our output that has seen enough is no error.
+        // A reader that stops early is no error.
         signal(SIGPIPE, SIG_IGN)
         returnLargePieces()
         if let link {
@@ -104,14 +103,14 @@ enum InspectCommand {
     }
 }
 
-/// Memory of large messages goes back to the system at once, as it does at first: glibc would keep pieces of that size
-/// from the second one on, and one NAL unit of 8 MiB would cost 20.
+/// Returns the memory of large messages to the system when it is freed. By default glibc keeps freed blocks of that
+/// size from the second one on: one NAL unit of 8 MiB would then cost 20 MiB.
 func returnLargePieces() {
     mallopt(M_MMAP_THRESHOLD, 256 << 10)
 }
 
 extension RecordedFile {
-    /// What it is, for people.
+    /// A description of the file for people.
     fileprivate var words: String {
         switch form {
         case .recording:

@@ -6,7 +6,7 @@ import MediaTypes
 import RecordingFiles
 import Replaying
 
-/// `screenrelay replay`: plays what was recorded to a host, as the capture did that it was recorded of.
+/// `screenrelay replay`: sends a recording to a host, just as the recorded capture sent it.
 enum ReplayCommand {
     static let command = Command(
         name: "replay",
@@ -94,7 +94,7 @@ enum ReplayCommand {
         }
     }
 
-    /// Nil where the end was asked for before the host was there.
+    /// Returns nil if the program was told to end before the host was reached.
     private static func connect(
         to address: LinkAddress, hasToken: Bool, _ signals: ReplaySignals
     ) throws(LinkTransportError) -> LinkConnection? {
@@ -109,19 +109,19 @@ enum ReplayCommand {
         let end = run.run()
         let problem = StandardStreams.print(run.summary + "\n") ? 0 : errno
         let code = code(of: end, file, path, run, address)
-        // Who has closed it wanted no more.
+        // A reader that closed its end wanted no more output.
         guard problem != 0, problem != EPIPE else { return code }
         let failed = Program.fail("standard output: \(String(cString: strerror(problem)))", .inputOutput)
         return code == ExitCode.success.rawValue ? failed : code
     }
 
-    /// Says what there is to say of the end, and gives the exit code.
+    /// Reports how the replay ended, and returns the exit code.
     private static func code(
         of end: ReplayRun.End, _ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress
     ) -> Int32 {
         switch end {
         case .linkLost(let ending):
-            // As a capture ends with a wrong token.
+            // The exit code of a capture with a wrong token.
             let code = ending.isUnauthorised ? ExitCode.permission : .unavailable
             return Program.fail("--link \(address): \(ending.words)", code)
         case .stopped: return ExitCode.success.rawValue
@@ -153,7 +153,7 @@ enum ReplayCommand {
 }
 
 extension ValueFormat where Value == ReplaySpeed {
-    /// `2`, `0.25`, at most three places behind the point; or `max`.
+    /// `2`, `0.25`, with at most three decimal places, or `max`.
     fileprivate static var replaySpeed: ValueFormat<ReplaySpeed> {
         ValueFormat { (text) throws(ValueProblem) in
             if text == "max" { return .unlimited }
@@ -165,7 +165,7 @@ extension ValueFormat where Value == ReplaySpeed {
     }
 }
 
-/// A decimal number of at most three places, times 1000.
+/// A decimal number with at most three decimal places, times 1000.
 private func thousandths(_ text: String) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), text.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }),

@@ -2,10 +2,10 @@ import Glibc
 import ScreenRelayKit
 import Signalling
 
-/// The shares and hosts of this user that run already, when another one finds its port taken.
+/// This user's running shares and hosts, for a program that finds its port taken.
 enum RunningHosts {
-    /// The error for a host that could not begin; where the port may be that of one that runs, also which one that is, and how to
-    /// have both.
+    /// The error of a host that could not start. If one of this user's hosts may have its port, also says which one and
+    /// how to run both.
     static func words(for error: HostError) -> String {
         guard error.isPortTaken else { return error.description }
         let client = ControlClient()
@@ -16,7 +16,7 @@ enum RunningHosts {
             + "--listen 0 --udp-port 0, or end it with 'screenrelay stop'"
     }
 
-    /// Its link for a person to see; what is not a terminal may be a journal, in which no token belongs.
+    /// The host's link if standard error is a terminal. Otherwise it may be a journal, which must not get a token.
     private static func link(of process: Int32, _ client: ControlClient) -> String {
         let elsewhere = "'screenrelay link' prints its link"
         guard isatty(2) == 1 else { return elsewhere }
