@@ -30,7 +30,7 @@ public final class CaptureSupervisor: Sendable {
     ///   - link: gets our end of each socket pair.
     ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
     ///     That is so if the first capture ended before it reached the link, with an exit code that would only come
-    ///     again (a wrong display or option), or if the captured window is gone.
+    ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone.
     public init(
         program: String, arguments: [String], confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
         log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void

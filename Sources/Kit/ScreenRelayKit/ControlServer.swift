@@ -8,8 +8,8 @@ public import Threading
 /// Lets this user's other programs control a running host. Listens on `control-PID.sock` in the user's socket folder,
 /// on its own thread (Protocol/control.md).
 ///
-/// Only this user and root can connect. A connection that sends nothing for 2 s is closed. When a ninth connection
-/// comes, the oldest is closed.
+/// Only this user and root can connect. A connection is closed after 2 s at the latest. When a ninth connection comes,
+/// the oldest is closed.
 public final class ControlServer: Sendable {
     private let thread: NamedThread
     private let wake: WakeUp

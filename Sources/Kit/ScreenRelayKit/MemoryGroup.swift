@@ -49,7 +49,7 @@ final class MemoryGroup {
         _ = Self.write("\(bytes)", to: path + "/memory.max")
     }
 
-    /// How many of the group's processes the kernel has killed for lack of memory.
+    /// How many of the group's processes the kernel has killed because of the memory limit.
     var kills: Int {
         let lines = Self.read(path + "/memory.events")?.split(separator: "\n") ?? []
         let line = lines.first { $0.hasPrefix("oom_kill ") }

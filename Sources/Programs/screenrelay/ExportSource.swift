@@ -122,7 +122,7 @@ final class ExportSource {
         throw .fromBehindEnd(path: path, from: selection.fromWords, end: lastTime)
     }
 
-    /// Adds a remark if a part starts well before the requested time.
+    /// Adds a remark if the first part starts well before the requested time.
     func tellBeginning(of plan: ExportPlan) {
         guard let from = selection.from, let start = plan.parts.first?.start, from - start > .milliseconds(500) else {
             return
