@@ -23,8 +23,8 @@ public enum ProcessError: Error, Equatable, CustomStringConvertible {
         case .notStarted(let program, let code): return "\(program) can't be started: \(Self.words(code))"
         case .noResources(let what, let code): return "no \(what) for a child process: \(Self.words(code))"
         case .reservedDescriptor(let number):
-            return "descriptor \(number) can't be handed down by number: 0 to 2 are the standard streams"
-        case .nulCharacter(let text): return "\"\(text.replacingNULs)\" has a NUL character in it"
+            return "descriptor \(number) can't be passed to a child process: 0 to 2 are the standard streams"
+        case .nulCharacter(let text): return "\"\(text.replacingNULs)\" contains a NUL character"
         case .inputClosed(let code): return "the child process does not read its input: \(Self.words(code))"
         }
     }

@@ -81,7 +81,7 @@ public final class CaptureSupervisor: Sendable {
                     pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
-                log.warning("capture ended (\(status)); it is started again \(when)")
+                log.warning("capture ended (\(status)); restarting it \(when)")
                 Self.wait(pause, on: wake, isStopped)
                 pause = Self.longer(pause, hasArrived: capture.hasArrived)
             }

@@ -95,8 +95,8 @@ public enum ControlError: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .notRunning(let process): "process \(process) is no share or host of this user"
-        case .noAnswer(let process): "process \(process) gave no answer"
+        case .notRunning(let process): "process \(process) is not a share or host of this user"
+        case .noAnswer(let process): "process \(process) did not answer"
         case .refused(let process, let reason): "process \(process): \(reason)"
         case .link(let error): error.description
         }

@@ -61,9 +61,9 @@ final class HostTracks: Sendable {
     func add(_ track: HostedTrack, announce: () -> Void) -> String? {
         state.withLock { state in
             let others = state.tracks.filter { $0.room == track.room }
-            if others.contains(where: { $0.name == track.name }) { return "the room has a track of that name already" }
+            if others.contains(where: { $0.name == track.name }) { return "the room already has a track of that name" }
             if others.count >= RoomDirectory.trackLimit {
-                return "the room has \(RoomDirectory.trackLimit) tracks, and takes no more"
+                return "the room already has \(RoomDirectory.trackLimit) tracks, the most that it can have"
             }
             state.tracks.append(track)
             if state.isHeld { track.ingest.hold(true, order: state.order) }

@@ -139,7 +139,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             state.canMakeIDR = false
             return state.ingest
         }
-        log.info("a publisher makes no IDR when asked: the host's own encoder does, where one is needed")
+        log.info("a publisher ignores requests for IDR pictures: the host's own encoder makes them when needed")
         ingest?.abilitiesChanged(of: self)
     }
 

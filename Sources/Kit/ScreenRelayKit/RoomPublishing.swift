@@ -89,7 +89,7 @@ final class RoomPublishing: TrackPublishing {
                 onFailure: { media.close(opened.id) })
             guard isAttached else {
                 throw .taken(
-                    "the track \(track) has a source already; a POST to /whip/ROOM/TRACK makes another track")
+                    "the track \(track) already has a source; POST to /whip/ROOM/TRACK to make another track")
             }
             state.withLock { state in
                 state.sessions[opened.id] = Session(source: source, key: key)
@@ -175,7 +175,7 @@ extension ScreenRelayHost: PublishableTracks {
 
     func removeUnpublished(_ name: String, from room: String) {
         guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource else { return }
-        log.info("room \(room): nobody has published \(name) for a while; the track ends")
+        log.info("room \(room): no one has published \(name) for a while; removing the track")
         removeTrack(name, from: room)
     }
 }

@@ -114,7 +114,7 @@ final class SupervisedCapture {
                 // Events from before its end.
                 for event in news.take() where event == .arrived { hasArrived = true }
                 if let group, group.kills > killsBefore {
-                    log.warning("the kernel has ended capture at its ceiling of memory (\(group.path)/memory.max)")
+                    log.warning("the kernel has killed capture at its memory limit (\(group.path)/memory.max)")
                 }
                 return status
             }
@@ -154,10 +154,10 @@ final class SupervisedCapture {
         waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
         lastLook = now
         if !hasArrived, waited > Self.startPatience {
-            end(because: "it did not begin within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
+            end(because: "it did not start within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
         }
         guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory, taken > ceiling else { return }
-        end(because: "it took \(taken / 1_000_000) MB of memory, and may take \(ceiling / 1_000_000) MB", SIGKILL, now)
+        end(because: "it took \(taken / 1_000_000) MB of memory; the limit is \(ceiling / 1_000_000) MB", SIGKILL, now)
     }
 
     private func take(_ event: LinkWatcher.Event, _ now: MonotonicTime) {
@@ -174,7 +174,7 @@ final class SupervisedCapture {
 
     private func end(because reason: String, _ signal: Int32, _ now: MonotonicTime) {
         guard killsAt == nil else { return }
-        log.warning("capture is ended: \(reason)")
+        log.warning("ending capture: \(reason)")
         watcher.explainEnd("capture was ended: \(reason)")
         child.terminate(signal)
         killsAt = now + Self.abortPatience

@@ -127,11 +127,11 @@ public enum TokenFileError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
         case .notWritable(let path, let code): "\(path) can't be written: \(String(cString: strerror(code)))"
-        case .notAFile(let path): "\(path) is no file"
+        case .notAFile(let path): "\(path) is not a file"
         case .notPrivate(let path):
-            "\(path) is not this user's alone: others could learn the token; run chmod 600 on it, or remove it"
+            "\(path) is not private to this user: others could learn the token; run chmod 600 on it, or remove it"
         case .notAToken(let path):
-            "\(path) has no token in it: one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
+            "\(path) contains no token, which is one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
         }
     }
 }
