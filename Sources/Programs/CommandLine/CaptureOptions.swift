@@ -86,7 +86,7 @@ extension CaptureOptions {
         Option(
             long: "hide", value: .required("WINDOW"),
             help:
-                "leave out this window and all others of its program, such as menus and dialogs: their places stay blank; "
+                "leave out this window and all others of its program, such as menus and dialogs, which are shown blank; "
                 + "named as for --window, may be repeated",
             repeats: true),
         Option(
@@ -96,17 +96,17 @@ extension CaptureOptions {
         Option(
             long: "chroma", value: .required("FORMAT"),
             help:
-                "how finely colours are sent: 420; or 444, which keeps small coloured text readable but which not every "
-                + "browser can decode; or 444,420, which is 444 while every viewer's browser can decode it, else 420",
+                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser can "
+                + "decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
             default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
-            help: "how many pictures a second are sent at most, 1 to 120",
+            help: "send at most this many pictures a second, 1 to 120",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "how many bits a second are sent at most, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
+            help: "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate"),

@@ -12,8 +12,8 @@ public enum CaptureVerbosity: String, CaseIterable, Sendable {
         Option(
             long: "log", value: .required("LEVEL"),
             help:
-                "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
-                + "of the rate control",
+                "how much to log to standard error: error, warning, info or debug; or rate, which is info and every "
+                + "decision of the rate control",
             default: level.rawValue, choices: allCases.map(\.rawValue))
     }
 }

@@ -30,7 +30,7 @@ public struct CommandSet: Sendable {
     /// `help COMMAND` means `COMMAND --help`. An empty command line is a usage error.
     public func select(_ arguments: [String]) throws(UsageError) -> Invocation {
         guard let first = arguments.first else {
-            throw UsageError("a command is needed: \(names); '\(program) --help' tells more")
+            throw UsageError("a command is missing: \(names); see '\(program) --help'")
         }
         var rest = Array(arguments.dropFirst())
         var name = first
@@ -69,7 +69,7 @@ public struct CommandSet: Sendable {
     }
 
     /// The command `help`, which every program with commands has in addition.
-    static let help = (name: "help", summary: "Shows this, or with a command's name behind it that command's options.")
+    static let help = (name: "help", summary: "Shows this help, or the options of the command named after it.")
 
     private var names: String { (commands.map(\.name) + [Self.help.name]).joined(separator: ", ") }
 

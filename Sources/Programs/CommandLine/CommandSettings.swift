@@ -147,8 +147,8 @@ extension Option {
     public static let config = Option(
         long: "config", value: .required("FILE"),
         help: "read options from this settings file, instead of $XDG_CONFIG_HOME/screenrelay/config or "
-            + "~/.config/screenrelay/config; what the command line says wins, also "
-            + "--SWITCH=false for a switch. 'screenrelay config' shows what can stand in it")
+            + "~/.config/screenrelay/config; options on the command line override it, and --SWITCH=false turns a switch "
+            + "off. 'screenrelay config' shows what it may contain")
 
     /// `--no-config`
     public static let noConfig = Option(long: "no-config", help: "read no settings file")
@@ -167,13 +167,13 @@ extension Option {
         case .required, .optional:
             if repeats {
                 guard let list = entry.list, !list.isEmpty, !list.contains("") else {
-                    problem = "needs values, one behind the other with ';' between"
+                    problem = "needs one or more values, separated by ';'"
                     break
                 }
                 return list
             }
             guard let text = entry.text, !text.isEmpty else {
-                problem = "needs a value; text is UTF-8, and a backslash in it is written twice"
+                problem = "needs a value; write text in UTF-8, and each backslash twice"
                 break
             }
             return [text]

@@ -23,15 +23,15 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     /// The description in `--help`, one line.
     public var meaning: String {
         switch self {
-        case .success: "all went well"
-        case .usage: "something in the command line is wrong"
-        case .badData: "what was read is damaged or of an unknown kind"
-        case .windowGone: "the window that is shared, or the file to read, is not there"
-        case .unavailable: "something that is needed is not there (host, display, port)"
-        case .software: "a fault in the program itself"
+        case .success: "success"
+        case .usage: "the command line is wrong"
+        case .badData: "the input is damaged or of an unknown kind"
+        case .windowGone: "the shared window or an input file is not there"
+        case .unavailable: "something that is needed is not available (host, display, port)"
+        case .software: "an internal error"
         case .system: "the operating system refused something"
         case .cannotWrite: "a file can't be created"
-        case .inputOutput: "reading or writing a file failed, as on a full disk"
+        case .inputOutput: "reading or writing a file failed, for example because the disk is full"
         case .permission: "permission denied"
         }
     }

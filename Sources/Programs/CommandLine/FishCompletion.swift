@@ -5,8 +5,8 @@ extension CommandSet {
         var lines = [
             "# Completion of \(program) for fish: ~/.config/fish/completions/\(program).fish",
             "\(begin) -f",
-            "\(begin) -n __fish_use_subcommand -l help -s h -d 'show help and end'",
-            "\(begin) -n __fish_use_subcommand -l version -d 'show the version and end'",
+            "\(begin) -n __fish_use_subcommand -l help -s h -d 'show help and exit'",
+            "\(begin) -n __fish_use_subcommand -l version -d 'show the version and exit'",
         ]
         for command in commands {
             lines.append(

@@ -33,7 +33,8 @@ extension Option {
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
         help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
-            + "needed for tcp: beyond this machine; each proves to the other that it has it, and it is never sent")
+            + "needed for tcp: between machines. Each end proves to the other that it has the file, which is never "
+            + "sent")
 }
 
 extension ParsedOptions {
@@ -41,7 +42,7 @@ extension ParsedOptions {
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
         guard case .tcp? = address else {
-            throw UsageError("--link-token \(path): only a link over TCP has a token, as in --link tcp:127.0.0.1:7300")
+            throw UsageError("--link-token \(path): only a TCP link has a token, as in --link tcp:127.0.0.1:7300")
         }
         do throws(LinkTransportError) {
             return try LinkToken(file: path)
@@ -56,7 +57,7 @@ extension ValueFormat where Value == AddressRange {
     public static var addressRange: ValueFormat<AddressRange> {
         ValueFormat { (text) throws(ValueProblem) in
             guard let range = AddressRange(text) else {
-                throw ValueProblem("no addresses; write them like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
+                throw ValueProblem("not an address range; write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
             }
             return range
         }

@@ -50,7 +50,7 @@ public struct Log: Sendable {
     public static func option(default level: Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
-            help: "how much to tell on standard error: error, warning, info or debug", default: level.rawValue,
+            help: "how much to log to standard error: error, warning, info or debug", default: level.rawValue,
             choices: Level.allCases.map(\.rawValue))
     }
 

@@ -95,10 +95,10 @@ private struct ManualPage {
         heading("FILES")
         item(
             "\\fI$XDG_CONFIG_HOME/\(set.program)/config\\fR, \\fI~/.config/\(set.program)/config\\fR",
-            "Options by their long names, in a group for each command (as [share]) and one for all ([all]); a list has ';' "
-                + "between its parts, and a switch is true or false. What the command line says wins, also "
-                + "--SWITCH=false for a switch. '\(set.program) config' prints one with every option "
-                + "in it.")
+            "Options by their long names, in a group for each command (such as [share]) and one for all commands ([all]). "
+                + "The items of a list are separated by ';', and a switch is true or false. Options on the command line "
+                + "override the file, and --SWITCH=false turns a switch off. '\(set.program) config' prints a file with "
+                + "every option in it.")
     }
 
     func head(of option: Option) -> String {

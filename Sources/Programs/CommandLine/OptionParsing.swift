@@ -5,8 +5,8 @@ import Synchronization
 extension Command {
     /// The options that every command takes in addition to its own.
     static let standardOptions = [
-        Option(long: "help", short: "h", help: "show this help and end"),
-        Option(long: "version", help: "show the version and end"),
+        Option(long: "help", short: "h", help: "show this help and exit"),
+        Option(long: "version", help: "show the version and exit"),
     ]
 
     var allOptions: [Option] {
@@ -28,7 +28,7 @@ extension Command {
     }
 
     private func checkCount(of found: [String], program: String) throws(UsageError) {
-        let hint = "'\(program) --help' tells more"
+        let hint = "see '\(program) --help'"
         if found.count > operands.count.upperBound {
             throw UsageError("unexpected argument '\(printable(found[operands.count.upperBound]))'; \(hint)")
         }
@@ -41,7 +41,7 @@ extension Command {
         case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"
         case .missingValue(let option): return "\(option.spelling) needs a value: \(option.usage)"
         case .unexpectedValue(let option):
-            let words = takenBack.contains(option.long) ? ", or true or false" : ""
+            let words = takenBack.contains(option.long) ? " other than true or false" : ""
             return "\(option.spelling) takes no value\(words)"
         case .unknownLong(let name):
             let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }

@@ -31,7 +31,7 @@ extension UsageError {
             return UsageError("\(option): folder '\(folder)' does not exist; make it first", exitCode: .cannotWrite)
         }
         guard status.st_mode & S_IFMT != S_IFDIR else { return nil }
-        return UsageError("\(option): '\(folder)' is no folder", exitCode: .cannotWrite)
+        return UsageError("\(option): '\(folder)' is not a folder", exitCode: .cannotWrite)
     }
 }
 

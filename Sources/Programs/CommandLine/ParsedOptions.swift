@@ -44,7 +44,7 @@ public struct ParsedOptions: Sendable {
     public func required<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value {
         guard let found = try value(long, as: format) else {
             let option = command.options.first { $0.long == long }
-            throw UsageError("--\(long) is needed: \(option?.usage ?? "--\(long)")")
+            throw UsageError("--\(long) is required: \(option?.usage ?? "--\(long)")")
         }
         return found
     }

@@ -98,12 +98,12 @@ public enum PasswordProblem: Error, Equatable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .notReadable(let code): "can't be read: \(String(cString: strerror(code)))"
-        case .notAFile: "is no file"
-        case .notPrivate: "others may read it, or it is somebody else's; run chmod 600 on it"
-        case .empty: "the password is empty: its line is the first one"
+        case .notAFile: "is not a file"
+        case .notPrivate: "can be read by others, or belongs to another user; run chmod 600 on it"
+        case .empty: "the password, which is the first line, is empty"
         case .tooLong: "a password has at most \(PasswordInput.longest) bytes"
         case .notText: "a password is UTF-8 text without control characters"
-        case .unlike: "the two are not the same; start again"
+        case .unlike: "the two passwords differ; start again"
         case .cancelled: "no password was given"
         }
     }

@@ -25,13 +25,13 @@ extension Option {
     public static let record = Option(
         long: "record", value: .required("FILE"),
         help:
-            "write the messages of the link with their times to this file, which must not exist yet; for 'screenrelay replay', "
+            "record the link's messages and their times in this file, which must not exist yet, for 'screenrelay replay', "
             + "'inspect' and 'export'")
 
     /// `--record-limit SIZE`, used with `--record`.
     public static let recordLimit = Option(
         long: "record-limit", value: .required("SIZE"),
-        help: "end the recording, and nothing else, before its file is larger than this, as in 500M or 2G; without it, "
+        help: "end the recording, but nothing else, before its file exceeds this size, as in 500M or 2G; without it, "
             + "only the disk sets a limit")
 }
 

@@ -45,7 +45,7 @@ public enum RoomLinkOperand {
             line.removeAll()
         }
         throw UsageError(
-            "\(name): there is no link; one is written like http://127.0.0.1:8080/#screen,TOKEN", exitCode: .badData)
+            "\(name): there is no link in it; write it like http://127.0.0.1:8080/#screen,TOKEN", exitCode: .badData)
     }
 
     private static func retrying(_ call: () -> Int) -> Int {

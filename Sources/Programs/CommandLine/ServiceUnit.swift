@@ -10,13 +10,13 @@ public enum ServiceUnit {
         After=graphical-session.target
 
         [Service]
-        # Options stand in ~/.config/screenrelay/config. 'screenrelay link' prints the link, which is not in the journal.
+        # Options are in ~/.config/screenrelay/config. 'screenrelay link' prints the link, which is not in the journal.
         ExecStart=\(quoted(program)) share --no-qr
         # Viewers are told that sharing has ended.
         ExecStop=\(quoted(program)) stop --pid $MAINPID
         Restart=on-failure
         RestartSec=5
-        # A wrong option, a closed window, a file that can't be made, a missing permission: it would happen again.
+        # A restart would not help after a wrong option, a closed window, an unwritable file or a missing permission.
         RestartPreventExitStatus=64 65 66 73 77
         NoNewPrivileges=yes
         LockPersonality=yes

@@ -4,7 +4,7 @@ extension CommandSet {
     public func settingsTemplate(for name: String? = nil) -> String {
         var lines = [
             "# Settings of \(program): ~/.config/\(program)/config, or a file that --config names.",
-            "# What the command line says wins. Of [\(Self.groupForAll)], a command takes what it has an option for.",
+            "# The command line overrides this file. A command ignores settings in [\(Self.groupForAll)] that it has no option for.",
             "", "[\(Self.groupForAll)]",
         ]
         for command in commandsWithSettings where name == nil || command.name == name {

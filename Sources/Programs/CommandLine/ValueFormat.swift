@@ -50,7 +50,7 @@ extension ValueFormat where Value == String {
             }
             if text.isEmpty || text.utf8.count > 64 || !allowed || text.hasPrefix(".") {
                 throw ValueProblem(
-                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', not '.' first")
+                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start")
             }
             return text
         }

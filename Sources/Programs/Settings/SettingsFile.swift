@@ -23,7 +23,7 @@ public enum SettingsFile {
     public static func read(_ path: String) throws(SettingsFileError) -> SettingsDocument? {
         guard let bytes = try contents(of: path) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw .malformed(path: path, reason: "it is no text in UTF-8")
+            throw .malformed(path: path, reason: "it is not UTF-8 text")
         }
         guard let file = g_key_file_new() else { throw .notReadable(path: path, errno: ENOMEM) }
         defer { g_key_file_unref(file) }
@@ -145,11 +145,11 @@ private struct SettingsFault {
                     hasGroup = true
                     continue
                 }
-                self.init(index, "'\(words)' is no group; write it like [share]")
+                self.init(index, "'\(words)' is not a group; write it like [share]")
             } else if !Self.isSetting(line) {
-                self.init(index, "'\(words)' is no setting; write it like fps=20, or # in front of what is none")
+                self.init(index, "'\(words)' is not a setting; write it like fps=20, or put # in front of a comment")
             } else if !hasGroup {
-                self.init(index, "'\(words)' stands in no group; write one before it, as [all] or [share]")
+                self.init(index, "'\(words)' is not in a group; put one before it, such as [all] or [share]")
             } else {
                 continue
             }
@@ -189,7 +189,7 @@ public enum SettingsFileError: Error, Equatable, Sendable, CustomStringConvertib
         switch self {
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
         case .misplaced(let path, let line, let reason): "\(path):\(line): \(reason)"
-        case .malformed(let path, let reason): "\(path) is no settings file: \(reason)"
+        case .malformed(let path, let reason): "\(path) is not a settings file: \(reason)"
         }
     }
 }

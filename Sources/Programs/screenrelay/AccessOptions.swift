@@ -9,27 +9,28 @@ enum AccessOptions {
     static let options = [
         Option(
             long: "presenters",
-            help: "also print what somebody needs who is to present in the room, and not view alone: a second token"),
+            help: "also print what somebody needs to present in the room and not only view: a second token"),
         Option(
             long: "present-token-file", value: .required("FILE"),
-            help: "keep the presenters' token in this file, of this user alone; without it, beside the link's"),
+            help: "keep the presenters' token in this file, which only this user can read; without it, the token is "
+                + "kept beside the link's"),
         Option(
             long: "password",
-            help: "let nobody in who doesn't know a password as well: asks for it on the terminal, or takes the first "
-                + "line of standard input"),
+            help: "let in only people who also know a password, which is asked for on the terminal, or read from the "
+                + "first line of standard input"),
         Option(
             long: "password-file", value: .required("FILE"),
-            help: "the same, with the first line of a file that this user alone can read"),
+            help: "like --password, with the first line of this file, which only this user can read"),
         Option(
             long: "expires", value: .required("TIME"),
             help:
-                "end the links after so long, 1s to 365d, as in 30m, 2h or 1d, and send away who came by them; unless "
-                + "--token-file names one, they have a token of their own that isn't kept"),
+                "let the links expire after this time, 1s to 365d, as in 30m, 2h or 1d, and send everyone away who used "
+                + "them; unless --token-file is given, they have a new token that isn't kept"),
         Option(
             long: "tls-cert", value: .required("FILE"),
             help:
-                "serve https and wss, with this certificate: PEM, those that vouch for it behind it; SIGHUP has it read "
-                + "again"),
+                "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP reloads "
+                + "it"),
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
     ]
 
@@ -56,9 +57,9 @@ enum AccessOptions {
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
         case (nil, nil): return nil
         case (let certificate?, nil):
-            throw UsageError("--tls-cert \(certificate): --tls-key is needed as well, with the file of its key")
+            throw UsageError("--tls-cert \(certificate): --tls-key is needed as well: the file of its private key")
         case (nil, let key?):
-            throw UsageError("--tls-key \(key): --tls-cert is needed as well, with the file of its certificate")
+            throw UsageError("--tls-key \(key): --tls-cert is needed as well: the file of its certificate")
         case (let certificate?, let key?):
             do throws(ServerCertificateError) {
                 return try ServerCertificate(certificateFile: certificate, keyFile: key)
@@ -104,7 +105,7 @@ enum AccessOptions {
     }
 
     private static func lastingUntilTheEnd(_ error: TokenFileError) -> String {
-        StandardStreams.printError("\(error); the presenters' token is good until this ends", program: Program.name)
+        StandardStreams.printError("\(error); the presenters' token is valid for this run only", program: Program.name)
         return HostConfiguration.randomToken()
     }
 
@@ -119,16 +120,16 @@ enum AccessOptions {
             do {
                 guard let certificate = try Self.certificate(options) else { return }
                 try host.use(certificate)
-                log.info("the certificate was read again")
+                log.info("the certificate was reloaded")
                 warn(of: certificate, log)
             } catch {
-                log.error("the certificate was not read again, and the one in use stays: \(error)")
+                log.error("the certificate was not reloaded, and the old one stays in use: \(error)")
             }
         }
     }
 
     private static func warn(of certificate: ServerCertificate, _ log: EventLog) {
-        if certificate.isExpired { log.warning("the certificate's time is over: browsers won't believe it") }
+        if certificate.isExpired { log.warning("the certificate has expired: browsers won't accept it") }
     }
 }
 

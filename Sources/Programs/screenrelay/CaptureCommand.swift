@@ -6,7 +6,7 @@ enum CaptureCommand {
     static let command: Command = {
         var command = Command.captureProgram
         command.name = "capture"
-        command.summary = "Captures a display for 'screenrelay host', which runs apart from it."
+        command.summary = "Captures a display for 'screenrelay host', which runs separately."
         command.examples = command.examples.map { example in
             guard example.line.hasPrefix("screenrelay-capture ") else { return example }
             return Example("screenrelay capture" + example.line.dropFirst(19), example.meaning)
@@ -21,7 +21,7 @@ enum CaptureCommand {
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    static let missing = "the program screenrelay-capture is not beside this one; install or build both"
+    static let missing = "the program screenrelay-capture is not in this program's folder; install or build both"
 
     /// Replaces this process by a capture with the options from the command line and the settings file. Returns only if
     /// that fails.

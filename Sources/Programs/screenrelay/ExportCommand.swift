@@ -19,25 +19,25 @@ enum ExportCommand {
             Option(
                 long: "output", short: "o", value: .required("FILE"),
                 help:
-                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264), the stream alone; what was recorded "
-                    + "from an H.264 stream comes out byte for byte. Where the pictures' size or colour format changes, "
-                    + ".mp4 and .mkv go on in FILE-2, FILE-3, ..., since players can't follow"),
+                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264) for the bare stream; the recording of an "
+                    + "H.264 stream comes out byte for byte. When the pictures' size or colour format changes, .mp4 and "
+                    + ".mkv continue in FILE-2, FILE-3, ..., since players can't follow"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin so far into the recording, as in 90s or 1.5m: at the last IDR picture up to there"),
-            Option(long: "to", value: .required("TIME"), help: "end so far into the recording"),
+                help: "begin this far into the recording, as in 90s or 1.5m, or at the last IDR picture before that"),
+            Option(long: "to", value: .required("TIME"), help: "end this far into the recording"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
-                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                    "pictures a second, 1 to 120, if the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
-            Option(long: "force", help: "overwrite what is there"),
+            Option(long: "force", help: "overwrite existing files"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
             help:
-                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. Of a damaged or cut file "
-                + "all that is whole is written; the exit status is then 65"),
+                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. If the file is damaged or cut, "
+                + "everything intact is written, and the exit status is 65"),
         examples: [
             Example(
                 "screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),
@@ -129,8 +129,8 @@ enum ExportError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .input(let error): "\(error)"
-        case .exists(let path): "'\(path)' exists already; choose another name, or overwrite it with --force"
-        case .isInput(let path): "'\(path)' is what is to be exported; choose another name"
+        case .exists(let path): "'\(path)' already exists; choose another name, or overwrite it with --force"
+        case .isInput(let path): "'\(path)' is the input file; choose another name"
         case .nothing(let path, let reason): "'\(path)': \(reason)"
         case .fromBehindEnd(let path, let from, let end):
             "--from \(from): '\(path)' ends after \(DecimalText.seconds(end)) s"

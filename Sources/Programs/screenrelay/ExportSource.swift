@@ -87,7 +87,7 @@ final class ExportSource {
         }
         if let fault {
             isDamaged = true
-            return tell("\(fault); what is whole before byte \(fault.offset) is exported")
+            return tell("\(fault); everything intact before byte \(fault.offset) is exported")
         }
         if let missing = file.missingEnd { tell(missing) }
     }
@@ -112,7 +112,7 @@ final class ExportSource {
             if try !take(consume picture) { return }
         }
         if passes == 1, pictures.skipped > 0 {
-            tell("\(counted(pictures.skipped, "picture")) left out, since what they refer to is missing")
+            tell("\(counted(pictures.skipped, "picture")) left out, because pictures that they refer to are missing")
         }
     }
 
@@ -133,13 +133,14 @@ final class ExportSource {
     /// Prints all remarks on standard error.
     func tellRemarks() {
         if !hasTimes, isPaced {
-            remarks.append("no times in it: written with \(selection.framesPerSecond) pictures a second (--fps)")
+            remarks.append("it has no times: written with \(selection.framesPerSecond) pictures a second (--fps)")
         }
         let shown = remarks.prefix(Self.remarkLimit)
         for remark in shown { StandardStreams.printError("\(path): \(remark)", program: Program.name) }
         if remarks.count > shown.count {
             StandardStreams.printError(
-                "\(path): \(remarks.count - shown.count) more of this kind; 'inspect' names all", program: Program.name)
+                "\(path): \(remarks.count - shown.count) more of this kind; 'screenrelay inspect' shows all",
+                program: Program.name)
         }
     }
 

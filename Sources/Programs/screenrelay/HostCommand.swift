@@ -12,15 +12,15 @@ enum HostCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
-                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
+                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited connected "
+                    + "socket; without it, this user's own socket, to which 'screenrelay capture' connects by default"
             ),
             .linkToken,
             Option(
                 long: "legacy-from", value: .required("CIDR"),
                 help:
-                    "where a legacy sender may be, which can't prove that it has the --link-token, as in 192.0.2.0/24; may be "
-                    + "repeated", repeats: true), TrackOption.option,
+                    "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
+                    + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
         ] + HostOptions.all.map(recordingOne) + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
@@ -36,7 +36,7 @@ enum HostCommand {
     private static func recordingOne(_ option: Option) -> Option {
         guard option.long == Option.record.long else { return option }
         var option = option
-        option.help += "; of --link alone, not of --track"
+        option.help += "; records only --link, not --track"
         return option
     }
 
@@ -123,7 +123,7 @@ enum HostCommand {
         let legacySenders = try options.values("legacy-from", as: .addressRange)
         if token == nil, let range = options.values("legacy-from").first {
             throw UsageError(
-                "--legacy-from \(range): without --link-token legacy senders are taken from this machine alone")
+                "--legacy-from \(range): without --link-token, legacy senders are accepted only from this machine")
         }
         return LinkAdmission(token: token, legacySenders: legacySenders)
     }

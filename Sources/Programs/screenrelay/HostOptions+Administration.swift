@@ -10,10 +10,12 @@ extension HostOptions {
         Option(
             long: "admin-token-file", value: .required("FILE"),
             help:
-                "keep the token of the HTTP interface for administration, /api, in this file; without it, beside the rooms' "
-                + "tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token; where there is "
-                + "no such file there is no /api"),
-        Option(long: "api-lan", help: "let other machines use /api, with its token; without it, this one alone"),
+                "keep the token of the HTTP interface for administration, /api, in this file; without it, the token is kept "
+                + "beside the rooms' in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token. "
+                + "If it can't be kept, there is no /api"),
+        Option(
+            long: "api-lan", help: "let other machines use /api too, with its token; without it, only this machine can"
+        ),
     ]
 
     /// Who may use `/api`: anyone who can read the file with its token. The file is created if it doesn't exist. Nil if
@@ -24,7 +26,7 @@ extension HostOptions {
         let named = try options.value("admin-token-file", as: .text)
         let allowsNetwork = options.has("api-lan")
         if allowsNetwork, !options.has("lan") {
-            throw UsageError("--api-lan: without --lan no other machine gets here; add that, or leave this out")
+            throw UsageError("--api-lan: without --lan, no other machine gets here; add --lan, or leave this out")
         }
         do throws(TokenFileError) {
             if let named {

@@ -37,7 +37,7 @@ enum HostOptions {
                     "keep the link's token in this file, which only this user can read, so that the link is still valid the "
                     + "next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
                     + "~/.local/state/screenrelay, one for each room and address"),
-            Option(long: "new-token", help: "draw a new token: links that were given out before stop working"),
+            Option(long: "new-token", help: "make a new token: links that were given out before stop working"),
             Option(
                 long: "advertise", value: .required("ADDRESS"),
                 help: "give viewers this address as well as this machine's own, as when a router forwards the ports; "
@@ -50,8 +50,8 @@ enum HostOptions {
             Option(
                 long: "trusted-proxy", value: .required("CIDR"),
                 help:
-                    "believe a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, when it says in Forwarded or "
-                    + "X-Forwarded-For for whom it asks; may be repeated", repeats: true),
+                    "trust a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, to name the client in Forwarded "
+                    + "or X-Forwarded-For; may be repeated", repeats: true),
             Option(
                 long: "other-joined",
                 help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
@@ -200,7 +200,7 @@ enum HostOptions {
         let log = Log(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
             log.warning(
-                "--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
+                "--advertise \(address): without --lan, only a program on this machine can forward viewers to us")
         }
         if options.has("lan"), options.has("open") {
             log.warning("--open --lan: anyone in the network can watch; without --open, only people who have the link")

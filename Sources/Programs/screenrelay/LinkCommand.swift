@@ -7,7 +7,7 @@ enum LinkCommand {
     /// Formats a host's answer about its links for people.
     static func text(of json: String, of process: Int32, withCode: Bool) throws(ControlError) -> String {
         guard let document = LinksDocument(json: json) else {
-            let reason = "the answer can't be understood; the host may be of another version"
+            let reason = "the answer can't be read; the host may be of another version"
             throw .refused(process: process, reason: reason)
         }
         let code = withCode ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []

@@ -139,7 +139,7 @@ final class LinkInspection {
 
     private static let isBusy = "another capture is being inspected"
     private static let isUnauthorised =
-        "only captures that were given the --link-token file, and that are of this version, are inspected here"
+        "only captures of this version that were given the --link-token file are inspected here"
 
     private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
         try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))

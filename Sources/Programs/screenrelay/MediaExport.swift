@@ -18,7 +18,7 @@ enum MediaExport {
         }
         try source.checkBeginning()
         if plan.leftOut > 0 {
-            source.tell("\(plan.leftOut) pictures are left out behind the \(plan.parts.count)th change of size")
+            source.tell("\(plan.leftOut) pictures are left out after the \(plan.parts.count)th change of size")
         }
         guard plan.count > 0 else {
             source.tellRemarks()

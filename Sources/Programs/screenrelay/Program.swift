@@ -9,7 +9,7 @@ enum Program {
 
     static let commands = CommandSet(
         program: name,
-        summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
+        summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
         version: screenRelayVersion,
         commands: commandsWithSettings + Control.commands + Housekeeping.commands)
 

@@ -83,7 +83,7 @@ final class ReplayRun {
         var end = play()
         switch end {
         case .done:
-            outlet.finish(.endOfRecording, "the recording is at its end", within: Self.lastPatience)
+            outlet.finish(.endOfRecording, "the recording has ended", within: Self.lastPatience)
             // A short recording may be sent completely before the host refuses it.
             if let ending = outlet.ending, ending.reason != nil { end = .linkLost(ending) }
         case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastPatience)
@@ -113,7 +113,7 @@ final class ReplayRun {
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
             if monotonicNow() >= deadline {
-                return .linkLost(ReplayOutlet.Ending(words: "what listens there says no hello: it is no host of ours"))
+                return .linkLost(ReplayOutlet.Ending(words: "what listens there does not answer as a screenrelay host"))
             }
             if wait(until: deadline) { return .stopped }
         }

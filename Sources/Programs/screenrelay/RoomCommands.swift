@@ -21,17 +21,17 @@ enum RoomCommands {
         let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
         guard let (room, member) = found.first else {
             return Program.fail(
-                "'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
+                "'\(who)': nobody in the rooms has that name; 'screenrelay rooms' shows who is there", .unavailable)
         }
         guard found.count == 1 else {
             let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.words)" }.joined(separator: ", ")
             let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
             return Program.fail(
-                "'\(who)' could be \(found.count) of them; write the beginning of one's identifier: \(listed)\(more)",
+                "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)",
                 .usage)
         }
         _ = try client.ask(.kick(member.id), of: process)
-        return Program.answer("\(member.words) is removed from the room \(room)\n")
+        return Program.answer("\(member.words) was removed from the room \(room)\n")
     }
 
     /// The most candidates that are listed.

@@ -12,7 +12,7 @@ enum RunningHosts {
         let others = client.processes.filter { $0 != getpid() }
         guard !others.isEmpty else { return error.description }
         let list = others.prefix(3).map { process in "process \(process) (\(link(of: process, client)))" }
-        return "\(error); running already: \(list.joined(separator: ", ")); for another beside it add "
+        return "\(error); running already: \(list.joined(separator: ", ")); for another one add "
             + "--listen 0 --udp-port 0, or end it with 'screenrelay stop'"
     }
 

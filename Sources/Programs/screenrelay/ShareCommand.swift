@@ -11,7 +11,7 @@ import Threading
 enum ShareCommand {
     static let command = Command(
         name: "share",
-        summary: "Shares a display to a room and prints the link that opens it in a browser.",
+        summary: "Shares a display in a room and prints the link that opens it in a browser.",
         options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + [
             CaptureVerbosity.option(default: .warning)
         ],
@@ -20,7 +20,7 @@ enum ShareCommand {
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
             Example(
                 "screenrelay share --hide 'Password Manager'",
-                "Shares the screen without the windows of one program, whose places stay blank."),
+                "Shares the screen without the windows of one program, which are shown blank."),
         ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {

@@ -9,11 +9,11 @@ struct ShareConfinement {
         Option(
             long: "capture-memory", value: .required("SIZE|none"),
             help:
-                "end capture, and start it again, where it takes more memory, 1M to 1T, as in 200M; without it, more than twice "
-                + "what it was measured to need at most for a screen of this size"),
+                "restart capture if it takes more memory than this, 1M to 1T, as in 200M; without it, the limit is more than "
+                + "twice the most that was measured for a screen of this size"),
         Option(
             long: "capture-user", value: .required("NAME"),
-            help: "run capture as this user, with a copy of the display's credentials; for root"),
+            help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
     ]
 
     /// The confinement for the supervisor.

@@ -12,13 +12,13 @@ final class SharingNews: Sendable {
         Option(
             long: "json",
             help:
-                "for programs: on standard output a JSON object a line, with an event of started, came, left, state, "
-                + "expired, missing or ended (Protocol/control.md)"),
-        Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
+                "for programs: print one JSON object per line, with the event started, came, left, state, expired, "
+                + "missing or ended (Protocol/control.md)"),
+        Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
         Option(
             long: "no-qr",
             help:
-                "print no QR code; without either, one is printed to a terminal where other machines can reach the link"
+                "print no QR code; by default, one is printed to a terminal if other machines can reach the link"
         ),
     ]
     static let alternatives = [["qr", "no-qr"]]
@@ -78,7 +78,7 @@ final class SharingNews: Sendable {
                 }
                 guard isNews else { return }
                 StandardStreams.printError(
-                    "standard output: \(String(cString: strerror(failure))); sharing goes on", program: Program.name)
+                    "standard output: \(String(cString: strerror(failure))); sharing continues", program: Program.name)
             },
             missingLine: { count in
                 isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"

@@ -13,7 +13,7 @@ enum SnapshotCommand {
                 help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output"),
             Option(
                 long: "track", short: "t", value: .required("NAME"),
-                help: "the track that is meant; without it, the room's first"),
+                help: "the track to save; without it, the room's first"),
         ],
         operands: Operands(name: "LINK", count: 1...1, help: RoomLinkOperand.help),
         examples: [

@@ -82,7 +82,7 @@ struct StatusReport {
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
-        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
+        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow link" }
         return line
     }
 

@@ -15,8 +15,8 @@ struct TrackOption: Sendable {
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
         help:
-            "another track, of the room or of a room of that name, which then has a link of its own; a capture for it "
-            + "connects at LINK, which is written as for --link; may be repeated",
+            "add a track to the room, or to another room of that name, which then has a link of its own; the track's "
+            + "capture connects at LINK, written as for --link; may be repeated",
         repeats: true)
 
     /// Reads the options, and checks that all tracks have different names and addresses, also from the first track's.
@@ -28,7 +28,7 @@ struct TrackOption: Sendable {
         for track in tracks {
             let name = "\(track.room ?? room)/\(track.name)"
             guard !seen.contains(name) else {
-                throw UsageError("--track \(name): there is a track of that name in that room already")
+                throw UsageError("--track \(name): that room already has a track of that name")
             }
             seen.append(name)
             do throws(LinkTransportError) {
@@ -68,8 +68,8 @@ struct TrackOption: Sendable {
             }
             guard words.count <= 2, words.allSatisfy(isName), let name = words.last else {
                 throw ValueProblem(
-                    "not the name of a track; use up to 64 letters, digits, '-', '_' and '.', not '.' first, and in front "
-                        + "of it, with '/' between, a room's")
+                    "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a room's "
+                        + "name and '/' may come before it")
             }
             return TrackOption(room: words.count == 2 ? words.first : nil, name: name, link: link)
         }
