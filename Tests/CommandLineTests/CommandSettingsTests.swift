@@ -79,7 +79,7 @@ struct CommandSettingsTests {
         let kept = try options([], text)
         #expect(kept.has("lan") && kept.place(of: "lan")?.hasSuffix("/config:2: lan") == true)
         for word in ["yes", "", "FALSE"] {
-            #expect(throws: UsageError("--lan takes no value, or true or false")) {
+            #expect(throws: UsageError("--lan takes no value other than true or false")) {
                 try options(["--lan=\(word)"], text)
             }
         }
@@ -134,10 +134,11 @@ struct CommandSettingsTests {
     @Test(
         "a line that no key file has is named, with what would be right",
         arguments: [
-            ("[all]\nfps\n", "config:2: 'fps' is no setting; write it like fps=20"),
-            ("# of Ann\n\nfps=3\n", "config:3: 'fps=3' stands in no group; write one before it, as [all]"),
-            ("[share\nfps=3\n", "config:1: '[share' is no group; write it like [share]"),
-            ("[share]\nfps=3\n[]\n", "config:3: '[]' is no group"), ("[share]\n=3\n", "config:2: '=3' is no setting"),
+            ("[all]\nfps\n", "config:2: 'fps' is not a setting; write it like fps=20"),
+            ("# of Ann\n\nfps=3\n", "config:3: 'fps=3' is not in a group; put one before it, such as [all]"),
+            ("[share\nfps=3\n", "config:1: '[share' is not a group; write it like [share]"),
+            ("[share]\nfps=3\n[]\n", "config:3: '[]' is not a group"),
+            ("[share]\n=3\n", "config:2: '=3' is not a setting"),
         ])
     func misplaced(_ text: String, _ words: String) throws {
         let folder = try TemporaryFolder()

@@ -68,7 +68,7 @@ struct OptionParsingTests {
     func operands() throws {
         #expect(try parse(":1", "--lan").operands == [":1"])
         #expect(try parse("--", "--lan").operands == ["--lan"])
-        #expect(complaint(":1", ":2") == "unexpected argument ':2'; 'screenrelay share --help' tells more")
+        #expect(complaint(":1", ":2") == "unexpected argument ':2'; see 'screenrelay share --help'")
     }
 
     @Test("an unknown option is named, with what was likely meant")
@@ -147,7 +147,7 @@ struct CommandSetTests {
         #expect(
             complaint("shrae")?.description
                 == "unknown command 'shrae'; did you mean share? the commands are share, host, snapshot, help")
-        #expect(complaint()?.description.hasPrefix("a command is needed: share, host, snapshot") == true)
+        #expect(complaint()?.description.hasPrefix("a command is missing: share, host, snapshot") == true)
         #expect(complaint("--frob")?.description.hasPrefix("unknown option --frob") == true)
         #expect(complaint("nonsense")?.exitCode == .usage)
     }
@@ -171,9 +171,9 @@ struct CommandSetTests {
         #expect(help.hasPrefix("Usage: screenrelay share [OPTION]... [DISPLAY]\n\nShares the screen"))
         #expect(help.contains("\n  -b, --bitrate=RATE      most bits a second (default: 4M)\n"))
         #expect(help.contains("\n      --color[=WHEN]      colours in the output\n"))
-        #expect(help.contains("\n  -h, --help              show this help and end\n"))
+        #expect(help.contains("\n  -h, --help              show this help and exit\n"))
         #expect(help.contains("\nExamples:\n  screenrelay share --room demo\n      Shares the screen"))
-        #expect(help.contains("\n  64  something in the command line is wrong\n"))
+        #expect(help.contains("\n  64  the command line is wrong\n"))
         for line in help.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     }
 

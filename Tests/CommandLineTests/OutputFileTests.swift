@@ -17,7 +17,7 @@ struct OutputFileTests {
                     exitCode: .cannotWrite))
         try folder.write("file", [])
         let inFile = UsageError.missingFolder(of: folder.file("file/s.png"), option: "--output")
-        #expect(inFile == UsageError("--output: '\(folder.file("file"))' is no folder", exitCode: .cannotWrite))
+        #expect(inFile == UsageError("--output: '\(folder.file("file"))' is not a folder", exitCode: .cannotWrite))
         for path in [folder.file("s.png"), "s.png", "/s.png"] {
             #expect(UsageError.missingFolder(of: path, option: "--output") == nil)
         }

@@ -59,7 +59,7 @@ extension EndToEndInBrowser {
                 "screenrelay", "host", "--password-file", file, "--listen", "127.0.0.1:0",
             ])
             #expect(refused.status == .exited(77))
-            #expect(refused.errorLine?.contains("--password-file \(file): others may read it") == true)
+            #expect(refused.errorLine?.contains("--password-file \(file): can be read by others") == true)
             chmod(file, 0o600)
             try folder.write("password", [])
             let empty = try CommandLineRun(["screenrelay", "host", "--password-file", file, "--listen", "127.0.0.1:0"])

@@ -64,11 +64,11 @@ extension EndToEndInBrowser {
 
             try install(second)
             desktop.host.child.terminate(SIGHUP)
-            try desktop.host.waitForLog("the certificate was read again")
+            try desktop.host.waitForLog("the certificate was reloaded")
             try eventually("the second certificate") { try shown(on: port).contains(second.body) }
             try install(third, key: second.key)
             desktop.host.child.terminate(SIGHUP)
-            try desktop.host.waitForLog("was not read again, and the one in use stays")
+            try desktop.host.waitForLog("was not reloaded, and the old one stays in use")
             #expect(desktop.host.log.contains("is not the key of the certificate in"))
             #expect(try shown(on: port).contains(second.body))
             try viewer.expectMotion()

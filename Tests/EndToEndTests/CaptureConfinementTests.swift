@@ -38,8 +38,8 @@ extension EndToEnd {
             let desktop = try SharedDesktop(
                 options: ["--capture-memory", "12M"], size: PictureSize(width: 1920, height: 1080))
             defer { desktop.stop() }
-            try desktop.host.waitForLog("capture is ended: it took ")
-            try desktop.host.waitForLog("MB of memory, and may take 12 MB")
+            try desktop.host.waitForLog("ending capture: it took ")
+            try desktop.host.waitForLog("MB of memory; the limit is 12 MB")
             try desktop.host.waitForLog("capture is process", count: 2)
             try desktop.host.waitForLog("link: capture is gone: capture was ended: it took ")
             #expect(desktop.host.child.poll() == nil)

@@ -152,7 +152,7 @@ extension EndToEndInBrowser {
             kill(capture, SIGCONT)
             try viewer.waitForCounter(past: counter + 300, within: .seconds(30))
             #expect(desktop.host.captureProcessIDs == [capture])
-            #expect(desktop.host.occurrences(of: "capture is ended") == 0)
+            #expect(desktop.host.occurrences(of: "ending capture") == 0)
         }
 
         @Test("hangs: share ends it and starts another one", .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(1)))
@@ -165,7 +165,7 @@ extension EndToEndInBrowser {
             let first = try desktop.captureProcessID()
             kill(first, SIGSTOP)
             try desktop.host.waitForLog(
-                "capture is ended: it has given no sign of life for 10 s", within: .seconds(20))
+                "ending capture: it has given no sign of life for 10 s", within: .seconds(20))
             try desktop.host.waitForLog("capture ended (ended by signal 9)")
             try desktop.host.waitForLog("capture is process", count: 2)
             try viewer.expectMotion(by: 20)

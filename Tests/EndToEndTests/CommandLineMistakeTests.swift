@@ -96,9 +96,10 @@ extension EndToEnd {
             Mistake("screenrelay share --new-token --open", 64, says: "--new-token", "--open"),
             Mistake("screenrelay host --token-file /nowhere/token", 73, says: "--token-file", "'/nowhere'", "make it"),
             Mistake(
-                "screenrelay host --token-file /dev/null/token", 73, says: "--token-file", "'/dev/null' is no folder"),
+                "screenrelay host --token-file /dev/null/token", 73, says: "--token-file",
+                "'/dev/null' is not a folder"),
             Mistake("screenrelay host --admin-token-file no/t", 73, says: "--admin-token-file no/t", "'no'", "make it"),
-            Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "no file"),
+            Mistake("screenrelay host --token-file /dev/null", 64, says: "--token-file /dev/null", "not a file"),
             Mistake("screenrelay host --tls-cert c.pem", 64, says: "--tls-cert c.pem", "--tls-key"),
             Mistake("screenrelay share --tls-key k.pem", 64, says: "--tls-key k.pem", "--tls-cert"),
             Mistake(
@@ -123,7 +124,7 @@ extension EndToEnd {
             Mistake(
                 "screenrelay host --api-lan --lan --listen 0 --udp-port 0", 64, says: "--api-lan", "--admin-token-file"),
             Mistake(
-                "screenrelay host --admin-token-file /dev/null", 64, says: "--admin-token-file /dev/null", "no file"),
+                "screenrelay host --admin-token-file /dev/null", 64, says: "--admin-token-file /dev/null", "not a file"),
             Mistake("screenrelay share --config none", 66, says: "--config none", "no such file"),
             Mistake("screenrelay share --config .", 64, says: "--config .", "can't be read"),
             Mistake("screenrelay capture --config none", 66, says: "--config none", "no such file"),

@@ -96,7 +96,7 @@ extension EndToEnd {
             let before = try desktop.expectCurrentPicture("before")
             let first = try desktop.captureProcessID()
             kill(first, SIGKILL)
-            try desktop.host.waitForLog("capture ended (ended by signal 9); it is started again at once")
+            try desktop.host.waitForLog("capture ended (ended by signal 9); restarting it at once")
             try desktop.host.waitForLog("capture is process", count: 2)
             try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether, count: 2)
             #expect(try desktop.captureProcessID() != first)
@@ -118,7 +118,7 @@ extension EndToEnd {
             #expect(try LinkSnapshot(of: link).picture.width == 320)
 
             screen.close()
-            try share.waitForLog("it is started again")
+            try share.waitForLog("restarting it")
             try share.waitForLog("can't be opened")
             #expect(share.child.poll() == nil)
             // The last picture stays.

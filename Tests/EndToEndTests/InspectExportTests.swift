@@ -53,7 +53,7 @@ extension EndToEnd {
                 }
                 let again = try CommandLineRun(["screenrelay", "export", path, "-o", output])
                 #expect(again.status == .exited(73))
-                #expect(again.errorLine?.contains("exists already") == true)
+                #expect(again.errorLine?.contains("already exists") == true)
                 #expect(
                     try CommandLineRun(["screenrelay", "export", "--force", path, "-o", output]).status == .exited(0))
             }
@@ -86,7 +86,7 @@ extension EndToEnd {
             let exported = try CommandLineRun(["screenrelay", "export", cut, "-o", output])
             #expect(exported.status == .exited(65))
             #expect(exported.output.hasPrefix("\(output): "))
-            #expect(exported.errorOutput.contains("what is whole before byte"))
+            #expect(exported.errorOutput.contains("everything intact before byte"))
             let pictures = try FFmpeg.decode(output, to: "gray").bytes.count / (160 * 120)
             #expect((48...49).contains(pictures))
         }

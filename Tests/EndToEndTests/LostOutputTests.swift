@@ -52,7 +52,7 @@ extension EndToEndInBrowser {
                 "screenrelay",
                 ["host", "--json", "--link", "unix:" + folder.file("s.sock")] + RunningProgram.anyPorts,
                 prefix: Self.onFullDisk)
-            try host.waitForLog("screenrelay: standard output: No space left on device; sharing goes on")
+            try host.waitForLog("screenrelay: standard output: No space left on device; sharing continues")
             #expect(host.child.poll() == nil)
             #expect(host.stop() == .exited(0))
             // The event of the end is lost as well.

@@ -164,10 +164,10 @@ extension EndToEnd {
             try expectEnd(
                 ["screenrelay-capture", "--link", "tcp:192.0.2.1:7300", "--display", screen.name], 64,
                 "the same --link-token FILE")
-            try expectEnd(["screenrelay-capture", "--link", "tcp:127.0.0.1:0"], 64, "port 0 is for hosts alone")
+            try expectEnd(["screenrelay-capture", "--link", "tcp:127.0.0.1:0"], 64, "only a host can use port 0")
             try expectEnd(
                 ["screenrelay", "host", "--link", "unix:s.sock", "--link-token", folder.file("token")] + options, 64,
-                "only a link over TCP has a token")
+                "only a TCP link has a token")
             chmod(folder.file("token"), 0o644)
             try expectEnd(
                 ["screenrelay", "host", "--link", "tcp:0.0.0.0:0", "--link-token", folder.file("token")] + options, 77,

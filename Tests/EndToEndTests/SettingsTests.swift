@@ -83,8 +83,8 @@ extension EndToEnd {
                 ("[share]\nfsp=3\n", "/config:2: unknown setting 'fsp' in [share]; did you mean fps?", Int32(64)),
                 ("[sharing]\n", "/config:1: unknown group [sharing]", 64),
                 ("[share]\nlan=yes\n", "/config:2: lan is a switch; write true or false", 64),
-                ("fps=3\n", "/config:1: 'fps=3' stands in no group", 65),
-                ("[all]\nfps\n", "/config:2: 'fps' is no setting", 65),
+                ("fps=3\n", "/config:1: 'fps=3' is not in a group", 65),
+                ("[all]\nfps\n", "/config:2: 'fps' is not a setting", 65),
             ])
         func mistakes(_ text: String, _ says: String, _ exitCode: Int32) throws {
             let path = try config(text)

@@ -68,7 +68,9 @@ extension EndToEnd {
             #expect(run.status == .exited(69) && run.errorLine?.contains("no capture is connected") == true)
             // Nobody knows yet what the capture will be started with.
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "60", "--pid", process])
-            #expect(rate.output == "at most 60 pictures a second; a capture that was started with less stays at that\n")
+            #expect(
+                rate.output == "at most 60 pictures a second; a capture that was started with lower limits keeps them\n"
+            )
             let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", process])
             #expect(status.output.contains("\"state\":\"waiting\"") && !status.output.contains("capture\":"))
         }

@@ -72,7 +72,7 @@ extension EndToEndInBrowser {
             try publisher.tell("post")
             let second = try publisher.event("refused")
             #expect(second["status"] as? Int == 409)
-            #expect((second["text"] as? String)?.contains("has a source already") == true)
+            #expect((second["text"] as? String)?.contains("already has a source") == true)
 
             try publisher.tell("size 480x352")
             try eventually("the new size") { try viewer.picture()?.width == 480 }

@@ -194,7 +194,7 @@ struct ControlSocketTests {
         let error = #expect(throws: ControlError.self) {
             try ControlClient(in: folder).ask(.stop, of: getpid())
         }
-        #expect(error?.description == "process \(getpid()) gave no answer")
+        #expect(error?.description == "process \(getpid()) did not answer")
         #expect(now() - began > .milliseconds(1900))
         // It still hangs: only now it takes who has asked, and has gone.
         let asking = try #require(try listener.accept())

@@ -66,11 +66,11 @@ struct HostedTrackTests {
                 return error.description
             }
         }
-        #expect(reason("screen", "desk") == "--track desk/screen: the room has a track of that name already")
+        #expect(reason("screen", "desk") == "--track desk/screen: the room already has a track of that name")
         #expect(reason("cam", "cellar") == "--track cellar/cam: there is no such room")
         #expect(reason("a b", "desk").contains("not a track name"))
         for number in 1..<16 { #expect(reason("t\(number)", "desk") == "") }
-        #expect(reason("t16", "desk") == "--track desk/t16: the room has 16 tracks, and takes no more")
+        #expect(reason("t16", "desk") == "--track desk/t16: the room already has 16 tracks, the most that it can have")
         #expect(reason("t16", "attic") == "")
     }
 

@@ -154,7 +154,7 @@ struct PublishedTrackTests {
             Issue.record("a publisher was let in beside another source")
             return
         }
-        #expect(why.hasPrefix("the track camera has a source already"))
+        #expect(why.hasPrefix("the track camera already has a source"))
         #expect(track.sourceState == .live)
         source.end(reason: "it was a test")
         #expect(refusal("camera") == nil)

@@ -2,11 +2,12 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A process that we started: ended by us alone, by its process id, and never after it was reaped.
+/// A child process that we started. Only this object signals and reaps it, so its process id is never used after it was
+/// reaped.
 ///
-/// Any thread may call any method. Letting go of the last reference ends the child with SIGKILL.
+/// Any thread may call any method. When the last reference goes away, a child that still runs gets SIGKILL.
 public final class ChildProcess: Sendable {
-    /// The child's process id; it is valid for signals until the child was reaped, which the methods here take care of.
+    /// The child's process id. It may be reused once the child was reaped, so use the methods here to send signals.
     public let processID: Int32
     /// What the child wrote to its standard output, if `Launch.standardOutput` is `text` or `lines`.
     public let output: CollectedOutput?
@@ -39,8 +40,8 @@ public final class ChildProcess: Sendable {
         errorOutput?.stop()
     }
 
-    /// Starts `launch`, waits for its end at most `limit`, and gives its status; nil when it had to be killed.
-    /// All of its output has been read by then.
+    /// Starts `launch`, waits at most `limit` for it to end, and returns its status, or nil if it had to be killed. All
+    /// of its output has been read by then, unless a grandchild keeps the pipe open for more than 2 s.
     public static func run(_ launch: Launch, within limit: Duration) throws(ProcessError) -> (
         status: ProcessStatus?, output: String, errorOutput: String
     ) {
@@ -53,7 +54,7 @@ public final class ChildProcess: Sendable {
         return (status, child.output?.text ?? "", child.errorOutput?.text ?? "")
     }
 
-    /// How it ended, or nil while it runs. Doesn't block.
+    /// How the child ended, or nil while it runs. Doesn't block.
     public func poll() -> ProcessStatus? {
         status.withLock { status in
             if status != nil { return status }
@@ -65,14 +66,14 @@ public final class ChildProcess: Sendable {
                     shim_wait_signaled(code) != 0
                     ? .signaled(shim_wait_signal(code)) : .exited(shim_wait_exit_status(code))
             } else if result < 0 {
-                // Somebody else reaped it (SIGCHLD ignored): it is gone, and how is not known.
+                // Someone else reaped it, or SIGCHLD is ignored: the child is gone, and its status is unknown.
                 status = .exited(-1)
             }
             return status
         }
     }
 
-    /// Waits at most `limit` for the child's end; nil when it still runs then.
+    /// Waits at most `limit` for the child to end. Returns nil if it still runs then.
     @discardableResult
     public func wait(within limit: Duration) -> ProcessStatus? {
         let deadline = ContinuousClock.now + limit
@@ -85,7 +86,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends `signal` (15 is SIGTERM) to the child, or to its whole process group if it leads one. Nothing happens once
+    /// Sends `signal` (15 is SIGTERM) to the child, or to its whole process group if it leads one. Does nothing once
     /// the child was reaped.
     public func terminate(_ signal: Int32 = 15) {
         status.withLock { status in
@@ -93,7 +94,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Asks the child to end with SIGTERM, waits `grace`, and ends it with SIGKILL if it hasn't by then.
+    /// Asks the child to end with SIGTERM, waits for `grace`, and sends SIGKILL if it still runs.
     @discardableResult
     public func stop(within grace: Duration = .seconds(2)) -> ProcessStatus? {
         closeInput()
@@ -124,7 +125,7 @@ public final class ChildProcess: Sendable {
         if let failure { throw .inputClosed(errno: failure) }
     }
 
-    /// Ends the child's standard input, if it is a pipe.
+    /// Closes the child's standard input, if it is a pipe.
     public func closeInput() {
         input.withLock { descriptor in
             if let open = descriptor { close(open) }

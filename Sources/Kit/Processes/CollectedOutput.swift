@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What a child writes, read by a thread of its own until the end, so that the child never blocks on a full pipe.
+/// A child's output, read to its end on a separate thread, so that the child never blocks on a full pipe.
 ///
 /// Any thread may call any method.
 public final class CollectedOutput: Sendable {
@@ -13,7 +13,7 @@ public final class CollectedOutput: Sendable {
         var hasEnded = false
     }
 
-    /// A line longer than this is handed over in pieces.
+    /// A longer line is passed on in pieces.
     private static let longestLine = 64 * 1024
 
     private let state = Mutex(State())
@@ -22,7 +22,7 @@ public final class CollectedOutput: Sendable {
     private let descriptor: Int32
     private let wake: Int32
 
-    /// Reads `descriptor` to its end and closes it then; it is ours from here on, also when this throws.
+    /// Takes ownership of `descriptor`, even if this throws; reads it to its end and then closes it.
     init(_ descriptor: Int32, limit: Int, receive: (@Sendable (String) -> Void)?) throws(ProcessError) {
         self.descriptor = descriptor
         self.limit = max(0, limit)
@@ -53,19 +53,19 @@ public final class CollectedOutput: Sendable {
         if wake >= 0 { close(wake) }
     }
 
-    /// What came so far, up to the limit; bytes that are not UTF-8 are replaced.
+    /// The output so far, up to the limit. Bytes that are not UTF-8 are replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// What came so far, up to the limit.
+    /// The output so far, up to the limit.
     public var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-    /// How many bytes came after the limit and were dropped.
+    /// The number of bytes that came after the limit and were dropped.
     public var droppedBytes: Int { state.withLock { $0.dropped } }
 
-    /// Whether the other end is closed and all of it was read.
+    /// Whether the other end is closed and everything was read.
     public var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Waits at most `limit` until the other end is closed and all of it was read; false when it wasn't by then.
+    /// Waits at most `limit` until the other end is closed and everything was read. Returns whether that happened.
     @discardableResult
     public func waitForEnd(within limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
@@ -76,7 +76,7 @@ public final class CollectedOutput: Sendable {
         return true
     }
 
-    /// Stops reading, although the other end may still be open somewhere (in a grandchild).
+    /// Stops reading, although the other end may still be open, for example in a grandchild.
     func stop() {
         eventfd_write(wake, 1)
     }
@@ -89,7 +89,7 @@ public final class CollectedOutput: Sendable {
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
             if poll(&waiting, 2, -1) < 0, errno != EINTR { break }
-            // What is there is still read after a stop; only then does the stop count.
+            // After a stop, read what is already in the pipe before leaving.
             if waiting[0].revents == 0 {
                 if waiting[1].revents != 0 { break }
                 continue
@@ -123,7 +123,7 @@ public final class CollectedOutput: Sendable {
                 if byte != UInt8(ascii: "\n") { state.line.append(byte) }
             }
         }
-        // Outside the lock, so that the receiver may ask for the text.
+        // Outside the lock, so that the receiver may read `text`.
         for line in lines { receive?(line) }
     }
 }

@@ -1,17 +1,17 @@
-/// What to start: a program, its arguments, and what its descriptors are.
+/// What to start: a program, its arguments, its environment and its descriptors.
 ///
-/// Nothing of ours leaks into the child but what is named here: every descriptor that isn't handed down is closed in it,
-/// its signal mask is empty and every signal has its default action.
+/// The child inherits only what is named here: every other descriptor is closed, its signal mask is empty, and every
+/// signal has its default action.
 public struct Launch: Sendable {
-    /// A path if it has a slash, otherwise a name that is looked up in PATH.
+    /// A path if it contains a slash, otherwise a name that is looked up in PATH.
     public var program: String
-    /// What follows the program's name.
+    /// The arguments after the program's name.
     public var arguments: [String]
-    /// The names of our own variables that the child gets; nil: all of them.
+    /// The names of our environment variables that the child inherits, or nil for all of them.
     public var inheritedVariables: Set<String>?
-    /// Changes to those: a value to set, or nil to take the variable away.
+    /// Changes to the inherited variables: a value to set, or nil to remove the variable.
     public var environment: [String: String?] = [:]
-    /// Where the child starts; nil is where we are.
+    /// The child's working directory, or nil for ours.
     public var workingFolder: String?
     /// The child's descriptor 0.
     public var standardInput: Input = .null
@@ -19,9 +19,10 @@ public struct Launch: Sendable {
     public var standardOutput: Output = .inherit
     /// The child's descriptor 2.
     public var standardError: Output = .inherit
-    /// More descriptors to hand down: the child's number (3 or more) for each of ours, which stay ours to close.
+    /// More descriptors to pass on: the child's number (3 or more) for each of ours. The caller still has to close
+    /// ours.
     public var descriptors: [Int32: Int32] = [:]
-    /// Whether the child leads a process group of its own, so that signals reach what it has started too.
+    /// Whether the child leads its own process group, so that signals also reach the processes that it starts.
     public var leadsProcessGroup = false
 
     /// Where a child's input comes from.
@@ -30,7 +31,7 @@ public struct Launch: Sendable {
         case null
         /// Our own.
         case inherit
-        /// A descriptor of ours, which stays ours to close.
+        /// One of our descriptors, which the caller still has to close.
         case descriptor(Int32)
         /// A pipe that `ChildProcess.write` fills.
         case pipe
@@ -42,16 +43,16 @@ public struct Launch: Sendable {
         case null
         /// Our own.
         case inherit
-        /// A descriptor of ours, which stays ours to close.
+        /// One of our descriptors, which the caller still has to close.
         case descriptor(Int32)
-        /// Kept in memory: the first `limit` bytes; what follows is read and dropped, so that the child never blocks.
+        /// Kept in memory: the first `limit` bytes. The rest is read and dropped, so that the child never blocks.
         case text(limit: Int)
-        /// Kept like `text`, and each line is handed over as it comes, without its line feed, on the reader's thread.
-        /// A line of more than 64 KiB comes in pieces.
+        /// Kept like `text`. Each line is also passed to `receive` as it comes, without its line feed, on the reader's
+        /// thread. A line of more than 64 KiB comes in pieces.
         case lines(limit: Int, receive: @Sendable (String) -> Void)
     }
 
-    /// The program with these arguments; everything else as documented at each property.
+    /// A launch of the program with these arguments. All other properties have their defaults.
     public init(_ program: String, _ arguments: [String] = []) {
         self.program = program
         self.arguments = arguments
@@ -60,12 +61,12 @@ public struct Launch: Sendable {
 
 /// How a process ended.
 public enum ProcessStatus: Equatable, Sendable, CustomStringConvertible {
-    /// It left with this code.
+    /// It exited with this code.
     case exited(Int32)
     /// This signal ended it.
     case signaled(Int32)
 
-    /// Whether it left with code 0.
+    /// Whether it exited with code 0.
     public var isSuccess: Bool { self == .exited(0) }
 
     public var description: String {

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Why a child process could not be started or spoken to.
+/// Why a child process could not be started or written to.
 public enum ProcessError: Error, Equatable, CustomStringConvertible {
     /// No executable file has this name.
     case notFound(program: String)
     /// The system refused to start this program; `errno` says why.
     case notStarted(program: String, errno: Int32)
-    /// A pipe, a descriptor or a thread for the child could not be made; `errno` says why.
+    /// A pipe, descriptor or thread for the child could not be created; `errno` says why.
     case noResources(what: String, errno: Int32)
-    /// A descriptor can't be handed down under this number: it is below 3.
+    /// A descriptor can't be passed on under this number, because it is below 3.
     case reservedDescriptor(Int32)
-    /// An argument, a variable or a path has a NUL character in it.
+    /// An argument, a variable or a path contains a NUL character.
     case nulCharacter(String)
-    /// The child no longer reads its input, or it has none from us; `errno` says why.
+    /// The child no longer reads its input, or its input is not a pipe of ours; `errno` says why.
     case inputClosed(errno: Int32)
 
     public var description: String {
@@ -23,8 +23,8 @@ public enum ProcessError: Error, Equatable, CustomStringConvertible {
         case .notStarted(let program, let code): return "\(program) can't be started: \(Self.words(code))"
         case .noResources(let what, let code): return "no \(what) for a child process: \(Self.words(code))"
         case .reservedDescriptor(let number):
-            return "descriptor \(number) can't be handed down by number: 0 to 2 are the standard streams"
-        case .nulCharacter(let text): return "\"\(text.replacingNULs)\" has a NUL character in it"
+            return "descriptor \(number) can't be passed to a child process: 0 to 2 are the standard streams"
+        case .nulCharacter(let text): return "\"\(text.replacingNULs)\" contains a NUL character"
         case .inputClosed(let code): return "the child process does not read its input: \(Self.words(code))"
         }
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Finds programs the way a shell does.
+/// Finds programs as a shell does.
 public enum ProgramLookup {
-    /// The path of `program`: itself if it has a slash and is executable, otherwise the first match in PATH.
+    /// The path of `program`: unchanged if it contains a slash and is executable, otherwise the first match in PATH.
     public static func path(of program: String) -> String? {
         if program.contains("/") { return isExecutable(program) ? program : nil }
         guard !program.isEmpty else { return nil }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// One posix_spawn: the descriptors that the child gets, and what stays with us of them.
+/// One call of posix_spawn: prepares the child's descriptors, and keeps our ends of its pipes.
 struct Spawn {
-    /// What starting gave.
+    /// The started process, and our ends of its pipes.
     struct Started {
         var processID: Int32
         var input: Int32?
@@ -11,8 +11,8 @@ struct Spawn {
         var errorOutput: CollectedOutput?
     }
 
-    /// The child's number and our duplicate of what it gets there; duplicates stand clear of all of the child's
-    /// numbers, so that no dup2 in the child overwrites the source of another.
+    /// The child's descriptor numbers, and our duplicates that become them. All duplicates have numbers above all of
+    /// the child's, so that no dup2 in the child overwrites the source of another one.
     private var handedDown: [(childs: Int32, ours: Int32)] = []
     private let lowestDuplicate: Int32
     private var toClose: [Int32] = []
@@ -29,7 +29,7 @@ struct Spawn {
         }
 
         var spawn = Spawn(lowestDuplicate: max(2, launch.descriptors.keys.max() ?? 2) + 1)
-        // Our copies of what the child gets are closed on every way out.
+        // Our duplicates of the child's descriptors are closed on every path out.
         defer { for descriptor in spawn.toClose { close(descriptor) } }
         let processID: Int32
         do throws(ProcessError) {
@@ -87,7 +87,7 @@ struct Spawn {
     private mutating func handDown(_ descriptor: Int32, as number: Int32) throws(ProcessError) {
         let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, lowestDuplicate)
         if duplicate < 0 {
-            // A standard stream that we were started without is none for the child either.
+            // A standard stream that we were started without is /dev/null for the child.
             if errno == EBADF, number < 3, descriptor == number { return try handDownNull(as: number) }
             throw .noResources(what: "copy of descriptor \(descriptor)", errno: errno)
         }
@@ -153,15 +153,15 @@ struct Spawn {
         var environmentList: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
         defer { for pointer in argumentList + environmentList { free(pointer) } }
         var processID: pid_t = 0
-        // A relative path names a file from where we are, also when the child starts in another folder.
+        // A relative path is resolved in our working directory, even if the child starts in another one.
         let code = posix_spawn(
             &processID, absolute(path), &actions, &attributes, &argumentList, &environmentList)
         guard code == 0 else { throw .notStarted(program: launch.program, errno: code) }
         return processID
     }
 
-    /// An action that could not be noted (ENOMEM, or EBADF for a number beyond what the system allows) must not be left
-    /// out: the child would get other descriptors than it was promised, or none.
+    /// Throws if an action or attribute could not be set (ENOMEM, or EBADF for a descriptor number above the system's
+    /// limit). Without it the child would get the wrong descriptors.
     private static func check(_ code: Int32, _ launch: Launch) throws(ProcessError) {
         if code != 0 { throw .notStarted(program: launch.program, errno: code) }
     }

@@ -2,42 +2,44 @@ import CLinux
 import Glibc
 import Processes
 
-/// What a capture process is given by who starts it, and no more.
+/// What a capture process may use, and no more.
 ///
-/// Its environment is what X needs, its descriptors are the standard streams and its link. That it gains no privileges and ends
-/// with its parent it sees to itself (`screenrelay-capture --supervised`).
+/// Its environment holds only what X needs; its descriptors are the standard streams and its link. The capture itself
+/// makes sure that it gains no privileges and that it ends with its parent (`screenrelay-capture --supervised`).
 public struct CaptureConfinement: Sendable {
-    /// How much memory it may take.
+    /// How much memory the capture may use.
     public var memory: CaptureMemory
-    /// Whether the display's credentials are handed down as a copy: for a capture that runs as another user, who can't read ours.
+    /// Whether the capture gets a copy of the display's credentials. Needed if it runs as another user, who can't read
+    /// ours.
     public var copiesCredentials = false
 
-    /// Nothing but a ceiling of memory.
+    /// A confinement with only a memory limit.
     public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation())) {
         self.memory = memory
     }
 
-    /// The variables that the X libraries read, and the ones for the language of messages.
+    /// The variables that the X libraries read, and those that set the language of messages.
     private static let variables: Set<String> = [
         "DISPLAY", "XAUTHORITY", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
     ]
-    /// Where the credentials are found, if they are handed down.
+    /// The descriptor of the credentials, if they are passed on.
     static let credentialsDescriptor: Int32 = 4
 
-    /// Sets `launch` up; gives the descriptor to close once it was started, -1 for none.
+    /// Sets up `launch`. Returns the descriptor to close once the capture was started, or -1 if there is none.
     func apply(to launch: inout Launch) -> Int32 {
         launch.inheritedVariables = Self.variables
         let named = Self.variable("XAUTHORITY")
         let home = Self.variable("HOME")
         guard copiesCredentials else {
-            // Without XAUTHORITY the file is looked for in the home folder.
+            // Without XAUTHORITY, X libraries look for the file in the home directory.
             if named == nil { launch.inheritedVariables?.insert("HOME") }
             return -1
         }
         launch.environment["XAUTHORITY"] = .some(nil)
         guard let path = named ?? home.map({ $0 + "/.Xauthority" }), let copy = Self.copy(of: path) else { return -1 }
         launch.descriptors[Self.credentialsDescriptor] = copy
-        // Opened anew by name, it is read from its beginning; it has no name in the file system to be left behind.
+        // Opening it by this name reads it from its beginning. It has no name in the file system that could be left
+        // behind.
         launch.environment["XAUTHORITY"] = "/proc/self/fd/\(Self.credentialsDescriptor)"
         return copy
     }
@@ -46,7 +48,7 @@ public struct CaptureConfinement: Sendable {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The file's bytes in memory of their own, which nobody can change any more; nil where there is no such file.
+    /// Copies the file into sealed memory, which can't be changed any more. Returns nil if there is no such file.
     private static func copy(of path: String) -> Int32? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -54,7 +56,7 @@ public struct CaptureConfinement: Sendable {
         let copy = memfd_create("credentials", shim_MFD_CLOEXEC | shim_MFD_ALLOW_SEALING)
         guard copy >= 0 else { return nil }
         var buffer = [UInt8](repeating: 0, count: 4096)
-        // A file of credentials has some hundred bytes; a mistaken name must not fill our memory.
+        // A credentials file has a few hundred bytes; a wrong file name must not fill our memory.
         for _ in 0..<64 {
             let count = read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }

@@ -1,15 +1,16 @@
 public import MediaTypes
 
-/// How much memory a capture process may take before it is ended and started again.
+/// How much memory a capture process may use before it is ended and restarted.
 public enum CaptureMemory: Sendable, Equatable {
-    /// More than twice what the dearest pictures of this size were measured to take.
+    /// More than twice the highest memory use that was measured for pictures of this size.
     case bySize(CaptureMemoryExpectation)
-    /// So many bytes.
+    /// This many bytes.
     case bytes(UInt64)
-    /// No ceiling.
+    /// No limit.
     case unlimited
 
-    /// The ceiling in bytes once the pictures' size is known, and before that; nil where there is none.
+    /// The limit in bytes for pictures of this size, or for an unknown size if `size` is nil. Returns nil if there is
+    /// no limit.
     public func ceiling(for size: PictureSize?) -> UInt64? {
         switch self {
         case .bySize(let expectation): expectation.ceiling(for: size)
@@ -18,25 +19,27 @@ public enum CaptureMemory: Sendable, Equatable {
         }
     }
 
-    /// The most that ``ceiling(for:)`` gives; nil where there is none.
+    /// The highest value that ``ceiling(for:)`` returns, or nil if there is no limit.
     var highestCeiling: UInt64? { ceiling(for: nil) }
 }
 
-/// What is known of a capture beside its pictures' size, and counts for the memory that it takes.
+/// What affects a capture's memory use, besides the size of its pictures.
 public struct CaptureMemoryExpectation: Sendable, Equatable {
     /// Whether it may send 4:4:4.
     public var hasFullChroma = false
-    /// The least number of pixels that it reads, whatever the size of its pictures: a scaled one reads more than it sends.
+    /// The lowest number of pixels that the capture reads, whatever the size of its pictures. A capture that scales
+    /// down reads more than it sends.
     public var leastPixels = 0
-    /// How many times as many pixels it reads as it sends.
+    /// The number of pixels read for each pixel sent.
     public var pixelsReadForOneSent = 1.0
 
-    /// A capture in 4:2:0 that sends what it reads.
+    /// The expectation for a capture in 4:2:0 that sends every pixel that it reads.
     public init() {}
 
     /// The largest screen that is expected: 7680x4320.
     private static let mostPixels = 7680 * 4320
-    /// Measured (VmHWM, dearest scene): 27.7 MB at 1280x720, 44.3 at 1920x1080, 96.4 at 3840x2160; in 4:4:4 37.7, 61.3 and 166.3.
+    /// Measured peaks (VmHWM, most demanding scene): 27.7 MB at 1280x720, 44.3 at 1920x1080, 96.4 at 3840x2160; in
+    /// 4:4:4 37.7, 61.3 and 166.3.
     private static let base = 40_000_000
     private static let bytesForPixel = (halfChroma: 30, fullChroma: 45)
 

@@ -4,19 +4,19 @@ import Processes
 import Synchronization
 public import Threading
 
-/// Keeps a capture process running: starts it with one end of a socket pair, and again when it dies or hangs.
+/// Keeps a capture process running: starts it with one end of a socket pair, and restarts it when it dies or hangs.
 ///
-/// A thread of its own, asleep while the capture runs but for a look at its memory twice a second.
+/// Has its own thread, which sleeps while the capture runs, except to check its memory twice a second.
 public final class CaptureSupervisor: Sendable {
-    /// A capture that ran for so long is started again at once. One that dies sooner is too, once; after that it waits, and each
-    /// time twice as long: up to half a second for one that had pictures to show, because who watches should barely notice, and up
-    /// to five for one that never came so far.
+    /// A capture that ran at least this long is restarted at once. One that ended sooner is restarted at once the first
+    /// time, and then after a pause that doubles each time. The pause is at most half a second for a capture that had
+    /// become the track's source, because viewers should barely notice, and at most 5 s for one that never did.
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
     private static let longestPause = (afterArrival: Interval.milliseconds(500), else: Interval.seconds(5))
-    /// What a capture ends with whose window is gone (EX_NOINPUT of sysexits).
+    /// The exit code of a capture whose window is gone (EX_NOINPUT of sysexits).
     private static let windowGone: Int32 = 66
-    /// The descriptor that the capture finds its end of the link under.
+    /// The number of the descriptor that is the capture's end of the link.
     private static let linkDescriptor: Int32 = 3
 
     private let wake: WakeUp
@@ -26,11 +26,11 @@ public final class CaptureSupervisor: Sendable {
     /// Starts `program` with `arguments` and `--link fd:3`.
     ///
     /// - Parameters:
-    ///   - confinement: what the capture is given, and how much memory it may take.
+    ///   - confinement: what the capture may use, and its memory limit.
     ///   - link: gets our end of each socket pair.
-    ///   - onFailure: called once, on the supervisor's thread, where there is no use in another try: the first capture ended
-    ///     before it had reached the link, with an exit code that would only come again (a wrong display, an option that is
-    ///     wrong), or the window that is captured is gone. The code is handed on.
+    ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
+    ///     That is so if the first capture ended before it reached the link, with an exit code that would only come
+    ///     again (a wrong display or option), if it could not be started (71), or if the captured window is gone.
     public init(
         program: String, arguments: [String], confinement: CaptureConfinement = CaptureConfinement(), link: LinkServer,
         log: EventLog, onFailure: @escaping @Sendable (Int32) -> Void
@@ -41,7 +41,7 @@ public final class CaptureSupervisor: Sendable {
         let launch = Launch(program, arguments + ["--link", "fd:\(Self.linkDescriptor)"])
         let started = NamedThread("supervisor") { [weak self] in
             let isStopped = { self?.isStopped.withLock { $0 } ?? true }
-            // One for all of them: it goes with this thread.
+            // One group for all runs of the capture. It is removed when this thread ends.
             let group = confinement.memory == .unlimited ? nil : MemoryGroup.make()
             var pause = Interval.zero
             var hasRun = false
@@ -58,18 +58,19 @@ public final class CaptureSupervisor: Sendable {
                         onFailure(71)
                         return
                     }
-                    // It could be started before: what is short now (processes, descriptors) may come back.
+                    // The capture could be started before, so the missing resource (processes, descriptors) may become
+                    // free again.
                     pause = Self.longer(pause, hasArrived: false)
                     Self.wait(pause, on: wake, isStopped)
                     continue
                 }
                 guard let status = capture.waitForEnd(isStopped: isStopped) else { return }
-                // A screen that was there may come back; one that never was is most likely the wrong one.
+                // A screen that was there may come back. One that was never there is most likely the wrong one.
                 if !hasRun, !capture.hasArrived, case .exited(let code) = status, [64, 69, 77].contains(code) {
                     onFailure(code)
                     return
                 }
-                // A window doesn't come back, and one that is called the same may be none of the viewers' business.
+                // A window doesn't come back, and another window of the same name may not be meant for the viewers.
                 if status == .exited(Self.windowGone) {
                     onFailure(Self.windowGone)
                     return
@@ -80,7 +81,7 @@ public final class CaptureSupervisor: Sendable {
                     pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
-                log.warning("capture ended (\(status)); it is started again \(when)")
+                log.warning("capture ended (\(status)); restarting it \(when)")
                 Self.wait(pause, on: wake, isStopped)
                 pause = Self.longer(pause, hasArrived: capture.hasArrived)
             }
@@ -94,7 +95,7 @@ public final class CaptureSupervisor: Sendable {
         wake.signal()
     }
 
-    /// Ends the capture, with SIGTERM and after 1 s with SIGKILL, and the thread. Idempotent.
+    /// Ends the capture, with SIGTERM and after 1 s with SIGKILL, and then the thread. Idempotent.
     public func stop() {
         isStopped.withLock { $0 = true }
         wake.signal()
@@ -106,7 +107,7 @@ public final class CaptureSupervisor: Sendable {
         return pause == .zero ? firstPause : min(pause * 2, longest)
     }
 
-    /// Lets time go by; late news of a capture that has ended cut nothing short.
+    /// Waits for `pause`. Late events of a capture that has ended don't cut it short.
     private static func wait(_ pause: Interval, on wake: WakeUp, _ isStopped: () -> Bool) {
         let end = monotonicNow() + pause
         while !isStopped(), monotonicNow() < end { wake.wait(until: end) }

@@ -3,7 +3,7 @@ public import LinkTransport
 import MediaTypes
 import Threading
 
-/// Finds this user's running hosts by their control sockets, and asks one of them for something (Protocol/control.md).
+/// Finds this user's running hosts by their control sockets, and sends them commands (Protocol/control.md).
 public struct ControlClient: Sendable {
     private let folder: SocketFolder
 
@@ -12,7 +12,7 @@ public struct ControlClient: Sendable {
         self.folder = folder
     }
 
-    /// The processes of the hosts that run, in order. Sockets that dead ones left behind are removed.
+    /// The process ids of the running hosts, in ascending order. Removes sockets that dead hosts left behind.
     public var processes: [Int32] {
         var found: [Int32] = []
         for process in listedProcesses {
@@ -21,14 +21,14 @@ public struct ControlClient: Sendable {
                 connection.close()
                 found.append(process)
             } catch {
-                // A socket is refused also between its making and its listening: the process tells which it is.
+                // A socket also refuses connections between bind and listen, so remove it only if the process is gone.
                 if case .notListening = error, kill(process, 0) != 0, errno == ESRCH { unlink(path(of: process)) }
             }
         }
         return found.sorted()
     }
 
-    /// Asks the host of `process`; gives its answer, one line, or says why there is none. Takes 2 s at most.
+    /// Sends a command to the host with this process id and returns its answer, one line, or throws. Takes at most 2 s.
     public func ask(_ command: ControlCommand, of process: Int32) throws(ControlError) -> String {
         let line: String
         do throws(LinkTransportError) {
@@ -63,7 +63,7 @@ public struct ControlClient: Sendable {
         let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
         defer { connection.close() }
         let deadline = monotonicNow() + .milliseconds(ControlLine.patienceMilliseconds)
-        // Less than a socket takes at once.
+        // Short enough for the socket's buffer to take it at once.
         try connection.enqueue(header: ControlLine.bytes(command.line, limit: ControlLine.requestLimit))
         var buffer = [UInt8](repeating: 0, count: command.answerLimit)
         var bytes: [UInt8] = []
@@ -82,21 +82,21 @@ public struct ControlClient: Sendable {
     }
 }
 
-/// Why a host did not do what it was asked for.
+/// Why a host did not carry out a command.
 public enum ControlError: Error, Sendable, CustomStringConvertible {
-    /// No host of that process runs.
+    /// No host runs with this process id.
     case notRunning(process: Int32)
-    /// It closed the connection, or took too long.
+    /// The host closed the connection, or took too long.
     case noAnswer(process: Int32)
-    /// It could not do that.
+    /// The host could not carry out the command.
     case refused(process: Int32, reason: String)
-    /// Its socket can't be used.
+    /// The host's socket can't be used.
     case link(LinkTransportError)
 
     public var description: String {
         switch self {
-        case .notRunning(let process): "process \(process) is no share or host of this user"
-        case .noAnswer(let process): "process \(process) gave no answer"
+        case .notRunning(let process): "process \(process) is not a share or host of this user"
+        case .noAnswer(let process): "process \(process) did not answer"
         case .refused(let process, let reason): "process \(process): \(reason)"
         case .link(let error): error.description
         }

@@ -2,51 +2,51 @@ import CaptureLink
 public import Ingest
 import MediaTypes
 
-/// What a user's other programs may ask of a running host (Protocol/control.md).
+/// A command that another program of the same user may send to a running host (Protocol/control.md).
 public enum ControlCommand: Hashable, Sendable {
     /// Show viewers nothing of the screen until `resume`.
     case pause
-    /// Go on.
+    /// Show the screen again.
     case resume
-    /// End in good order.
+    /// Shut down in an orderly way.
     case stop
-    /// Tell people what is going on.
+    /// Describe the host's state for people.
     case status
-    /// Tell programs what is going on: one JSON object.
+    /// Describe the host's state for programs, as one JSON object.
     case statusJSON
-    /// Make finer than usual what stands still.
+    /// Encode what stands still with higher quality than usual.
     case sharpen
-    /// Make and send so much at most.
+    /// Limit the frame rate and the bit rate.
     case rate(RateChange)
-    /// Tell programs who is in which room: one JSON object (``RoomsDocument``).
+    /// List the rooms and the people in them for programs, as one JSON object (``RoomsDocument``).
     case rooms
-    /// Tell programs the links: one JSON object (``LinksDocument``).
+    /// List the links for programs, as one JSON object (``LinksDocument``).
     case link
-    /// Have the member of this identifier leave.
+    /// Remove the member with this identifier.
     case kick(String)
 
-    /// A change of what a source may make and send at most.
+    /// A change of a source's highest frame rate and bit rate.
     public struct RateChange: Hashable, Sendable {
-        /// Pictures a second.
+        /// The limit in pictures a second.
         public var framesPerSecond: Limit?
-        /// Bits a second.
+        /// The limit in bits a second.
         public var bitsPerSecond: Limit?
 
-        /// What becomes of one limit.
+        /// The new value of one limit.
         public enum Limit: Hashable, Sendable {
-            /// At most so many.
+            /// At most this many.
             case atMost(Int)
             /// As many as the capture was started with.
             case unlimited
         }
 
-        /// A change of these; nil leaves one as it is.
+        /// A change of these limits. Nil leaves a limit as it is.
         public init(framesPerSecond: Limit? = nil, bitsPerSecond: Limit? = nil) {
             self.framesPerSecond = framesPerSecond
             self.bitsPerSecond = bitsPerSecond
         }
 
-        /// `limits` with the change made, but none above `most`, which the capture was started with.
+        /// Returns `limits` with this change, but none above `most`, the limits that the capture was started with.
         public func applied(to limits: SourceLimits, most: SourceLimits = SourceLimits()) -> SourceLimits {
             var limits = limits
             switch framesPerSecond {
@@ -71,10 +71,10 @@ public enum ControlCommand: Hashable, Sendable {
 }
 
 extension ControlCommand {
-    /// The commands as they may be written, for who wrote something else.
+    /// The list of commands, for the answer to an unknown one.
     static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID"
 
-    /// The command that `line` is; nil where it is none.
+    /// Parses `line`. Nil if it is not a command.
     init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         switch words.first {
@@ -94,7 +94,7 @@ extension ControlCommand {
         }
     }
 
-    /// As it is written on the socket.
+    /// The command as it is written on the socket, without the line feed.
     var line: String {
         switch self {
         case .pause: "pause"
@@ -110,7 +110,7 @@ extension ControlCommand {
         }
     }
 
-    /// How long the answer may be, with its line feed.
+    /// The maximum length of the answer in bytes, including its line feed.
     var answerLimit: Int {
         switch self {
         case .status, .statusJSON: ControlLine.longAnswerLimit
@@ -124,7 +124,7 @@ extension ControlCommand.RateChange {
     private static let frames = 1...120
     private static let bits = 10_000...1_000_000_000
 
-    /// What `fps=N` and `bitrate=N` say, each at most once, at least one of them; N may be `max`.
+    /// Parses `fps=N` and `bitrate=N`: each at most once, at least one of them. N may be `max`.
     fileprivate init?(words: some Collection<Substring>) {
         self.init()
         for word in words {

@@ -1,24 +1,24 @@
-/// The lines of the control socket: at most 64 bytes that ask, at most 512 that answer (8192 to a question for the
-/// status, 4 MiB to one for everybody in the rooms or for all links), each ended by a line feed.
+/// The lines of the control socket, each ended by a line feed. A request has at most 64 bytes, and an answer at most
+/// 512; an answer to `status` has at most 8192 bytes, and one to `rooms` or `link` at most 4 MiB.
 enum ControlLine {
     static let requestLimit = 64
     static let answerLimit = 512
     static let longAnswerLimit = 8192
     static let listLimit = 4 << 20
-    /// How long either side waits for the other, in all.
+    /// How long either end waits for the other, in total.
     static let patienceMilliseconds: Int64 = 2000
 
-    /// The first line of `bytes`, without its end; nil where there is none yet.
+    /// The first line of `bytes`, without its line feed, or nil if it is not complete yet.
     static func first(of bytes: [UInt8]) -> String? {
         bytes.firstIndex(of: 0x0A).map { String(decoding: bytes[..<$0], as: UTF8.self) }
     }
 
-    /// The text as one line's bytes: control characters become spaces, and what is too long is cut off.
+    /// The text as the bytes of one line. Control characters become spaces, and text beyond `limit` is cut off.
     static func bytes(_ text: String, limit: Int) -> [UInt8] {
         var line = text.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }
         if line.count >= limit {
             line.removeSubrange((limit - 1)...)
-            // Not half a character at the end.
+            // Don't leave half a character at the end.
             while let last = line.last, last & 0xC0 == 0x80 { line.removeLast() }
             if let last = line.last, last & 0x80 != 0 { line.removeLast() }
         }
@@ -28,7 +28,7 @@ enum ControlLine {
     /// `control-PID.sock`
     static func socketName(of process: Int32) -> String { "control-\(process).sock" }
 
-    /// The process that a socket of this name belongs to.
+    /// The process id in the name of a control socket, or nil if it is not such a name.
     static func process(ofSocketNamed name: String) -> Int32? {
         guard name.hasPrefix("control-"), name.hasSuffix(".sock") else { return nil }
         let digits = name.dropFirst("control-".count).dropLast(".sock".count)

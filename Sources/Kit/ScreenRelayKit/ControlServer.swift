@@ -5,10 +5,11 @@ public import Signalling
 import Synchronization
 public import Threading
 
-/// Lets this user's other programs steer a running host: listens on `control-PID.sock` in the folder for the user's sockets,
-/// on a thread of its own (Protocol/control.md).
+/// Lets this user's other programs control a running host. Listens on `control-PID.sock` in the user's socket folder,
+/// on its own thread (Protocol/control.md).
 ///
-/// Only this user and root get in. Who says nothing for 2 s is closed; of more than 8 the oldest makes room.
+/// Only this user and root can connect. A connection is closed after 2 s at the latest. When a ninth connection comes,
+/// the oldest is closed.
 public final class ControlServer: Sendable {
     private let thread: NamedThread
     private let wake: WakeUp
@@ -21,12 +22,12 @@ public final class ControlServer: Sendable {
         var isSet: Bool { value.withLock { $0 } }
     }
 
-    /// Listens in `folder`, which is made where it isn't there.
+    /// Listens in `folder`, which is created if it doesn't exist.
     ///
     /// - Parameters:
-    ///   - process: under whose number it listens; nil: this one's.
-    ///   - answer: called on the server's thread for each command, with what it answers in one line of at most 500 bytes, 8000 in JSON,
-    ///     4 MB of everybody in the rooms. While it waits for somebody else, nobody is heard.
+    ///   - process: the process id in the socket's name, or nil for this process's.
+    ///   - answer: called on the server's thread for each command. Returns the answer, one line of at most 500 bytes,
+    ///     or 8000 for a status in JSON, or 4 MB for the rooms. While it blocks, no other command is answered.
     public init(
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
         answer: @escaping @Sendable (ControlCommand) -> ControlAnswer
@@ -47,8 +48,8 @@ public final class ControlServer: Sendable {
         thread = started
     }
 
-    /// Ends the thread and removes the socket; answers that are given already are still written, as far as they go at once.
-    /// Idempotent; not on the server's thread.
+    /// Ends the thread and removes the socket. Answers that were already given are written as far as the sockets take
+    /// them at once. Idempotent. Must not be called on the server's thread.
     public func stop() {
         isStopped.set()
         wake.signal()
@@ -56,7 +57,7 @@ public final class ControlServer: Sendable {
     }
 }
 
-/// Carries the listener into the server's thread: handed over once, before the thread runs.
+/// Passes the listener to the server's thread. Used once, before the thread runs.
 private struct LinkListenerHandover: @unchecked Sendable {
     let value: LinkListener
 
@@ -65,7 +66,7 @@ private struct LinkListenerHandover: @unchecked Sendable {
     }
 }
 
-/// The server's thread: one listener and a few connections, each good for one question.
+/// The state of the server's thread: one listener and a few connections, each for one command.
 private final class ControlLoop {
     private static let connectionLimit = 8
     private static let shortagePause = Interval.seconds(1)
@@ -75,10 +76,10 @@ private final class ControlLoop {
     private let answer: @Sendable (ControlCommand) -> ControlAnswer
     private var asking: [Asking] = []
     private var buffer = [UInt8](repeating: 0, count: ControlLine.requestLimit)
-    /// Until then the listener is left alone; nil while connections can be taken.
+    /// The listener is not polled until this time. Nil while connections can be accepted.
     private var acceptsAgain: MonotonicTime?
 
-    /// Somebody who has connected.
+    /// One connected client.
     private final class Asking {
         let connection: LinkConnection
         let deadline: MonotonicTime
@@ -98,7 +99,7 @@ private final class ControlLoop {
         self.answer = answer
     }
 
-    /// Waits for what comes, and does what is to be done about it.
+    /// Waits for events and handles them.
     func turn(wake: WakeUp) {
         var entries = [
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -134,14 +135,14 @@ private final class ControlLoop {
 
     private func accept(_ now: MonotonicTime) {
         do throws(LinkTransportError) {
-            // One in a turn: who stands behind it is still there in the next.
+            // Accept one connection in each turn; the next one is still in the queue then.
             guard let connection = try listener.accept() else { return }
             if asking.count >= Self.connectionLimit { asking.removeFirst().connection.close() }
             let deadline = now + .milliseconds(ControlLine.patienceMilliseconds)
             asking.append(Asking(connection, deadline: deadline))
         } catch {
             log.warning("control: \(error)")
-            // Without descriptors or memory the connection stays in the queue, and poll says "readable" again at once.
+            // Without descriptors or memory the connection stays in the queue, and poll would report it again at once.
             if error.isRetryable { acceptsAgain = now + Self.shortagePause }
         }
     }

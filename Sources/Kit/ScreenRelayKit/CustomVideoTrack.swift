@@ -6,22 +6,23 @@ import TrackHub
 
 /// A video track of an application's own access units, published into a room.
 ///
-/// ``write(_:)`` passes each access unit on as it is: what is written is what viewers get. The way back tells the application
-/// when an IDR is needed, what the viewers' paths carry, and how many watch. May be used on any thread.
+/// ``write(_:)`` passes each access unit on unchanged: viewers get exactly what the application writes. `Feedback`
+/// tells the application when an IDR is needed, what bit rate the viewers' connections can take, and whether anyone
+/// watches. May be used on any thread.
 public final class CustomVideoTrack: PictureSource {
-    /// What a track tells its application. The closures are called on threads of the host and must not block.
+    /// What a track tells its application. The closures are called on the host's threads and must not block.
     public struct Feedback: Sendable {
-        /// Someone can't go on without an IDR picture: make the next one an IDR. At most once in 500 ms.
+        /// A viewer needs an IDR picture to continue: make the next picture an IDR. Called at most once in 500 ms.
         public var keyFrameWanted: @Sendable () -> Void
-        /// The bit rate that the viewers' paths seem to carry; until it is first called, nothing limits the application.
+        /// The bit rate that the viewers' connections seem to carry. There is no limit until it is first called.
         public var targetBitRateChanged: @Sendable (BitRate) -> Void
-        /// Whether anybody looks now; while nobody does, pictures need not be written.
+        /// Whether anyone watches now. While no one does, pictures need not be written.
         public var watchedChanged: @Sendable (Bool) -> Void
-        /// The format of the next IDR picture, for a track that was made with `changesChroma`: 4:2:0 while someone watches who
-        /// doesn't decode 4:4:4.
+        /// The format of the next IDR picture, for a track with `changesChroma`: 4:2:0 while someone watches who can't
+        /// decode 4:4:4.
         public var chromaWanted: @Sendable (ChromaFormat) -> Void
 
-        /// Feedback that goes to these closures.
+        /// Feedback that calls these closures.
         public init(
             keyFrameWanted: @escaping @Sendable () -> Void,
             targetBitRateChanged: @escaping @Sendable (BitRate) -> Void = { _ in },
@@ -35,16 +36,16 @@ public final class CustomVideoTrack: PictureSource {
         }
     }
 
-    /// Whether the application makes an IDR when asked. If not, the host's own encoder makes one from the last picture.
+    /// Whether the application makes an IDR on request. If not, the host's own encoder makes one from the last picture.
     public let canMakeIDR: Bool
-    /// Whether the application writes 4:4:4 or 4:2:0 as it is asked, 4:4:4 to begin with.
+    /// Whether the application switches between 4:4:4 and 4:2:0 on request. It starts with 4:4:4.
     public let changesChroma: Bool
 
     private let feedback: Feedback
     private let ingest: Mutex<TrackIngest?>
     private let epoch = UInt64.random(in: 1 ... .max)
 
-    /// A track that is not in a room yet: ``ScreenRelayHost/publish(_:)`` puts it into one.
+    /// A track that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
     public init(canMakeIDR: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
         self.canMakeIDR = canMakeIDR
         self.changesChroma = changesChroma
@@ -52,22 +53,23 @@ public final class CustomVideoTrack: PictureSource {
         ingest = Mutex(nil)
     }
 
-    /// Writes the next access unit, in decoding order; one writer at a time.
+    /// Writes the next access unit, in decoding order. Only one thread may write at a time.
     ///
-    /// An IDR access unit must begin with its SPS and PPS. The capture time is on CLOCK_MONOTONIC of this machine; without
-    /// one, the time of writing counts. Before the track is in a room, and after it was taken out, writing does nothing.
+    /// An IDR access unit must begin with its SPS and PPS. The capture time is on this machine's CLOCK_MONOTONIC; if
+    /// there is none, the time of this call is used. Does nothing before the track is put into a room and after it is
+    /// removed.
     public func write(_ unit: AccessUnit) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
         ingest.deliver(unit, from: self, epoch: epoch, arrival: monotonicNow())
     }
 
-    /// How many watch now; 0 while the track is in no room.
+    /// How many viewers watch now; 0 while the track is in no room.
     public var viewers: Int { ingest.withLock { $0?.hub.viewers ?? 0 } }
 
-    /// Puts the track into a room; false where the room has a source already, or the track is in a room.
+    /// Puts the track into a room. Returns false if the room's track already has a source, or this track is in a room.
     func attach(to ingest: TrackIngest) -> Bool {
-        // Before it is attached, because the application may write as soon as it hears that a picture is wanted. What is written
-        // before that, the room leaves out: it isn't its source's.
+        // Set this before attaching, because the application may write as soon as it hears that a picture is wanted.
+        // The room ignores what is written before that, since this is not its source yet.
         let isFree = self.ingest.withLock { current in
             guard current == nil else { return false }
             current = ingest
@@ -79,7 +81,7 @@ public final class CustomVideoTrack: PictureSource {
         return false
     }
 
-    /// Takes the track out of its room; viewers keep the last picture and are told `reason`.
+    /// Takes the track out of its room. Viewers keep the last picture and are told `reason`.
     public func end(reason: String) {
         let attached = ingest.withLock { ingest in
             let attached = ingest
@@ -91,7 +93,7 @@ public final class CustomVideoTrack: PictureSource {
 
     public func requestIDR() { feedback.keyFrameWanted() }
     public func requestPicture() {
-        // The application's pictures come when they come.
+        // The application decides when pictures come.
     }
     public func setRunning(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
     public func setTargetBitRate(_ rate: BitRate) { feedback.targetBitRateChanged(rate) }

@@ -1,11 +1,13 @@
 import SecureTransport
 import Signalling
 
-/// What a host's configuration says about who gets in, as the signalling takes it.
+/// Converts a host's configuration into the signalling's access rules.
 extension RoomAccess {
-    /// Makes the rules of each room from its two tokens: password and time are the same for all.
+    /// Returns a function that makes the access rules of a room from its two tokens. The password and the expiry are
+    /// the same for all rooms.
     ///
-    /// - Parameter expiry: when links end, in seconds since the machine started; nil: when the host does.
+    /// - Parameter expiry: when links expire, in seconds since the machine started, or nil if they last until the host
+    ///   ends.
     static func rules(
         of configuration: HostConfiguration, expiry: Int?
     ) -> (_ viewing: String?, _ presenting: String?) -> RoomAccess {
@@ -19,9 +21,9 @@ extension RoomAccess {
 }
 
 extension SignallingConfiguration {
-    /// What a host's configuration says of addresses, rooms and who gets in; the first room has `firstTrack`.
+    /// Takes addresses, rooms and access rules from a host's configuration. The first room has `firstTrack`.
     ///
-    /// - Throws: what is wrong with the certificate.
+    /// - Throws: an error that says what is wrong with the certificate.
     init(_ configuration: HostConfiguration, expiry: Int?, firstTrack: any RoomMedia) throws(SignallingError) {
         let access = RoomAccess.rules(of: configuration, expiry: expiry)
         let first = RoomConfiguration(

@@ -4,57 +4,58 @@ public import STUN
 public import SecureTransport
 public import Signalling
 
-/// How a host is reached, and by whom.
+/// How a host can be reached, and who may enter.
 public struct HostConfiguration: Sendable {
-    /// The host's first room, which is meant where a client names none: letters, digits, `-`, `_`, `.`.
+    /// The host's first room, which is used if a client names none: letters, digits, `-`, `_`, `.`.
     public var room = "screen"
-    /// Who has it gets in: what stands behind the comma in links. Nil lets everybody in who reaches the port.
-    /// ``TokenFile`` keeps one.
+    /// The viewing token, the part of a link after the comma. Anyone who has it may watch. If it is nil, anyone who can
+    /// reach the port may. ``TokenFile`` keeps a token between runs.
     public var token: String? = HostConfiguration.randomToken()
-    /// Who has it may present, and view as well; nil lets nobody present.
+    /// The presenting token. Anyone who has it may present and watch. If it is nil, no one may present.
     public var presentingToken: String?
-    /// What has to be known beside each token; nil: nothing.
+    /// A password that is required in addition to each token, or nil for none.
     public var password: String?
-    /// How long tokens are good, from the host's start on; nil: as long as it runs.
+    /// How long tokens are valid from the host's start, or nil for as long as it runs.
     public var lifetime: Duration?
-    /// With which HTTPS and wss are served, in place of HTTP and ws.
+    /// The certificate for HTTPS and wss, or nil to serve HTTP and ws instead.
     public var certificate: ServerCertificate?
-    /// More rooms, with other names; they have no track until one is added.
+    /// More rooms, with other names. They have no track until one is added.
     public var furtherRooms: [HostRoom] = []
-    /// Where HTTP and WebSocket listen; at least one. Port 0 takes any.
+    /// Where HTTP and WebSocket listen; at least one address. Port 0 means any free port.
     public var listen: [ListenAddress]
-    /// Where the UDP port of all viewers is bound; port 0 takes any.
+    /// The address of the UDP port that all viewers share. Port 0 means any free port.
     public var mediaAddress: TransportAddress
-    /// Whether a browser may call this host by any literal address and by the machine's name, instead of by loopback's alone
-    /// (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
+    /// Whether a browser may call this host by any literal address and by the machine's name, and not only by a
+    /// loopback address (`Protocol/http.md`, "Who gets in"). Opens no socket: `listen` and `mediaAddress` do.
     public var isOpenToNetwork: Bool
-    /// Addresses that viewers are told beside this machine's own, as behind a port forwarding; port 0 is the UDP port.
+    /// Addresses that viewers are told in addition to this machine's own, for example behind port forwarding. Port 0
+    /// means the UDP port.
     public var advertised: [TransportAddress] = []
-    /// Names that a browser may call this host by beside its addresses.
+    /// Names by which a browser may call this host, in addition to its addresses.
     public var hostNames: [String] = []
-    /// Pages of these origins may use the host as its own page does.
+    /// Pages from these origins may use the host just as its own page does.
     public var allowedOrigins: [String] = []
-    /// Reverse proxies that are believed when they say in `Forwarded` or `X-Forwarded-For` for whom they ask.
+    /// Reverse proxies whose `Forwarded` or `X-Forwarded-For` header is trusted to name the client.
     public var trustedProxies: [AddressRange] = []
-    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    /// Whether socket.io clients also get `other_joined`, which means the same as `otherjoin`.
     public var alsoOtherJoined = false
-    /// Who may steer the host over HTTP (`Protocol/openapi.yaml`); nil for nobody.
+    /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?
 
     /// Who can reach a host.
     public enum Reach: Sendable {
-        /// This machine alone.
+        /// Only this machine.
         case loopback
-        /// Every machine that can reach one of this one's addresses.
+        /// Every machine that can reach one of this machine's addresses.
         case lan
     }
 
-    /// A host that is reached from there, with a new token.
+    /// A host that can be reached from there, with a new token.
     ///
     /// - Parameters:
     ///   - reach: sets ``listen``, ``mediaAddress`` and ``isOpenToNetwork``.
-    ///   - port: HTTP's; 0 takes any.
-    ///   - mediaPort: the UDP port of all viewers; 0 takes any.
+    ///   - port: the HTTP port; 0 means any free port.
+    ///   - mediaPort: the UDP port of all viewers; 0 means any free port.
     public init(_ reach: Reach = .loopback, port: UInt16 = 0, mediaPort: UInt16 = 0) {
         switch reach {
         case .loopback:
@@ -62,7 +63,7 @@ public struct HostConfiguration: Sendable {
             mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: mediaPort)
             isOpenToNetwork = false
         case .lan:
-            // One socket for both families, where the kernel has IPv6.
+            // One socket for both families if the kernel has IPv6.
             let six = TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: mediaPort)
             let any = access("/proc/net/if_inet6", F_OK) == 0 ? six : nil
             mediaAddress = any ?? TransportAddress(ipv4: 0, 0, 0, 0, port: mediaPort)
@@ -72,16 +73,16 @@ public struct HostConfiguration: Sendable {
     }
 }
 
-/// A room of a host beside its first.
+/// A room of a host, in addition to its first one.
 public struct HostRoom: Sendable {
-    /// As in links: letters, digits, `-`, `_`, `.`.
+    /// The name in links: letters, digits, `-`, `_`, `.`.
     public var name: String
-    /// Who has it gets in; nil lets everybody in who reaches the port.
+    /// The viewing token. If it is nil, anyone who can reach the port may watch.
     public var token: String?
-    /// Who has it may present, and view as well; nil lets nobody present.
+    /// The presenting token. Anyone who has it may present and watch. If it is nil, no one may present.
     public var presentingToken: String?
 
-    /// A room of that name; without a token it is open.
+    /// A room with this name. Without a token it is open to everyone who can reach the port.
     public init(name: String, token: String?, presentingToken: String? = nil) {
         self.name = name
         self.token = token

@@ -5,19 +5,19 @@ public import STUN
 public import Signalling
 import WebRTC
 
-/// Why a host could not begin; one line that names what was asked for.
+/// Why a host could not start. The description is one line that names the option.
 public enum HostError: Error, Sendable, CustomStringConvertible {
     /// HTTP can't listen.
     case signalling(SignallingError)
     /// The UDP port can't be used.
     case media(address: TransportAddress, reason: String, isTaken: Bool)
-    /// The system lets only privileged programs have the UDP port.
+    /// An unprivileged program may not use the UDP port.
     case mediaNotPermitted(address: TransportAddress)
     /// The link can't be opened.
     case link(LinkTransportError)
-    /// What is to be recorded can't be written.
+    /// The recording can't be written.
     case recording(RecordingFileError)
-    /// There can't be such a track.
+    /// The track can't be added.
     case track(name: String, room: String, reason: String)
     /// The system refused a thread, a descriptor or a key.
     case system(String)

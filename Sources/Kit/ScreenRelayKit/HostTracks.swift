@@ -2,19 +2,19 @@ import Ingest
 import Rooms
 import Synchronization
 
-/// The tracks of a host's rooms, and what holds for all of them, also for those that come later.
+/// The tracks of a host's rooms, and the settings for all of them, including tracks that are added later.
 ///
 /// Any thread may call any method.
 final class HostTracks: Sendable {
-    /// The track that is there from the beginning, to the end.
+    /// The first track, which is never removed.
     let first: HostedTrack
     private let state: Mutex<State>
 
     private struct State {
-        /// In the order they came, the first one first.
+        /// The tracks in the order they were added, the first one first.
         var tracks: [HostedTrack]
         var isHeld = false
-        /// Counts the orders to hold or to let go: of two that come at once each track obeys the later one.
+        /// Counts the calls of `hold`. If two come at the same time, every track follows the later one.
         var order: UInt64 = 0
         var limits = SourceLimits()
     }
@@ -24,15 +24,15 @@ final class HostTracks: Sendable {
         state = Mutex(State(tracks: [first]))
     }
 
-    /// In the order they came.
+    /// The tracks in the order they were added.
     var all: [HostedTrack] { state.withLock { $0.tracks } }
 
-    /// The track of that name; nil where there is none.
+    /// The track with this name, or nil if there is none.
     subscript(_ name: String, in room: String) -> HostedTrack? {
         all.first { $0.name == name && $0.room == room }
     }
 
-    /// Shows viewers nothing of any track, or all again.
+    /// Hides all tracks from viewers, or shows them again.
     func hold(_ isHeld: Bool) {
         let (tracks, order) = state.withLock { state in
             state.isHeld = isHeld
@@ -42,7 +42,7 @@ final class HostTracks: Sendable {
         for track in tracks { track.ingest.hold(isHeld, order: order) }
     }
 
-    /// Sets what each source may make and send at most.
+    /// Sets each source's highest frame rate and bit rate.
     func limit(_ limits: SourceLimits) {
         let tracks = state.withLock { state in
             state.limits = limits
@@ -51,18 +51,19 @@ final class HostTracks: Sendable {
         for track in tracks { track.ingest.limit(limits) }
     }
 
-    /// What `limit` has set.
+    /// The limits that `limit` has set.
     var limits: SourceLimits { state.withLock { $0.limits } }
 
-    /// Adds a track, paused and limited as the others are; gives why it can't be, nil where it is.
+    /// Adds a track, paused and limited like the others. Returns nil, or the reason if it can't be added.
     ///
-    /// `announce` is called where it is, under the lock: who is told hears of tracks that come and go in the same order.
+    /// Calls `announce` under the lock if it was added, so that clients hear of added and removed tracks in the same
+    /// order.
     func add(_ track: HostedTrack, announce: () -> Void) -> String? {
         state.withLock { state in
             let others = state.tracks.filter { $0.room == track.room }
-            if others.contains(where: { $0.name == track.name }) { return "the room has a track of that name already" }
+            if others.contains(where: { $0.name == track.name }) { return "the room already has a track of that name" }
             if others.count >= RoomDirectory.trackLimit {
-                return "the room has \(RoomDirectory.trackLimit) tracks, and takes no more"
+                return "the room already has \(RoomDirectory.trackLimit) tracks, the most that it can have"
             }
             state.tracks.append(track)
             if state.isHeld { track.ingest.hold(true, order: state.order) }
@@ -72,7 +73,8 @@ final class HostTracks: Sendable {
         }
     }
 
-    /// Takes a track out, but not the first one; nil where there is none. `announce` as for `add`.
+    /// Removes a track, but never the first one. Returns nil if there is no such track. `announce` is called as in
+    /// `add`.
     func remove(_ name: String, from room: String, announce: () -> Void) -> HostedTrack? {
         state.withLock { state in
             let index = state.tracks.firstIndex { $0.name == name && $0.room == room && $0 !== first }

@@ -8,20 +8,21 @@ import Threading
 import TrackHub
 import WebRTC
 
-/// A track of one of a host's rooms: made by ``ScreenRelayHost``, fed by the link or by an application of its own.
+/// A track in one of a host's rooms. ``ScreenRelayHost`` makes it; its source comes over the link, or is the
+/// application's own.
 ///
 /// Methods may be called on any thread.
 public final class HostedTrack: Sendable {
-    /// What it is called in its room.
+    /// The track's name in its room.
     public let name: String
-    /// The room that viewers find it in.
+    /// The room that the track is in.
     public let room: String
 
-    /// Whether it was made for a publisher, and ends a while after the last one.
+    /// Whether the track was made for a publisher, and ends some time after the last publisher left.
     let endsUnpublished: Bool
     let ingest: TrackIngest
     let readers: PlainReaders
-    /// What its room's signalling asks for pictures.
+    /// The interface by which the room's signalling reaches the track's pictures.
     let bridge: RoomMediaBridge
     private let states: StateAnnouncer
     private let pointer: PointerAnnouncer
@@ -55,24 +56,25 @@ public final class HostedTrack: Sendable {
         bridge = RoomMediaBridge(ingest: ingest, media: media)
     }
 
-    /// Tells `signalling`, which has the track from here on, what is known of it, and what becomes of it.
+    /// Tells `signalling` the track's current state, and every change from now on. `signalling` must have the track
+    /// already.
     func connect(_ signalling: SignallingServer) {
         readers.connect(signalling)
         states.connect(signalling)
         pointer.connect(signalling)
     }
 
-    /// Takes captures in over the link; the returned server ends it, and records nothing more then. ``ScreenRelayHost/stop()``
-    /// waits for what is recorded to reach its file.
+    /// Starts to accept captures over the link. Stopping the returned server ends the link and its recording.
+    /// ``ScreenRelayHost/stop()`` waits until the recording has reached its file.
     ///
     /// - Parameters:
-    ///   - address: where captures connect; nil where connected sockets are handed over by `adopt`.
-    ///   - admission: who is taken that comes over TCP; without a token only captures of this machine.
-    ///   - recording: a file, which must not exist, for the link's messages as they pass. Who records counts as a viewer that
-    ///     can't draw the pointer. Where the file can't grow any more that is logged, and sharing goes on. One that has got no
-    ///     message is removed in the end.
-    ///   - recordingLimit: how many bytes that file may have at most; nil for any number. At the limit the recording ends in good
-    ///     order, as where the file can't grow.
+    ///   - address: where captures connect, or nil if connected sockets are passed to `adopt`.
+    ///   - admission: which captures are accepted over TCP. Without a token, only captures on this machine are.
+    ///   - recording: the path of a new file for the link's messages. The recording counts as a viewer that can't draw
+    ///     the pointer. If the file can't grow any more, that is logged and sharing continues. A recording without any
+    ///     message is removed at the end.
+    ///   - recordingLimit: the largest size of that file in bytes, or nil for no limit. At the limit the recording is
+    ///     closed properly, as when the file can't grow.
     public func openLink(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
         recordingLimit: UInt64? = nil
@@ -100,23 +102,23 @@ public final class HostedTrack: Sendable {
         }
     }
 
-    /// Where what comes to the track is recorded; nil where it isn't.
+    /// The recorder of the track's link, or nil if it is not recorded.
     var linkRecorder: LinkRecorder? { recorder.withLock { $0 } }
 
-    /// What the recording of the link does, or has done once this has stopped; nil where there is none.
+    /// The state of the link's recording, also after it has ended. Nil if there is none.
     public var recording: RecordingStatus? { recorder.withLock { $0?.status } }
 
-    /// Makes `track` what is seen here; false where the track has a source already.
+    /// Makes `track` the source of this track. Returns false if this track already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool {
         track.attach(to: ingest)
     }
 
-    /// What the source does now, as viewers are told.
+    /// The source's current state, as viewers are told.
     public var sourceState: Ingest.SourceState { ingest.state }
-    /// How many watch it now.
+    /// The number of viewers that watch the track now.
     public var viewers: Int { ingest.hub.viewers }
 
-    /// Waits 5 s at most for what is recorded to reach its file.
+    /// Waits at most 5 s until the recording has reached its file.
     func stop() {
         recorder.withLock { $0 }?.close()
     }

@@ -1,33 +1,33 @@
 public import Foundation
 
-/// The links of a host as programs read them: the JSON of `GET /api/link`, of the control socket's `link`, and of the event
-/// `started` (`Protocol/openapi.yaml`). A later version may add names.
+/// A host's links for programs: the JSON of `GET /api/link`, of the control socket's `link`, and of the event `started`
+/// (`Protocol/openapi.yaml`). Later versions may add fields.
 public struct LinksDocument: Codable, Sendable, Equatable {
-    /// The first room's, the one for this network first.
+    /// The first room's links. The one for this network comes first.
     public var links: [String]
-    /// The first room.
+    /// The first room's name.
     public var room: String
     public var rooms: [Room]
-    /// When the links end; nil: when the host does.
+    /// When the links expire, or nil if they last until the host ends.
     public var expires: Date?
 
-    /// A room and how to get into it.
+    /// A room and its links.
     public struct Room: Codable, Sendable, Equatable {
         public var name: String
         public var links: [String]
-        /// What somebody needs who is to present there; nil where nobody may, or that isn't told.
+        /// How to present in the room, or nil if no one may or the document leaves it out.
         public var presenting: Presenting?
     }
 
-    /// How to present in a room by WHIP.
+    /// How to present in a room over WHIP.
     public struct Presenting: Codable, Sendable, Equatable {
-        /// Where to send an offer.
+        /// The URL for the offer.
         public var url: String
-        /// The Bearer token.
+        /// The bearer token.
         public var token: String
     }
 
-    /// The document that `json` is; nil where it is none.
+    /// Parses `json`. Nil if it is not such a document.
     public init?(json: String) {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
@@ -48,12 +48,12 @@ public struct LinksDocument: Codable, Sendable, Equatable {
         }
     }
 
-    /// One line of JSON (RFC 8259).
+    /// The document as one line of JSON (RFC 8259).
     public var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        // Nothing in it can fail: strings and a date.
+        // Encoding strings and a date can't fail.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

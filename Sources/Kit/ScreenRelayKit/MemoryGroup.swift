@@ -1,27 +1,27 @@
 import Glibc
 
-/// A control group of its own for a capture, with a ceiling of memory that the kernel keeps (cgroups(7), version 2).
+/// A control group for a capture, whose memory limit the kernel enforces (cgroups(7), version 2).
 ///
-/// Had only where we may make one: beside or below our own group, in a place where the memory controller works already.
+/// Available only if we may create a group beside or below our own, in a place where the memory controller is enabled.
 final class MemoryGroup {
-    /// The host's process ID stands behind it.
+    /// The name continues with the host's process id.
     private static let prefix = "screenrelay-capture-"
     private static let mount = "/sys/fs/cgroup"
 
     let path: String
 
-    /// Makes a group; nil where that isn't possible.
+    /// Makes a group. Returns nil if that isn't possible.
     static func make() -> MemoryGroup? {
         guard let own = ownGroup() else { return nil }
         let name = "\(getpid())"
         if let group = MemoryGroup(in: mount + own, name: name) { return group }
-        // Beside our own group a user may only where that part of the tree was handed over to him. Root may anywhere, also out
-        // of a service's own limits: not ours to decide.
+        // A user may create groups beside our own only in a delegated part of the tree. Root may anywhere, even outside
+        // of a service's own limits, but that isn't ours to decide.
         guard geteuid() != 0, let slash = own.lastIndex(of: "/") else { return nil }
         return MemoryGroup(in: mount + own[..<slash], name: name)
     }
 
-    /// Makes a group in the folder of another.
+    /// Makes a group in the directory of another group.
     init?(in folder: String, name: String) {
         let controllers = Self.read(folder + "/cgroup.subtree_control")?.split(whereSeparator: \.isWhitespace) ?? []
         guard controllers.contains("memory") else { return nil }
@@ -31,7 +31,7 @@ final class MemoryGroup {
             rmdir(path)
             return nil
         }
-        // Past its ceiling it would only make the machine slow before it is ended.
+        // Swapping beyond the limit would only slow the machine down before the capture is ended.
         _ = Self.write("0", to: path + "/memory.swap.max")
     }
 
@@ -39,24 +39,25 @@ final class MemoryGroup {
         rmdir(path)
     }
 
-    /// Moves a process into the group; false where that isn't allowed.
+    /// Moves a process into the group. Returns false if that isn't allowed.
     func take(_ process: Int32) -> Bool {
         Self.write("\(process)", to: path + "/cgroup.procs")
     }
 
-    /// Sets the ceiling, in bytes.
+    /// Sets the memory limit in bytes.
     func setCeiling(_ bytes: UInt64) {
         _ = Self.write("\(bytes)", to: path + "/memory.max")
     }
 
-    /// How often the kernel has ended a process of the group for its memory.
+    /// How many of the group's processes the kernel has killed because of the memory limit.
     var kills: Int {
         let lines = Self.read(path + "/memory.events")?.split(separator: "\n") ?? []
         let line = lines.first { $0.hasPrefix("oom_kill ") }
         return line.flatMap { Int($0.dropFirst("oom_kill ".count)) } ?? 0
     }
 
-    /// The groups that a host left behind which was killed. A live one's is empty too, between two runs of its capture.
+    /// Removes the groups of hosts that were killed. A running host's group is empty too between two runs of its
+    /// capture, so check that the host is gone.
     private static func removeLeftOver(in folder: String) {
         guard let directory = opendir(folder) else { return }
         defer { closedir(directory) }
@@ -69,7 +70,7 @@ final class MemoryGroup {
         }
     }
 
-    /// Our own group's path below the mount; nil where this system has no groups of version 2.
+    /// The path of our own group below the mount point, or nil if this system has no version 2 groups.
     private static func ownGroup() -> String? {
         let line = read("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }
         guard let line else { return nil }

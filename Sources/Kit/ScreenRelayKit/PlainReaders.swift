@@ -1,7 +1,7 @@
 import Signalling
 import Synchronization
 
-/// Counts those who read the track beside viewers and can't draw the pointer, and tells the room. Any thread.
+/// Counts the track's readers that are not viewers and can't draw the pointer, and tells the room. Any thread.
 final class PlainReaders: Sendable {
     private struct Counts {
         var recordings = 0
@@ -25,17 +25,18 @@ final class PlainReaders: Sendable {
         }
     }
 
-    /// How many there are.
+    /// The number of such readers.
     var count: Int { state.withLock { $0.counts.all } }
 
-    /// So many recordings of the link go on.
+    /// Sets the number of recordings of the link.
     func recordings(_ count: Int) { change { $0.recordings = count } }
 
-    /// So many read that the application knows of.
+    /// Sets the number of readers that only the application knows of.
     func others(_ count: Int) { change { $0.others = min(max(0, count), 1 << 20) } }
 
     private func change(_ change: (inout Counts) -> Void) {
-        // Told under the lock: the room must hear the last count last. Telling only posts to the room's thread.
+        // Called under the lock, so that the room hears the latest count last. The call only posts to the room's
+        // thread.
         state.withLock { state in
             let before = state.counts.all
             change(&state.counts)

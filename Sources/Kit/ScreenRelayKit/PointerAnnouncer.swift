@@ -4,7 +4,7 @@ import MediaTypes
 import Signalling
 import Synchronization
 
-/// Brings what is known of the pointer to the room; remembers what holds until there is somebody to tell.
+/// Passes pointer updates to the room, and keeps early ones until the signalling server is there.
 final class PointerAnnouncer: Sendable {
     private let room: String
     private let track: String
@@ -16,7 +16,7 @@ final class PointerAnnouncer: Sendable {
     }
 
     func connect(_ server: SignallingServer) {
-        // Under the lock, so that nothing overtakes what came first.
+        // Under the lock, so that no later update overtakes the early ones.
         state.withLock { state in
             state.server = server
             for update in state.early { server.updatePointer(update, room: room, track: track) }
@@ -30,7 +30,7 @@ final class PointerAnnouncer: Sendable {
             if let server = state.server {
                 server.updatePointer(update, room: room, track: track)
             } else if state.early.count < 64 {
-                // No source comes before the host is up: there is next to nothing to keep.
+                // A source comes only after the host has started, so there is next to nothing to keep.
                 state.early.append(update)
             }
         }

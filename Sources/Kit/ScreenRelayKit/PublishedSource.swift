@@ -7,54 +7,55 @@ import Synchronization
 import Threading
 import WebRTC
 
-/// A publisher's video as the source of a track: access units from the media thread, handed on by a thread of its own, since the
-/// head of a track may make its source wait.
+/// A publisher's video as the source of a track. Access units come from the media thread; a separate thread passes them
+/// on, because the track's ingest may block its source.
 ///
-/// A publisher sends whether anybody looks or not. It is asked for an IDR where it says that it makes them; one that says so and
-/// doesn't counts from then on as one that can't, and the host's own encoder makes them.
+/// A publisher sends whether or not anyone watches. It is asked for IDRs only if it says that it makes them on request.
+/// If it ignores a request, it is treated from then on as one that can't, and the host's own encoder makes IDRs.
 final class PublishedSource: PictureSource, PublishedUnitReceiver {
-    /// How much may wait for the track; a few seconds of pictures.
+    /// The most that may wait for the track: a few seconds of pictures.
     private static let waitingUnits = 256
     private static let waitingBytes = 32 << 20
-    /// How long pictures are left out for want of an IDR that can't be asked for.
+    /// How long pictures are dropped while waiting for an IDR that can't be requested.
     private static let patience = Interval.seconds(2)
 
     private let log: EventLog
     private let epoch = UInt64.random(in: 1 ... .max)
     private let wake: WakeUp
     private let state = Mutex(State())
-    /// Left when the track is free again.
+    /// Left when the source no longer occupies the track.
     private let attachment = DispatchGroup()
 
     private struct State {
         var waiting: [PublishedUnit] = []
         var waitingBytes = 0
-        /// Since when pictures are left out, since those that follow need some that were; nil while none are.
+        /// Since when pictures are dropped because they depend on dropped ones. Nil while none are.
         var needsIDRSince: MonotonicTime?
         var canMakeIDR = false
         var askForIDR: (@Sendable () -> Void)?
-        /// The track that it is attached to.
+        /// The track that the source is attached to.
         var ingest: TrackIngest?
         var end: String?
-        /// Whether the track is free again.
+        /// Whether the source no longer occupies the track.
         var hasLetGo = false
     }
 
-    /// A source of no track yet; nil where the process has no descriptor left.
+    /// A source that has no track yet. Nil if the process has no descriptor left.
     init?(log: EventLog) {
         guard let wake = WakeUp() else { return nil }
         self.wake = wake
         self.log = log
     }
 
-    /// Makes its pictures those of the track; false where the track has another source, or the system no thread left. Once.
+    /// Makes this the source of the track. Returns false if the track has another source or the system has no thread
+    /// left. Call it only once.
     ///
     /// - Parameters:
-    ///   - ingest: the head of the track.
-    ///   - recorder: where the track is recorded; nil where it isn't.
-    ///   - predecessor: a source of the track that has ended and may not have let go of it yet.
-    ///   - askForIDR: asks the publisher; nil where it can't be asked.
-    ///   - onFailure: the track was given to another source while the predecessor let go of it.
+    ///   - ingest: the track's ingest.
+    ///   - recorder: the track's recorder, or nil if it is not recorded.
+    ///   - predecessor: a source of the track that has ended but may still occupy it.
+    ///   - askForIDR: requests an IDR from the publisher, or nil if it can't be asked.
+    ///   - onFailure: called if another source took the track when the predecessor left it.
     func attach(
         to ingest: TrackIngest, recorder: LinkRecorder?, after predecessor: PublishedSource?,
         askForIDR: (@Sendable () -> Void)?,
@@ -68,7 +69,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         let isAttached = ingest.attach(self)
         guard isAttached || predecessor?.isLettingGo == true else { return false }
         attachment.enter()
-        // It holds the source until that has ended.
+        // The thread keeps the source alive until it has ended.
         let thread = NamedThread("publisher") { [self] in
             if isAttached || Self.attach(self, to: ingest, after: predecessor) {
                 run(into: ingest, recorder)
@@ -92,13 +93,13 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         return ingest.attach(source)
     }
 
-    /// Whether it is over for it, but its last pictures are still on their way.
+    /// Whether the source has ended, but its last pictures are still being passed on.
     var isLettingGo: Bool { state.withLock { $0.end != nil && !$0.hasLetGo } }
 
-    /// Whether it is over for it.
+    /// Whether the source has ended.
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// Ends it: the track keeps its last picture, and viewers are told `reason`. Doing it again does nothing.
+    /// Ends the source: the track keeps its last picture, and viewers are told `reason`. Idempotent.
     func end(reason: String) {
         state.withLock { state in
             if state.end == nil { state.end = reason }
@@ -111,7 +112,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     func receive(_ unit: PublishedUnit) {
         let isFirstLoss = state.withLock { state in
             if unit.isIDR { state.needsIDRSince = nil }
-            // One that nobody can ask for may never come.
+            // If no one can ask for an IDR, it may never come.
             if !state.canMakeIDR, let since = state.needsIDRSince, unit.arrival - since >= Self.patience {
                 state.needsIDRSince = nil
             }
@@ -139,7 +140,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             state.canMakeIDR = false
             return state.ingest
         }
-        log.info("a publisher makes no IDR when asked: the host's own encoder does, where one is needed")
+        log.info("a publisher ignores requests for IDR pictures: the host's own encoder makes them when needed")
         ingest?.abilitiesChanged(of: self)
     }
 
@@ -154,13 +155,13 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     }
 
     func requestPicture() {
-        // Its pictures come when they come.
+        // The publisher decides when pictures come.
     }
     func setRunning(_ isRunning: Bool) {
-        // A publisher sends until it is told to go.
+        // A publisher sends until its session ends.
     }
     func setTargetBitRate(_ rate: BitRate) {
-        // Its own settings say at what rate it sends.
+        // The publisher's own settings decide its bit rate.
     }
 
     // MARK: The thread

@@ -6,13 +6,14 @@ import WebRTC
 /// The links that open the pages of a host's rooms: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`.
 struct RoomLinks {
     private let configuration: HostConfiguration
-    /// Where HTTP really listens.
+    /// The address that HTTP really listens on.
     private let address: ListenAddress
-    /// Under which addresses other machines reach that, the best one first; empty for loopback, and where there is no network.
+    /// The addresses under which other machines reach the host, the best one first. Empty if it is on loopback or there
+    /// is no network.
     let reachable: [String]
 
     /// - Parameters:
-    ///   - addresses: where HTTP really listens; the first one is what links name.
+    ///   - addresses: the addresses that HTTP really listens on; links name the first one.
     ///   - interfaces: this machine's addresses, the best one first.
     init(
         _ configuration: HostConfiguration, addresses: [ListenAddress],
@@ -23,40 +24,39 @@ struct RoomLinks {
         self.address = address
         switch address.address {
         case "::": reachable = interfaces().map(\.host)
-        // It doesn't hear IPv6.
+        // This socket doesn't receive IPv6.
         case "0.0.0.0": reachable = interfaces().filter { $0.family == .ipv4 }.map(\.host)
         default: reachable = address.isLoopback ? [] : [address.address]
         }
     }
 
-    /// The first room's: for others in this machine's network, or for the machine itself where no other reaches the host.
+    /// The first room's link for other machines in this network, or for this machine if no other can reach the host.
     var first: String {
         var host = reachable.first ?? (address.isLoopback ? address.address : "localhost")
-        // A browser believes a certificate for its own names alone.
+        // A browser accepts a certificate only for the names in it.
         if let certificate = configuration.certificate, !certificate.covers(address: host) {
             host = certificate.names.first ?? host
         }
         return link(host: host)
     }
 
-    /// The first room's for those who reach the host by an advertised address, where its HTTP port is forwarded under its
-    /// number.
+    /// The first room's links for advertised addresses, whose HTTP port must be forwarded under the same number.
     var advertised: [String] {
         configuration.advertised.map { link(host: $0.host) }
     }
 
-    /// One room's, as `first`; nil where there is no such room.
+    /// The link to one room, like `first`. Nil if there is no such room.
     func link(to room: String) -> String? {
         if room == configuration.room { return first }
         guard let wanted = configuration.furtherRooms.first(where: { $0.name == room }) else { return nil }
         return "\(page)#\(key(wanted.name, wanted.token))"
     }
 
-    /// The first room's name, and the names of all rooms.
+    /// The first room's name.
     var firstRoom: String { configuration.room }
     var roomNames: [String] { [configuration.room] + configuration.furtherRooms.map(\.name) }
 
-    /// What somebody needs who is to present in a room by WHIP; nil where nobody may.
+    /// How to present in a room over WHIP, or nil if no one may.
     func presenting(in room: String) -> LinksDocument.Presenting? {
         let token =
             room == configuration.room
@@ -64,7 +64,7 @@ struct RoomLinks {
         return token.map { LinksDocument.Presenting(url: "\(page)whip/\(room)", token: $0) }
     }
 
-    /// Where `/api` is.
+    /// The URL of `/api`.
     var administration: String { "\(page)api" }
 
     private var page: Substring { first.prefix { $0 != "#" } }

@@ -5,7 +5,7 @@ import Signalling
 import TrackHub
 import WebRTC
 
-/// What a room's signalling needs, from the track and the media server.
+/// Connects a room's signalling with its track and the media server.
 struct RoomMediaBridge: RoomMedia {
     /// How long a snapshot waits for a paused source to show its screen.
     private static let snapshotPatience = Interval.seconds(3)
@@ -42,7 +42,8 @@ struct RoomMediaBridge: RoomMedia {
         do throws(OfferRefusal) {
             try media.accept(answer: sdp, for: PeerSessionID(session.rawValue))
         } catch {
-            // Also where it is the second: whoever is told "no" forgets the session, which must not go on without an owner.
+            // Also after a second answer: a caller who gets a refusal forgets the session, which must not remain
+            // without an owner.
             media.close(PeerSessionID(session.rawValue))
             throw MediaRefusal(error)
         }
@@ -62,7 +63,7 @@ struct RoomMediaBridge: RoomMedia {
     }
 
     func remoteCandidates(_ session: MediaSessionID, fragment: String) {
-        // ICE-lite: the peer comes to us, whatever its candidates are.
+        // ICE-lite: the peer connects to us, whatever its candidates are.
     }
 
     func setPointerDrawn(_ isDrawn: Bool) {
@@ -87,7 +88,7 @@ struct RoomMediaBridge: RoomMedia {
 }
 
 extension MediaRefusal {
-    /// What signalling makes of the media server's refusal.
+    /// The signalling's form of the media server's refusal.
     init(_ refusal: OfferRefusal) {
         switch refusal {
         case .malformed(let why): self = .badOffer(why)

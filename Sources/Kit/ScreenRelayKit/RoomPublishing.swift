@@ -7,23 +7,23 @@ import Threading
 import TrackHub
 import WebRTC
 
-/// The tracks that publishers can be the source of.
+/// The tracks that publishers can become the source of.
 protocol PublishableTracks: AnyObject, Sendable {
-    /// That track; made where the room has none of that name.
+    /// The track with this name. Made if the room has none.
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack
-    /// Ends a track that nobody publishes any more; one that wasn't made for a publisher stays, and so does one that another
-    /// source has come to.
+    /// Removes a track without a publisher, unless it was not made for a publisher or has a new source.
     func removeUnpublished(_ name: String, from room: String)
 }
 
-/// Lets publishers in (WHIP): a session of the media server for each, as the source of a track.
+/// Accepts publishers (WHIP): each gets a session of the media server and becomes the source of a track.
 ///
-/// A track that was made for a publisher outlives it by a while, so that it may come back and its viewers go on.
+/// A track that was made for a publisher stays for a while after the publisher leaves, so that it can come back and its
+/// viewers keep watching.
 final class RoomPublishing: TrackPublishing {
-    /// How long a track is kept that nobody publishes.
+    /// How long a track without a publisher is kept.
     static let patience = Interval.seconds(60)
 
-    /// Does something on some thread when so much time has gone by.
+    /// Calls `action` on any thread after this time.
     typealias Schedule = @Sendable (_ time: Interval, _ action: @escaping @Sendable () -> Void) -> Void
     static let dispatched: Schedule = { time, action in
         let deadline = DispatchTime.now() + .milliseconds(Int(time.milliseconds))
@@ -49,11 +49,11 @@ final class RoomPublishing: TrackPublishing {
     private struct State {
         weak var tracks: (any PublishableTracks)?
         var sessions: [PeerSessionID: Session] = [:]
-        /// The last source of each track that had one.
+        /// The last source of each track.
         var last: [TrackKey: PublishedSource] = [:]
     }
 
-    /// Publishers' sessions of `media`. `patience`: how long a track is kept that nobody publishes; `schedule` waits so long.
+    /// Accepts publishers for `media`. A track without a publisher is kept for `patience`, which `schedule` waits.
     init(
         media: MediaServer, patience: Interval = RoomPublishing.patience,
         schedule: @escaping Schedule = RoomPublishing.dispatched, log: EventLog
@@ -64,7 +64,7 @@ final class RoomPublishing: TrackPublishing {
         self.log = log
     }
 
-    /// Says whose tracks they are; nobody can publish before.
+    /// Sets the tracks. Before this call, no one can publish.
     func connect(_ tracks: any PublishableTracks) {
         state.withLock { $0.tracks = tracks }
     }
@@ -75,7 +75,7 @@ final class RoomPublishing: TrackPublishing {
         guard let source = PublishedSource(log: log) else {
             throw .offer(.full("the host has no descriptor left"))
         }
-        // An offer that can't be answered makes no track.
+        // Open the session first, so that an offer that can't be answered makes no track.
         let opened = try open(sdp, source, onEnd: onEnd)
         let media = self.media
         let key = TrackKey(room: room, track: track)
@@ -89,7 +89,7 @@ final class RoomPublishing: TrackPublishing {
                 onFailure: { media.close(opened.id) })
             guard isAttached else {
                 throw .taken(
-                    "the track \(track) has a source already; a POST to /whip/ROOM/TRACK makes another track")
+                    "the track \(track) already has a source; POST to /whip/ROOM/TRACK to make another track")
             }
             state.withLock { state in
                 state.sessions[opened.id] = Session(source: source, key: key)
@@ -97,11 +97,11 @@ final class RoomPublishing: TrackPublishing {
             }
         } catch {
             media.close(opened.id)
-            // A track that was made for this publisher goes again.
+            // Removes the track again if it was made for this publisher.
             removeLater(key, of: nil)
             throw error
         }
-        // The media thread may have ended the session before it was registered, and found nothing to end then.
+        // The media thread may have ended the session before it was registered, when there was nothing to remove.
         if source.hasEnded { ended(opened.id) }
         return OpenedSession(
             id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
@@ -148,13 +148,13 @@ final class RoomPublishing: TrackPublishing {
         }
     }
 
-    /// The session is over; its track goes too, unless another publisher comes in time.
+    /// Removes a session that is over, and later its track, unless another publisher comes in time.
     private func ended(_ id: PeerSessionID) {
         guard let session = state.withLock({ $0.sessions.removeValue(forKey: id) }) else { return }
         removeLater(session.key, of: session.source)
     }
 
-    /// Has a track end that was made for publishers, unless another one than `source` has come by then.
+    /// Removes the track after a while, unless a source other than `source` has come by then.
     private func removeLater(_ key: TrackKey, of source: PublishedSource?) {
         schedule(patience) { [weak self] in
             let tracks = self?.state.withLock { state -> (any PublishableTracks)? in
@@ -175,7 +175,7 @@ extension ScreenRelayHost: PublishableTracks {
 
     func removeUnpublished(_ name: String, from room: String) {
         guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource else { return }
-        log.info("room \(room): nobody has published \(name) for a while; the track ends")
+        log.info("room \(room): no one has published \(name) for a while; removing the track")
         removeTrack(name, from: room)
     }
 }

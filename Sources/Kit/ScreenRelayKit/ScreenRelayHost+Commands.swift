@@ -2,8 +2,9 @@ public import Signalling
 import Threading
 
 extension ScreenRelayHost {
-    /// Has `answer` answer the commands that come by `/api`: the one that answers those of the ``ControlServer``. It is called on
-    /// the signalling thread, must not block, and is let go of by ``stop()``. `rooms` and `kick` never come this way.
+    /// Lets `answer` handle the commands that come over `/api`, usually the same function as the ``ControlServer``'s.
+    /// It is called on the signalling thread, must not block, and is released by ``stop()``. `rooms` and `kick` are
+    /// never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] line in
             guard let command = ControlCommand(line: line) else { return nil }
@@ -12,6 +13,6 @@ extension ScreenRelayHost {
         }
     }
 
-    /// Tells those who read the events of `/api` that something has happened: one JSON object. Doesn't block.
+    /// Sends an event, one JSON object, to the clients that read the events of `/api`. Doesn't block.
     public func tell(event: String) { signalling.tell(event: event) }
 }

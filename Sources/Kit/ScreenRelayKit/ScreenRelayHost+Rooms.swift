@@ -4,15 +4,15 @@ import Synchronization
 import Threading
 
 extension ScreenRelayHost {
-    /// The rooms and who is in them, as they are now. Waits for the signalling thread, at most 1 s; nil where that has ended.
+    /// The rooms and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
     public func rooms() -> RoomsDocument? {
         let answer = Answer<RoomsDocument>()
         signalling.describe { answer?.give(RoomsDocument($0)) }
         return answer?.take()
     }
 
-    /// Has somebody leave, whom ``rooms()`` or the news named; false where nobody has that identifier. Who has the link can come
-    /// back. Waits like ``rooms()``.
+    /// Removes a visitor by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that identifier.
+    /// A visitor who has the link can come back. Waits like ``rooms()``.
     public func removeVisitor(_ id: String) -> Bool {
         let answer = Answer<Bool>()
         signalling.kick(id) { answer?.give($0) }
@@ -20,12 +20,14 @@ extension ScreenRelayHost {
     }
 }
 
-/// Waits for what another thread gives to the reply that `ask` is handed; `fallback` where that thread ends before.
+/// Waits until another thread gives a value to the reply that is passed to `ask`. Returns `fallback` if the reply is
+/// released without one.
 func reply<Value: Sendable>(or fallback: Value, _ ask: (Reply<Value>) -> Void) async -> Value {
     await withCheckedContinuation { ask(Reply($0, or: fallback)) }
 }
 
-/// What a task waits for and another thread gives. Whoever lets go of it without a word gives the fallback.
+/// A value that a task waits for and another thread gives. If it is released without a value, the task gets the
+/// fallback.
 final class Reply<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Value, Never>?>
     private let fallback: Value
@@ -46,12 +48,12 @@ final class Reply<Value: Sendable>: Sendable {
     }
 }
 
-/// What one thread waits for and another one gives.
+/// A value that one thread waits for and another one gives.
 private final class Answer<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let wake: WakeUp
 
-    /// nil where no descriptor is left.
+    /// Nil if the process has no descriptor left.
     init?() {
         guard let wake = WakeUp() else { return nil }
         self.wake = wake

@@ -10,22 +10,22 @@ public import Signalling
 public import Threading
 public import WebRTC
 
-/// A host: rooms with tracks in them, their viewers by WebRTC, their pages and signalling by HTTP, each track's source by the
-/// link or by an application of its own.
+/// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source comes over the
+/// link or is the application's own.
 ///
-/// It begins with one track in its first room, which most of its methods are about. Everything runs on threads of its own;
-/// methods may be called on any thread but those.
+/// A host starts with one track in its first room, and most of its methods are about that track. Everything runs on its
+/// own threads. Methods may be called on any other thread.
 public final class ScreenRelayHost: Sendable {
-    /// What the first track of the first room is called.
+    /// The name of the first track of the first room.
     public static let firstTrackName = TrackName.screen.text
 
-    /// The first room, that viewers find the first track in.
+    /// The first room, which has the first track.
     public let room: String
-    /// Where HTTP really listens.
+    /// The addresses that HTTP really listens on.
     public let addresses: [ListenAddress]
     /// The UDP port that all viewers use.
     public let mediaPort: UInt16
-    /// The track that is there from the beginning, to the end.
+    /// The first track, which is never removed.
     public let firstTrack: HostedTrack
 
     private let configuration: HostConfiguration
@@ -34,12 +34,19 @@ public final class ScreenRelayHost: Sendable {
     let log: EventLog
     private let hosted: HostTracks
     let commands = CommandAnswers()
-    /// When links end, in seconds since the machine started.
+    /// When links expire, in seconds since the machine started.
     private let expiryTime: Int?
 
-    /// Starts a host without a source. `onSourceChange` is told when one comes to the first track or goes, on the source's
-    /// thread; `onVisit` who comes into a room and leaves it, and `onExpiry` the room whose links have expired, on the signalling
-    /// thread. They must not block.
+    /// Starts a host without a source.
+    ///
+    /// - Parameters:
+    ///   - configuration: how the host can be reached, and by whom.
+    ///   - log: gets the host's log messages.
+    ///   - onSourceChange: called when the first track's source changes its state, on the source's thread.
+    ///   - onVisit: called when someone enters or leaves a room, on the signalling thread.
+    ///   - onExpiry: called with a room's name when its links have expired, on the signalling thread.
+    ///
+    /// The closures must not block.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
         onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in },
@@ -77,7 +84,7 @@ public final class ScreenRelayHost: Sendable {
             media.stop()
             throw .signalling(error)
         }
-        // A page holds a connection for as long as it watches: room for as many as the media server takes, and as many again.
+        // A page keeps a connection while it watches: allow twice as many as the media server allows sessions.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
         let clock = media
         signallingConfiguration.clock = { clock.captureClock }
@@ -98,7 +105,8 @@ public final class ScreenRelayHost: Sendable {
         publishing.connect(self)
     }
 
-    /// Takes captures in over the link for the first track: see ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``.
+    /// Starts to accept captures over the link for the first track: see
+    /// ``HostedTrack/openLink(at:admission:recording:recordingLimit:)``.
     public func openLink(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
         recordingLimit: UInt64? = nil
@@ -107,13 +115,13 @@ public final class ScreenRelayHost: Sendable {
             at: address, admission: admission, recording: recording, recordingLimit: recordingLimit)
     }
 
-    /// What the recording of the first track's link does, or has done once this has stopped; nil where there is none.
+    /// The state of the first track's recording, also after it has ended. Nil if there is none.
     public var recording: RecordingStatus? { firstTrack.recording }
 
-    /// Makes `track` the first track's source; false where that has one already.
+    /// Makes `track` the first track's source. Returns false if it already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool { firstTrack.publish(track) }
 
-    /// Shows another certificate to who connects from now on; who is connected stays so. Only for a host that began with one.
+    /// Uses another certificate for new connections; existing ones stay. Only for a host that was started with one.
     public func use(_ certificate: ServerCertificate) throws(HostError) {
         do throws(SignallingError) {
             signalling.use(try TLSCertificate(certificate))
@@ -122,20 +130,20 @@ public final class ScreenRelayHost: Sendable {
         }
     }
 
-    /// The link that opens the room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. For the machine itself where the host is on
-    /// loopback, else for others in its network.
+    /// The link that opens the first room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. It is for this machine
+    /// if the host is on loopback, else for other machines in its network.
     public var link: String { links.first }
 
-    /// The addresses under which other machines reach the host, the one that ``link`` names first; empty where the host is on
+    /// The addresses under which other machines reach the host, the one in ``link`` first. Empty if the host is on
     /// loopback, and while this machine is in no network.
     public var reachableAddresses: [String] { links.reachable }
 
-    /// All links of all rooms, when they end, and, where `tellsPresenters`, what somebody needs who is to present.
+    /// All links of all rooms, when they expire, and how to present if `tellsPresenters` is true.
     public func linksDocument(tellsPresenters: Bool = false) -> LinksDocument {
         LinksDocument(links, expires: expiry, tellsPresenters: tellsPresenters)
     }
 
-    /// When links end, on the clock of the day, which somebody may set; nil: when the host does.
+    /// When links expire by the wall clock, which can be set; nil if they last until the host ends.
     public var expiry: Date? {
         guard let expiryTime else { return nil }
         var (sinceStart, today) = (timespec(), timespec())
@@ -145,81 +153,83 @@ public final class ScreenRelayHost: Sendable {
         return Date(timeIntervalSince1970: seconds + Double(today.tv_nsec - sinceStart.tv_nsec) / 1e9)
     }
 
-    /// Where `/api` is, and the file that its token is kept in; nil where there is no `/api`.
+    /// The URL of `/api` and the file of its token, or nil if there is no `/api`.
     public var administration: (url: String, tokenFile: String?)? {
         configuration.administration.map { (links.administration, $0.tokenFile) }
     }
 
-    /// The link that opens the page of one of the rooms, as ``link``; nil where there is no such room.
+    /// The link that opens the page of a room, like ``link``. Nil if there is no such room.
     public func link(to room: String) -> String? { links.link(to: room) }
 
     private var links: RoomLinks { RoomLinks(configuration, addresses: addresses) }
 
-    /// Shows viewers nothing of any track until ``resume()``: a source that can sends a slate, another one's pictures are
+    /// Hides all tracks from viewers until ``resume()``: a source sends a slate if it can, otherwise its pictures are
     /// held back. Pages say so.
     public func pause() { hosted.hold(true) }
 
-    /// Shows all again, also where the sharer has paused at the source.
+    /// Shows all tracks again, even if the sharer has paused at the source.
     public func resume() { hosted.hold(false) }
 
-    /// Pauses, or goes on where the first track's sharer has paused.
+    /// Pauses, or resumes if the first track is paused.
     public func togglePause() {
         hosted.hold(firstTrack.ingest.toggleHold())
     }
 
-    /// What the first track's source does now, as viewers are told.
+    /// The current state of the first track's source, as viewers are told.
     public var sourceState: Ingest.SourceState { firstTrack.sourceState }
-    /// How far away the source is and its clock, where it came over TCP and that is known.
+    /// The round-trip time and clock offset of a source that came over TCP, if they are known.
     public var sourceTiming: SourceTiming? { firstTrack.ingest.sourceTiming }
-    /// Says how many read the first track beside viewers and players and can't draw the pointer, such as an application's own
-    /// recordings; that of the link counts by itself. While there is one, it is drawn into the pictures.
+    /// Sets the number of the application's own readers of the first track that can't draw the pointer, such as its
+    /// recordings. Viewers, players and the link's recording count by themselves. While there is at least one such
+    /// reader, the pointer is drawn into the pictures.
     public func setPlainReaders(_ count: Int) { firstTrack.readers.others(count) }
 
-    /// Sets what each source may make and send at most, also those that come after it; an application's own track is told the
-    /// bit rate alone.
+    /// Sets each source's highest frame rate and bit rate, also for sources that come later. An application's own track
+    /// is only told the bit rate.
     public func limit(_ limits: SourceLimits) {
         hosted.limit(limits)
     }
 
-    /// What ``limit(_:)`` has set.
+    /// The limits that ``limit(_:)`` has set.
     public var limits: SourceLimits { hosted.limits }
 
-    /// Has every capture code once more, finer than usual, what stands still on its screen; false where there is no source.
+    /// Makes every capture encode what stands still on its screen once more, with higher quality. Returns false if
+    /// there is no source.
     @discardableResult
     public func sharpen() -> Bool {
-        // All of them, whatever the first one says.
+        // Ask all of them, even after the first true.
         tracks.map { $0.ingest.sharpen() }.contains(true)
     }
 
-    /// What the first track's capture has told last of its work, about once a second while something changes; nil where there is
+    /// The last statistics from the first track's capture, about one a second while something changes. Nil if there are
     /// none.
     public var captureStatistics: CaptureStatistics? { firstTrack.ingest.statistics }
 
-    /// How many watch now; who watches two tracks counts twice.
+    /// The number of viewers now. A viewer of two tracks counts twice.
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }
 
-    /// The rooms as they are now, with their tracks and visitors; none once the host has stopped.
+    /// The rooms with their tracks and visitors as they are now. Empty once the host has stopped.
     public func describeRooms() async -> [RoomReport] {
         await reply(or: []) { reply in signalling.describe { reply.give($0) } }
     }
 
-    /// Has a visitor leave that ``describeRooms()`` or `onVisit` told of; false where there is no such one. Who has the link can
-    /// come back.
+    /// Removes a visitor that ``describeRooms()`` or `onVisit` named. Returns false if there is no such visitor. A
+    /// visitor who has the link can come back.
     @discardableResult
     public func kick(_ visitor: String) async -> Bool {
         await reply(or: false) { reply in signalling.kick(visitor) { reply.give($0) } }
     }
 
-    /// What every viewer's session has done; none once the host has stopped.
+    /// The statistics of every viewer's session. Empty once the host has stopped.
     public func statistics() async -> [PeerStatistics] {
         await reply(or: []) { reply in media.statistics { reply.give($0) } }
     }
 
-    /// Ends HTTP, WebSockets and every viewer's session; viewers are told. Then closes the links' recordings, for each of which
-    /// it waits 5 s at most: ``HostedTrack/recording`` says what the disk has not taken. Idempotent.
+    /// Ends HTTP, WebSockets and every viewer's session, and tells the viewers. Then closes the links' recordings and
+    /// waits at most 5 s for each; ``HostedTrack/recording`` tells what was not written. Idempotent.
     ///
-    /// A link is ended by its own ``LinkServer/stop()``, a published track by ``CustomVideoTrack/end(reason:)``,
-    /// both before this.
+    /// Before this call, end each link with its ``LinkServer/stop()``, and each published track with
+    /// ``CustomVideoTrack/end(reason:)``.
     public func stop() {
         signalling.stop()
         commands.use(nil)
@@ -231,18 +241,18 @@ public final class ScreenRelayHost: Sendable {
 // MARK: - Tracks
 
 extension ScreenRelayHost {
-    /// The tracks of all rooms, in the order they came.
+    /// The tracks of all rooms, in the order they were added.
     public var tracks: [HostedTrack] { hosted.all }
 
-    /// The track of that name; nil where there is none.
+    /// The track with this name, or nil if there is none.
     public func track(_ name: String, in room: String) -> HostedTrack? { hosted[name, in: room] }
 
-    /// Adds a track to one of the rooms; who is there is told. It is paused and limited as the others are.
+    /// Adds a track to one of the rooms, and tells the room's clients. It is paused and limited like the other tracks.
     public func addTrack(_ name: String, to room: String) throws(HostError) -> HostedTrack {
         try addTrack(name, to: room, endsUnpublished: false)
     }
 
-    /// As above; `endsUnpublished`: it is made for a publisher.
+    /// Like `addTrack(_:to:)`. `endsUnpublished` is true for a track that is made for a publisher.
     func addTrack(_ name: String, to room: String, endsUnpublished: Bool) throws(HostError) -> HostedTrack {
         func refuse(_ reason: String) -> HostError { .track(name: name, room: room, reason: reason) }
         guard TrackName(name) != nil else {
@@ -258,7 +268,7 @@ extension ScreenRelayHost {
         return track
     }
 
-    /// Takes a track out of its room; who watches it is told. End its source before. The first track stays.
+    /// Removes a track from its room, and tells its viewers. End its source first. The first track can't be removed.
     public func removeTrack(_ name: String, from room: String) {
         let removed = hosted.remove(name, from: room) { signalling.removeTrack(name, room: room) }
         removed?.stop()

@@ -4,9 +4,10 @@ import PictureFiles
 import Signalling
 import Synchronization
 
-/// Makes files of a track's pictures: of the same picture one in each format, as long as anybody keeps it.
+/// Makes files of a track's pictures. While anyone holds a file, the same picture isn't encoded again in that format.
 ///
-/// Writing the file of a large picture takes tens of milliseconds: that is done on a thread of its own, one after the other.
+/// Encoding a large picture takes tens of milliseconds, so it is done on a queue of its own, one picture after the
+/// other.
 final class SnapshotFiles: Sendable {
     private struct Made: Sendable {
         weak var file: SnapshotFile?
@@ -16,7 +17,7 @@ final class SnapshotFiles: Sendable {
     private let queue = DispatchQueue(label: "snapshots")
     private let made = Mutex<[SnapshotFormat: Made]>([:])
 
-    /// Makes the file, unless nobody wants it any more when its turn comes. `completion` is called once, on the thread.
+    /// Makes the file, unless `isWanted` says no when its turn comes. `completion` is called once, on the queue.
     func make(
         of picture: I420Picture, _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         _ completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
@@ -45,7 +46,7 @@ final class SnapshotFiles: Sendable {
         return file
     }
 
-    /// Tells pictures apart. Nobody outside can make two with the same: its key is drawn when the process starts.
+    /// A hash that tells pictures apart. Its key is random for each process, so that no one can craft a collision.
     private static func digest(of picture: I420Picture) -> Int {
         var hasher = Hasher()
         hasher.combine(picture.size.width)

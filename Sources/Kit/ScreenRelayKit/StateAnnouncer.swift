@@ -3,7 +3,7 @@ import MediaTypes
 import Signalling
 import Synchronization
 
-/// Brings what the source does to the viewers' pages; remembers it until there is somebody to tell.
+/// Passes the source's state to the viewers' pages, and keeps it until the signalling server is there.
 final class StateAnnouncer: Sendable {
     private let room: String
     private let track: String

@@ -7,21 +7,21 @@ import Processes
 import Synchronization
 import Threading
 
-/// One run of a capture process: watched for its end, for hanging, and for the memory that it takes.
+/// One run of a capture process. Notices when it ends or hangs, and ends it if it uses too much memory.
 ///
 /// Belongs to the supervisor's thread.
 final class SupervisedCapture {
-    /// How long it may take from its start to its first message.
+    /// How long the capture may take from its start to its first message.
     private static let startPatience = Interval.seconds(10)
-    /// How long one that hangs has to end by SIGABRT, which leaves a trace for its developer, before SIGKILL.
+    /// How long a capture that hangs has between SIGABRT, which leaves a trace for its developer, and SIGKILL.
     private static let abortPatience = Interval.seconds(1)
-    /// How often its memory is looked at.
+    /// How often the memory is checked.
     private static let lookPeriod = Interval.milliseconds(500)
-    /// x264 reserves four to five times what it keeps, and crashes where that is refused: a backstop far above.
+    /// x264 reserves four to five times what it keeps, and crashes if that is refused: this backstop is far above.
     private static let addressSpace = (least: UInt64(4) << 30, forOneByte: UInt64(16))
 
     let child: ChildProcess
-    /// Whether it has become the track's source.
+    /// Whether the capture has become the track's source.
     private(set) var hasArrived = false
 
     private let memory: CaptureMemory
@@ -33,19 +33,19 @@ final class SupervisedCapture {
     private let log: EventLog
     private var largest: PictureSize?
     private var lastLook: MonotonicTime
-    /// Looks without a first message, each counted as no longer than it should have been: a host that was stopped itself must
-    /// not hold that against its capture.
+    /// The time without a first message. Each interval between checks counts at most twice `lookPeriod`, so that a host
+    /// that was itself stopped for a while doesn't blame its capture.
     private var waited = Interval.zero
-    /// When SIGKILL follows; nil while nothing is wrong.
+    /// When SIGKILL is sent next. Nil while nothing is wrong.
     private var killsAt: MonotonicTime?
 
-    /// What the link's thread tells.
+    /// The events from the link's thread.
     private final class News: Sendable {
         private let events = Mutex<[LinkWatcher.Event]>([])
 
         func add(_ event: LinkWatcher.Event) {
             events.withLock { events in
-                // A capture that floods us with sizes: the last ones count.
+                // A capture may flood us with sizes; only the last ones matter.
                 if events.count >= 64 { events.removeFirst() }
                 events.append(event)
             }
@@ -59,7 +59,7 @@ final class SupervisedCapture {
         }
     }
 
-    /// Starts `launch`, whose link is `linkDescriptor`.
+    /// Starts `launch`, whose link is at `linkDescriptor`.
     init(
         _ launch: Launch, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?, link: LinkServer,
         wake: WakeUp, log: EventLog
@@ -83,7 +83,7 @@ final class SupervisedCapture {
         memory = confinement.memory
         killsBefore = group?.kills ?? 0
         lastLook = monotonicNow()
-        // Our end lives on in the link's thread under a number of its own.
+        // Our end of the pair lives on in the link's thread under another descriptor.
         let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
         if ours >= 0 { link.adopt(descriptor: ours, watcher: watcher) }
         log.info("capture is process \(child.processID)")
@@ -101,7 +101,7 @@ final class SupervisedCapture {
         }
     }
 
-    /// Waits for the end; nil where `isStopped` said so, and it has been ended.
+    /// Waits until the capture ends. Returns nil if `isStopped` was true; the capture has then been ended.
     func waitForEnd(isStopped: () -> Bool) -> ProcessStatus? {
         let process = shim_pidfd_open(child.processID)
         defer { if process >= 0 { close(process) } }
@@ -111,10 +111,10 @@ final class SupervisedCapture {
                 return nil
             }
             if let status = child.poll() {
-                // What it had told before its end.
+                // Events from before its end.
                 for event in news.take() where event == .arrived { hasArrived = true }
                 if let group, group.kills > killsBefore {
-                    log.warning("the kernel has ended capture at its ceiling of memory (\(group.path)/memory.max)")
+                    log.warning("the kernel has killed capture at its memory limit (\(group.path)/memory.max)")
                 }
                 return status
             }
@@ -132,7 +132,7 @@ final class SupervisedCapture {
     }
 
     private func nextLook(hasDescriptor: Bool) -> MonotonicTime {
-        // A kernel without pidfd_open is asked more often.
+        // Without pidfd_open, poll more often.
         if !hasDescriptor { return monotonicNow() + .milliseconds(50) }
         if let killsAt { return killsAt }
         let isWatched = !hasArrived || memory != .unlimited
@@ -145,7 +145,7 @@ final class SupervisedCapture {
         if let killsAt {
             if now >= killsAt {
                 child.terminate(SIGKILL)
-                // Should even that not help at once, there is no use in looking all the time.
+                // If even that doesn't help at once, don't check all the time.
                 self.killsAt = now + Self.abortPatience
             }
             return
@@ -154,17 +154,17 @@ final class SupervisedCapture {
         waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
         lastLook = now
         if !hasArrived, waited > Self.startPatience {
-            end(because: "it did not begin within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
+            end(because: "it did not start within \(Self.startPatience.milliseconds / 1000) s", SIGABRT, now)
         }
         guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory, taken > ceiling else { return }
-        end(because: "it took \(taken / 1_000_000) MB of memory, and may take \(ceiling / 1_000_000) MB", SIGKILL, now)
+        end(because: "it took \(taken / 1_000_000) MB of memory; the limit is \(ceiling / 1_000_000) MB", SIGKILL, now)
     }
 
     private func take(_ event: LinkWatcher.Event, _ now: MonotonicTime) {
         switch event {
         case .arrived: hasArrived = true
         case .size(let size):
-            // What it took for a larger picture counts on in its peak.
+            // The peak memory still includes the largest picture so far.
             if size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
             if let ceiling = memory.ceiling(for: largest) { group?.setCeiling(ceiling) }
         case .silent(let time):
@@ -174,13 +174,13 @@ final class SupervisedCapture {
 
     private func end(because reason: String, _ signal: Int32, _ now: MonotonicTime) {
         guard killsAt == nil else { return }
-        log.warning("capture is ended: \(reason)")
+        log.warning("ending capture: \(reason)")
         watcher.explainEnd("capture was ended: \(reason)")
         child.terminate(signal)
         killsAt = now + Self.abortPatience
     }
 
-    /// The most that was ever resident (VmHWM of proc(5)), in bytes.
+    /// The highest resident memory so far (VmHWM of proc(5)), in bytes.
     private var peakMemory: UInt64? {
         let file = open("/proc/\(child.processID)/status", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -1,8 +1,7 @@
 extension TokenFile {
-    /// The file for the token of `/api` of a host that is reached at these addresses, beside the rooms' files; nil where those
-    /// have none.
+    /// The file for the `/api` token of a host at these addresses, next to the rooms' files. Nil if those have no file.
     public init?(administrationOf listen: [String], environment: (String) -> String? = Self.variable) {
-        // The file of a room has an "@" in its name, so that this is nobody's room.
+        // A room's file has an "@" in its name, so no room can have this one.
         self.init(named: "api-", listen: listen, environment: environment)
     }
 }

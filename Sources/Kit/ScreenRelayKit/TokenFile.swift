@@ -1,27 +1,28 @@
 import Glibc
 import SecureTransport
 
-/// A room's token in a file that only its user can read: links stay good when a host starts again.
+/// A room's token in a file that only its user can read. It keeps links valid when a host is restarted.
 public struct TokenFile: Sendable {
-    /// Where it is.
+    /// The file's path.
     public let path: String
 
     private static let lengths = 16...128
     private static let limit = 256
 
-    /// A file that the user has named; its folder must be there.
+    /// A file that the user has named. Its folder must exist.
     public init(path: String) {
         self.path = path
     }
 
-    /// The file for a room that is reached at these addresses, in `$XDG_STATE_HOME/screenrelay`, or else in
-    /// `~/.local/state/screenrelay`; nil where there is no home, or an address has any port: a link to that is good once.
+    /// The file for a room at these addresses, in `$XDG_STATE_HOME/screenrelay`, or else in
+    /// `~/.local/state/screenrelay`. Nil if there is no home, or if an address has port 0: a link to a random port is
+    /// valid only once.
     public init?(room: String, listen: [String], environment: (String) -> String? = Self.variable) {
         guard !room.isEmpty else { return nil }
         self.init(named: "\(room)@", listen: listen, environment: environment)
     }
 
-    /// The same for a file whose name begins with `beginning` and goes on with the addresses.
+    /// Like `init(room:listen:)`, for a file whose name is `beginning` and the addresses.
     init?(named beginning: String, listen: [String], environment: (String) -> String?) {
         guard !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
         let state: String
@@ -32,17 +33,17 @@ public struct TokenFile: Sendable {
         } else {
             return nil
         }
-        // Of what a name or an address may have in it, only what is no part of a path.
+        // A name or an address may contain a slash, but a file name may not.
         let address = String(listen.joined(separator: "+").map { $0 == "/" ? "_" : $0 })
         path = "\(state)/screenrelay/\(beginning)\(address).token"
     }
 
-    /// The variable of the process's environment.
+    /// A variable of the process's environment.
     public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The token in the file; a new one, which is written to it, where there is no file or `isNew`.
+    /// Returns the token in the file. If there is no file, or `isNew` is true, writes a new token to it.
     ///
-    /// - Parameter makesFolders: whether the file's folder is made where it isn't there, for this user alone.
+    /// - Parameter makesFolders: whether missing folders are created, with access for this user only.
     public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {
         if !isNew, let token = try read() { return token }
         let token = HostConfiguration.randomToken()
@@ -51,7 +52,7 @@ public struct TokenFile: Sendable {
         return token
     }
 
-    /// nil where there is no file.
+    /// Nil if there is no file.
     private func read() throws(TokenFileError) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if file < 0 {
@@ -82,7 +83,7 @@ public struct TokenFile: Sendable {
         }
     }
 
-    /// Under another name first: whoever reads meanwhile, or after a crash, finds a whole token.
+    /// Written under another name first, so that a reader always finds a whole token, even after a crash.
     private func write(_ token: String) throws(TokenFileError) {
         let early = "\(path).\(getpid())"
         unlink(early)
@@ -99,7 +100,7 @@ public struct TokenFile: Sendable {
         }
     }
 
-    /// Where that fails, writing says why.
+    /// If this fails, writing the file reports why.
     private func makeFolders() {
         var index = path.startIndex
         while let slash = path[path.index(after: index)...].firstIndex(of: "/") {
@@ -109,28 +110,28 @@ public struct TokenFile: Sendable {
     }
 }
 
-/// Why a token can't be taken from a file, or kept in it.
+/// Why a token can't be read from a file or kept in it.
 public enum TokenFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It can't be opened or read.
+    /// The file can't be opened or read.
     case notReadable(path: String, errno: Int32)
-    /// It can't be written.
+    /// The file can't be written.
     case notWritable(path: String, errno: Int32)
-    /// It is a folder, a device or the like.
+    /// It is a directory, a device or the like.
     case notAFile(path: String)
-    /// Others can read it, or it belongs to somebody else.
+    /// Others can read the file, or it belongs to another user.
     case notPrivate(path: String)
-    /// What is in it is no token.
+    /// The file doesn't contain a token.
     case notAToken(path: String)
 
     public var description: String {
         switch self {
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
         case .notWritable(let path, let code): "\(path) can't be written: \(String(cString: strerror(code)))"
-        case .notAFile(let path): "\(path) is no file"
+        case .notAFile(let path): "\(path) is not a file"
         case .notPrivate(let path):
-            "\(path) is not this user's alone: others could learn the token; run chmod 600 on it, or remove it"
+            "\(path) is not private to this user: others could learn the token; run chmod 600 on it, or remove it"
         case .notAToken(let path):
-            "\(path) has no token in it: one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
+            "\(path) contains no token, which is one line of 16 to 128 letters, digits, '-' and '_'; --new-token writes one"
         }
     }
 }

@@ -1,7 +1,8 @@
 import SecureTransport
 
 extension HostConfiguration {
-    /// 128 random bits in 22 characters that need no escaping in a link, and that no program takes for an option.
+    /// 128 random bits in 22 characters that need no escaping in a link. Never begins with `-`, so that no program
+    /// takes it for an option.
     public static func randomToken() -> String {
         while true {
             let token = drawToken()

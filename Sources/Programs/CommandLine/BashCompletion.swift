@@ -1,5 +1,5 @@
 extension CommandSet {
-    /// For bash 4.4 and later, with or without the package bash-completion.
+    /// The completion script for bash 4.4 and later, with or without the package bash-completion.
     var bashCompletion: String {
         let function = "_" + program.map { $0.isLetter || $0.isNumber ? "\($0)" : "_" }.joined()
         let first = (commands.map(\.name) + ["help", "--help", "--version"]).joined(separator: " ")
@@ -58,7 +58,7 @@ extension CommandSet {
     private func quoted(_ text: String) -> String { shellQuoted(text) }
 }
 
-/// The text as one word of a shell: in single quotes.
+/// The text as one shell word, in single quotes.
 func shellQuoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }

@@ -1,29 +1,30 @@
 public import MediaTypes
 
-/// The options of a capture, which `screenrelay-capture` takes and `screenrelay share` hands on to the one that it starts.
+/// The options of a capture. `screenrelay-capture` takes them, and `screenrelay share` passes them on to the capture
+/// that it starts.
 public struct CaptureOptions: Sendable, Equatable {
-    /// The X display; nil: what the variable DISPLAY names.
+    /// The X display, or nil for the one that the variable DISPLAY names.
     public var display: String?
-    /// What of it is captured.
+    /// The part of the display that is captured.
     public var target: CaptureTarget
     /// The windows that viewers must not see.
     public var hidden: [WindowSelector]
-    /// How large pictures are; nil: as large as what they show.
+    /// The size of pictures, or nil for the size of what they show.
     public var scale: PictureScale?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference
-    /// Whether a locked screen pauses.
+    /// Whether sharing pauses while the screen is locked.
     public var pausesWhenLocked: Bool
-    /// Pictures a second at most.
+    /// The most pictures a second.
     public var framesPerSecond: Int
-    /// Bits a second at most.
+    /// The highest bit rate.
     public var bitRate: BitRate
-    /// The one quantizer of all pictures, 0...51; nil: the rate control chooses.
+    /// The quantizer of all pictures, 0...51, or nil if the rate control chooses it.
     public var quantizer: Int?
-    /// Whether what was sent coarsely is sent again, finer, once the screen stands still.
+    /// Whether what was sent in low quality is sent again in better quality once the screen stands still.
     public var refines: Bool
 
-    /// What the user wrote for them.
+    /// Reads the options that the user wrote.
     public init(_ parsed: ParsedOptions) throws(UsageError) {
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
@@ -37,7 +38,7 @@ public struct CaptureOptions: Sendable, Equatable {
         refines = !parsed.has("no-refinement")
     }
 
-    /// The same in words of a command line.
+    /// The options as the words of a command line.
     public var arguments: [String] {
         var words = ["--fps", "\(framesPerSecond)", "--bitrate", "\(bitRate.bitsPerSecond)"]
         if let display { words += ["--display", display] }
@@ -62,10 +63,10 @@ public struct CaptureOptions: Sendable, Equatable {
 }
 
 extension CaptureOptions {
-    /// Those of which only one can hold, as they stand in a command's table.
+    /// Groups of options of which only one may be given, for a command's table.
     public static let alternatives = [["monitor", "window", "region"]]
 
-    /// As they stand in a command's table.
+    /// The options for a command's table.
     public static let options = [
         Option(
             long: "display", short: "d", value: .required("DISPLAY"),
@@ -85,7 +86,7 @@ extension CaptureOptions {
         Option(
             long: "hide", value: .required("WINDOW"),
             help:
-                "leave out this window and all others of its program, such as menus and dialogs: their places stay blank; "
+                "leave out this window and all others of its program, such as menus and dialogs, which are shown blank; "
                 + "named as for --window, may be repeated",
             repeats: true),
         Option(
@@ -95,17 +96,17 @@ extension CaptureOptions {
         Option(
             long: "chroma", value: .required("FORMAT"),
             help:
-                "how finely colours are sent: 420; or 444, which keeps small coloured text readable but which not every "
-                + "browser can decode; or 444,420, which is 444 while every viewer's browser can decode it, else 420",
+                "the colour resolution: 420; or 444, which keeps small coloured text readable, but not every browser can "
+                + "decode it; or 444,420, which uses 444 while every viewer's browser can decode it, else 420",
             default: ChromaPreference.yuv420.rawValue, choices: ["420", "444", "444,420"]),
         Option(long: "pause-when-locked", help: "pause while the screen is locked"),
         Option(
             long: "fps", short: "f", value: .required("NUMBER"),
-            help: "how many pictures a second are sent at most, 1 to 120",
+            help: "send at most this many pictures a second, 1 to 120",
             default: "30"),
         Option(
             long: "bitrate", short: "b", value: .required("RATE"),
-            help: "how many bits a second are sent at most, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
+            help: "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
         Option(
             long: "constant-qp", value: .required("N"),
             help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate"),
@@ -116,10 +117,10 @@ extension CaptureOptions {
 }
 
 extension ParsedOptions {
-    /// Whether `--list` was given; the program then prints what can be shared and does nothing else.
+    /// Whether `--list` was given. The program then prints what can be shared, and exits.
     public var wantsList: Bool { has("list") }
 
-    /// What `--monitor`, `--window` and `--region` say; at most one of them can be meant.
+    /// The target that `--monitor`, `--window` or `--region` names. At most one of them may be given.
     fileprivate func captureTarget() throws(UsageError) -> CaptureTarget {
         let given = ["monitor", "window", "region"].filter { has($0) }
         if given.count > 1 {

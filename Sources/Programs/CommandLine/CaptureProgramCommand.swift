@@ -1,5 +1,6 @@
 extension Command {
-    /// The table of `screenrelay-capture`, which `screenrelay capture` reads too: it hands on what a settings file says.
+    /// The table of `screenrelay-capture`. `screenrelay capture` uses it too, and passes on the options of a settings
+    /// file.
     public static let captureProgram = Command(
         name: "",
         summary:
@@ -8,32 +9,32 @@ extension Command {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where the host is: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a socket that was handed down; "
-                    + "without it, the socket where this user's host listens by itself"),
+                help: "where the host is: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited socket; without it, "
+                    + "the socket where this user's host listens by default"),
             .linkToken,
         ] + CaptureOptions.options + [
             Option(
                 long: "legacy",
-                help: "send NAL units alone, with headers as the original ReplayKit sender's, whatever the host says")
+                help: "send only NAL units, with the headers of the original ReplayKit sender, whatever the host says")
         ] + RecordOptions.options + [
             CaptureVerbosity.option(default: .info),
             Option(
                 long: "supervised",
                 help:
-                    "end with the process that started this one, and gain no privileges, as 'screenrelay share' has it"
-            ),
+                    "end when the process that started this one ends, and never gain privileges; 'screenrelay share' "
+                    + "sets this"),
             Option(
                 long: "user", value: .required("NAME"),
-                help: "become this user first, in no group but its own; for root"),
+                help: "run as this user, and only in its own group; only root can do this"),
         ],
         examples: [
             Example("screenrelay-capture --display :0", "Shares display :0 with the host of this user."),
             Example(
                 "screenrelay-capture --link unix:s.sock --fps 15 --bitrate 600k",
-                "Shares it with the host that listens on s.sock, over a narrow line."),
+                "Shares it with the host that listens on s.sock, over a slow connection."),
             Example(
                 "screenrelay-capture --record screen.srr", "Records display $DISPLAY, with or without a host."),
-            Example("screenrelay-capture --list", "Shows which monitors and windows can be shared alone."),
+            Example("screenrelay-capture --list", "Lists the monitors and windows that can be shared."),
         ],
         alternatives: CaptureOptions.alternatives)
 }

@@ -6,7 +6,8 @@ extension ValueFormat where Value == WindowSelector {
         ValueFormat { (text) throws(ValueProblem) in
             let right = "write an identifier as in 0x1c00003, or a part of the window's title; --list names them"
             if text.hasPrefix("0x") || text.hasPrefix("0X") {
-                // What begins like a number is meant as one: a slip must not become a search for a title.
+                // A text that starts like a number is meant as one, so a typing error must not become a title to search
+                // for.
                 let digits = text.dropFirst(2)
                 guard (1...8).contains(digits.utf8.count), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
                     let number = UInt32(digits, radix: 16), number > 0
@@ -38,7 +39,7 @@ extension ValueFormat where Value == PixelRectangle {
 }
 
 extension ValueFormat where Value == PictureScale {
-    /// How large pictures are: `1920x1080` or `50%`.
+    /// The size of pictures: `1920x1080` or `50%`.
     public static var scale: ValueFormat<PictureScale> {
         ValueFormat { (text) throws(ValueProblem) in
             if text.hasSuffix("%") {
@@ -70,7 +71,7 @@ extension ValueFormat where Value == ChromaPreference {
     }
 }
 
-/// The longest side that H.264 and the link carry with room to spare.
+/// The longest side of a picture, well within what H.264 and the link can carry.
 private let longestSide = 16384
 private let sideRange = 2...longestSide
 

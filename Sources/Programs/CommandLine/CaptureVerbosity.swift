@@ -1,19 +1,19 @@
-/// How much a capture tells: the levels of ``Log``, and `rate`.
+/// How much a capture logs: the levels of ``Log``, and `rate`.
 public enum CaptureVerbosity: String, CaseIterable, Sendable {
     case error, warning, info, debug
-    /// Every decision of the rate control; all else as with info.
+    /// Every decision of the rate control, and everything else as at level info.
     case rate
 
-    /// The level of all else.
+    /// The level of everything but the rate control.
     public var level: Log.Level { Log.Level(rawValue: rawValue) ?? .info }
 
-    /// The option `--log` of programs that have a capture; its value is read as a ``CaptureVerbosity`` by `.choice`.
+    /// The option `--log` of programs that have a capture. Its value is read as a ``CaptureVerbosity`` by `.choice`.
     public static func option(default level: Log.Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
             help:
-                "how much to tell on standard error: error, warning, info or debug; or rate: info, and every decision "
-                + "of the rate control",
+                "how much to log to standard error: error, warning, info or debug; or rate, which is info and every "
+                + "decision of the rate control",
             default: level.rawValue, choices: allCases.map(\.rawValue))
     }
 }

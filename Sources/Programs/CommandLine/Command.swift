@@ -1,19 +1,20 @@
-/// What one command (`screenrelay share`) takes: the table that both parsing and `--help` are made from.
+/// A command (`screenrelay share`) and what it takes: the table behind both parsing and `--help`.
 public struct Command: Sendable {
-    /// The word that selects it; empty where the program has only this one.
+    /// The command's name, or empty if the program has only this command.
     public var name: String
-    /// What it does, in one sentence that begins with a capital letter and ends with a full stop.
+    /// What the command does, in one sentence that begins with a capital letter and ends with a full stop.
     public var summary: String
-    /// What it takes, in the order in which `--help` shows it. `--help` and `--version` are added.
+    /// The command's options, in the order of `--help`. `--help` and `--version` are added.
     public var options: [Option]
-    /// What stands behind the options.
+    /// The arguments after the options.
     public var operands: Operands
-    /// Ways to use it, shown at the end of `--help`.
+    /// Examples, shown at the end of `--help`.
     public var examples: [Example]
-    /// Long names of options of which only one can hold: one that is given puts away those of a settings file.
+    /// Groups of long option names of which only one may be given. One on the command line overrides the others in a
+    /// settings file.
     public var alternatives: [[String]]
 
-    /// A command made of its parts.
+    /// A command with these properties.
     public init(
         name: String, summary: String, options: [Option] = [], operands: Operands = .none, examples: [Example] = [],
         alternatives: [[String]] = []
@@ -33,9 +34,9 @@ public struct Option: Sendable {
     public enum Argument: Sendable {
         /// Nothing: the option is a switch.
         case none
-        /// A value, under the name that `--help` calls it by.
+        /// A value. The name is the placeholder in `--help`.
         case required(String)
-        /// A value behind `=` or nothing.
+        /// A value after `=`, or nothing.
         case optional(String)
     }
 
@@ -43,20 +44,20 @@ public struct Option: Sendable {
     public var long: String
     /// The one-letter name (ASCII).
     public var short: Character?
-    /// What may follow.
+    /// The option's argument.
     public var value: Argument
-    /// What it does; no full stop at the end.
+    /// What the option does, without a full stop at the end.
     public var help: String
-    /// What holds where it isn't given; shown by `--help`, and given by `ParsedOptions.value`.
+    /// The value if the option isn't given. Shown by `--help` and returned by `ParsedOptions.value`.
     public var `default`: String?
-    /// Whether all of several values count, and not the last alone: a list in a settings file.
+    /// Whether all of several values count, and not only the last one. In a settings file they are a list.
     public var repeats: Bool
-    /// The words that the value is one of, or that are most likely meant; for completion.
+    /// The possible or most likely values, for completion.
     public var choices: [String]
-    /// Names under which people look for it and which no option has: errors lead from them to this one.
+    /// Other names under which people look for this option. Error messages lead from them to it.
     public var alsoSoughtAs: [String]
 
-    /// An option made of its parts.
+    /// An option with these properties.
     public init(
         long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
         repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = []
@@ -72,18 +73,18 @@ public struct Option: Sendable {
     }
 }
 
-/// What a command takes behind its options.
+/// The arguments that a command takes after its options.
 public struct Operands: Sendable {
-    /// What `--help` calls one, as `FILE`.
+    /// The placeholder in `--help`, such as `FILE`.
     public var name: String
-    /// How many there may be.
+    /// How many operands there may be.
     public var count: ClosedRange<Int>
-    /// What they are; may be empty.
+    /// What the operands are. May be empty.
     public var help: String
-    /// The words that one of them is; empty for any.
+    /// The possible values, or empty if any is allowed.
     public var choices: [String]
 
-    /// Operands under a name.
+    /// Operands with this name.
     public init(name: String, count: ClosedRange<Int>, help: String = "", choices: [String] = []) {
         self.name = name
         self.count = count
@@ -95,14 +96,14 @@ public struct Operands: Sendable {
     public static let none = Operands(name: "", count: 0...0)
 }
 
-/// A way to use a command.
+/// An example of how to use a command.
 public struct Example: Sendable {
     /// The line to type.
     public var line: String
     /// What it does.
     public var meaning: String
 
-    /// A line to type and what it does.
+    /// An example with a line to type and its meaning.
     public init(_ line: String, _ meaning: String) {
         self.line = line
         self.meaning = meaning

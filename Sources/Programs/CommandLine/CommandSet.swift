@@ -1,15 +1,15 @@
-/// A program with commands (`screenrelay share`), and which of them a command line selects.
+/// A program with several commands (`screenrelay share`). Selects the one that a command line names.
 public struct CommandSet: Sendable {
-    /// What the program is called.
+    /// The program's name.
     public var program: String
-    /// What it is for, in a sentence or two.
+    /// What the program is for, in one or two sentences.
     public var summary: String
-    /// What `--version` prints behind the name.
+    /// The version that `--version` prints after the name.
     public var version: String
-    /// Its commands, in the order in which `--help` lists them.
+    /// The program's commands, in the order of `--help`.
     public var commands: [Command]
 
-    /// A program made of its parts.
+    /// A program with these properties.
     public init(program: String, summary: String, version: String, commands: [Command]) {
         self.program = program
         self.summary = summary
@@ -19,18 +19,18 @@ public struct CommandSet: Sendable {
 
     /// What a command line asks for.
     public enum Invocation: Sendable {
-        /// Print this to standard output and end with 0: help, or the version.
+        /// Print this text (help or the version) to standard output and exit with 0.
         case print(String)
         /// Run the command of this name.
         case run(name: String, options: ParsedOptions)
     }
 
-    /// Reads a command line without the program's own name.
+    /// Parses a command line without the program's own name.
     ///
-    /// `help COMMAND` is `COMMAND --help`; no argument at all is a usage error.
+    /// `help COMMAND` means `COMMAND --help`. An empty command line is a usage error.
     public func select(_ arguments: [String]) throws(UsageError) -> Invocation {
         guard let first = arguments.first else {
-            throw UsageError("a command is needed: \(names); '\(program) --help' tells more")
+            throw UsageError("a command is missing: \(names); see '\(program) --help'")
         }
         var rest = Array(arguments.dropFirst())
         var name = first
@@ -44,7 +44,7 @@ public struct CommandSet: Sendable {
             rest, program: "\(program) \(name)", version: "\(program) \(version)")
     }
 
-    /// The command of this name.
+    /// The command with this name.
     public func command(named name: String) throws(UsageError) -> Command {
         if let command = commands.first(where: { $0.name == name }) { return command }
         let near =
@@ -68,8 +68,8 @@ public struct CommandSet: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What every program with commands has besides them.
-    static let help = (name: "help", summary: "Shows this, or with a command's name behind it that command's options.")
+    /// The command `help`, which every program with commands has in addition.
+    static let help = (name: "help", summary: "Shows this help, or the options of the command named after it.")
 
     private var names: String { (commands.map(\.name) + [Self.help.name]).joined(separator: ", ") }
 
@@ -93,9 +93,9 @@ public struct CommandSet: Sendable {
 }
 
 extension Command {
-    /// Reads the command line of a program that has only this command, or what follows the command's name.
+    /// Parses the command line of a program that has only this command, or the arguments after the command's name.
     ///
-    /// `version` is the whole line for `--version`, as "screenrelay-capture 1.0".
+    /// `version` is the whole line for `--version`, such as "screenrelay-capture 1.0".
     public func select(
         _ arguments: [String], program: String, version: String
     ) throws(UsageError) -> CommandSet.Invocation {

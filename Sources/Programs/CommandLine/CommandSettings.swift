@@ -1,39 +1,39 @@
-/// What a settings file says for one command: options by their long names.
+/// The options that a settings file sets for one command, by their long names.
 public struct CommandSettings: Sendable {
-    /// One option's values, and where they stand.
+    /// The values of one option, and where they are in the file.
     public struct Setting: Sendable {
-        /// As a command line would have them; of a switch one that is empty.
+        /// The values as on a command line. A switch has one empty value.
         public var values: [String]
-        /// As "/home/ann/.config/screenrelay/config:7: fps".
+        /// The position for error messages, such as "/home/ann/.config/screenrelay/config:7: fps".
         public var place: String
     }
 
-    /// By long name.
+    /// The settings by their options' long names.
     public private(set) var options: [String: Setting] = [:]
 
     /// No settings.
     public init() {}
 
-    /// Sets an option, whatever it was.
+    /// Sets an option, replacing an earlier value.
     mutating func set(_ long: String, _ setting: Setting) { options[long] = setting }
-    /// Leaves an option as it is without a file.
+    /// Removes an option's setting, as if it were not in the file.
     mutating func remove(_ long: String) { options[long] = nil }
 }
 
-/// A settings file as it was read (a key file, as the Desktop Entry Specification has it), before it is known what its keys mean.
+/// A parsed settings file (a key file as in the Desktop Entry Specification), before its keys are matched with options.
 public struct SettingsDocument: Sendable {
     /// A key and its value.
     public struct Entry: Sendable {
         public var group: String
         public var key: String
-        /// The value as one text; nil where it can't be read as such.
+        /// The value as one text, or nil if it can't be read as such.
         public var text: String?
-        /// The value as a list, whose items end with `;`; nil where it can't be read as such.
+        /// The value as a list whose items end with `;`, or nil if it can't be read as such.
         public var list: [String]?
-        /// The line that it stands in, counted from 1.
+        /// The entry's line number, counted from 1.
         public var line: Int
 
-        /// An entry made of its parts.
+        /// An entry with these properties.
         public init(group: String, key: String, text: String?, list: [String]?, line: Int) {
             self.group = group
             self.key = key
@@ -43,14 +43,14 @@ public struct SettingsDocument: Sendable {
         }
     }
 
-    /// Where it is, for errors.
+    /// The file's path, for error messages.
     public var path: String
-    /// Groups and the lines that begin them, those without a key too.
+    /// The groups and their line numbers, including groups without keys.
     public var groups: [(name: String, line: Int)]
-    /// All keys.
+    /// All entries.
     public var entries: [Entry]
 
-    /// A document made of its parts.
+    /// A document with these properties.
     public init(path: String, groups: [(name: String, line: Int)], entries: [Entry]) {
         self.path = path
         self.groups = groups
@@ -59,13 +59,13 @@ public struct SettingsDocument: Sendable {
 }
 
 extension CommandSet {
-    /// The group of a settings file that holds for each command that has such an option.
+    /// The group of a settings file that applies to every command with such an option.
     public static let groupForAll = "all"
 
-    /// What `document` says for the command `name`. Its own group wins over the one for all.
+    /// The settings in `document` for the command `name`. The command's own group overrides the group for all commands.
     ///
-    /// - Throws: where any group or key of the file is unknown, or any value can't be one, whichever command it is for: a slip
-    ///   must not wait for the day on which that command is used.
+    /// - Throws: an error if any group or key in the file is unknown or any value is invalid, whichever command it is
+    ///   for, so that a mistake is found before the day on which that command is used.
     public func settings(in document: SettingsDocument, for name: String) throws(UsageError) -> CommandSettings {
         for (group, line) in document.groups { try check(group: group, "\(document.path):\(line)") }
         var settings = CommandSettings()
@@ -85,10 +85,10 @@ extension CommandSet {
         return settings
     }
 
-    /// Whether a settings file can be for the command `name`.
+    /// Whether the command `name` reads settings files.
     public func takesSettings(_ name: String) -> Bool { commandsWithSettings.contains { $0.name == name } }
 
-    /// The commands that a settings file can be for: those that take `--config`.
+    /// The commands that read settings files: those that take `--config`.
     var commandsWithSettings: [Command] {
         commands.filter { $0.options.contains { $0.long == Option.config.long } }
     }
@@ -117,12 +117,13 @@ extension CommandSet {
 }
 
 extension Command {
-    /// What can stand in a settings file: not what names one, and not what only shows something and ends.
+    /// The options that may be in a settings file: all but those that name one, and those that only print something and
+    /// exit.
     var settable: [Option] {
         options.filter { ![Option.config.long, Option.noConfig.long, "help", "version", "list"].contains($0.long) }
     }
 
-    /// Switches that a settings file can have on, and a command line then off again: `--lan=false`.
+    /// The switches that a settings file can turn on and a command line can turn off again, as in `--lan=false`.
     var takenBack: Set<String> {
         guard options.contains(where: { $0.long == Option.config.long }) else { return [] }
         return Set(
@@ -133,7 +134,7 @@ extension Command {
 
     fileprivate func option(_ long: String) -> Option? { settable.first { $0.long == long } }
 
-    /// The command with the options that name a settings file.
+    /// This command with the options that name a settings file.
     public var withSettings: Command {
         var command = self
         command.options += [.config, .noConfig]
@@ -146,13 +147,13 @@ extension Option {
     public static let config = Option(
         long: "config", value: .required("FILE"),
         help: "read options from this settings file, instead of $XDG_CONFIG_HOME/screenrelay/config or "
-            + "~/.config/screenrelay/config; what the command line says wins, also "
-            + "--SWITCH=false for a switch. 'screenrelay config' shows what can stand in it")
+            + "~/.config/screenrelay/config; options on the command line override it, and --SWITCH=false turns a switch "
+            + "off. 'screenrelay config' shows what it may contain")
 
     /// `--no-config`
     public static let noConfig = Option(long: "no-config", help: "read no settings file")
 
-    /// The values that an entry gives the option; nil for a switch that is off.
+    /// The values that an entry gives this option, or nil for a switch that is off.
     fileprivate func values(of entry: SettingsDocument.Entry, _ place: String) throws(UsageError) -> [String]? {
         let problem: String
         switch value {
@@ -166,13 +167,13 @@ extension Option {
         case .required, .optional:
             if repeats {
                 guard let list = entry.list, !list.isEmpty, !list.contains("") else {
-                    problem = "needs values, one behind the other with ';' between"
+                    problem = "needs one or more values, separated by ';'"
                     break
                 }
                 return list
             }
             guard let text = entry.text, !text.isEmpty else {
-                problem = "needs a value; text is UTF-8, and a backslash in it is written twice"
+                problem = "needs a value; write text in UTF-8, and each backslash twice"
                 break
             }
             return [text]

@@ -1,11 +1,10 @@
-/// A shell that completes command lines.
+/// A shell for which a completion script can be made.
 public enum CompletionShell: String, CaseIterable, Sendable {
     case bash, zsh, fish
 }
 
 extension CommandSet {
-    /// A script by which the shell completes the program's command lines: commands, options, the words of those that are
-    /// one of a few, and file names.
+    /// A script with which the shell completes commands, options, values from a fixed list, and file names.
     public func completion(for shell: CompletionShell) -> String {
         switch shell {
         case .bash: bashCompletion
@@ -14,7 +13,7 @@ extension CommandSet {
         }
     }
 
-    /// What an operand is completed by.
+    /// The completion for an operand.
     func completion(of operands: Operands) -> CompletedWord {
         if operands.count.upperBound == 0 { return .nothing }
         if !operands.choices.isEmpty { return .words(operands.choices) }
@@ -22,7 +21,7 @@ extension CommandSet {
     }
 }
 
-/// What the value of an option, or an operand, is completed by.
+/// The completion for an operand or for an option's value.
 enum CompletedWord {
     case nothing
     case files
@@ -30,7 +29,7 @@ enum CompletedWord {
 }
 
 extension Option {
-    /// What its value is completed by; nil where it takes none.
+    /// The completion for the option's value, or nil if it takes none.
     var completedValue: CompletedWord? {
         switch value {
         case .none: nil
@@ -48,7 +47,7 @@ extension Option {
 }
 
 extension CompletedWord {
-    /// By what `--help` calls it.
+    /// The completion for a value with this placeholder in `--help`.
     fileprivate init(named name: String) {
         self = name == "FILE" || name == "FOLDER" ? .files : .nothing
     }

@@ -1,37 +1,37 @@
-/// How a program ends, as in sysexits.h.
+/// A program's exit codes, as in sysexits.h.
 public enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
-    /// What the user typed is wrong (EX_USAGE).
+    /// The command line is wrong (EX_USAGE).
     case usage = 64
-    /// What was read is damaged or of an unknown kind (EX_DATAERR).
+    /// The input is damaged or of an unknown kind (EX_DATAERR).
     case badData = 65
-    /// The window that is shared isn't there, or has been closed; or there is no such file to read (EX_NOINPUT).
+    /// The shared window isn't there or was closed, or an input file doesn't exist (EX_NOINPUT).
     case windowGone = 66
-    /// Something that is needed isn't there: a host, a display, a port that is taken (EX_UNAVAILABLE).
+    /// Something that is needed isn't available: no host, no display, or a port in use (EX_UNAVAILABLE).
     case unavailable = 69
-    /// A fault of the program's own (EX_SOFTWARE).
+    /// The program itself has a fault (EX_SOFTWARE).
     case software = 70
     /// The system refused something that it usually grants (EX_OSERR).
     case system = 71
     /// A file can't be created (EX_CANTCREAT).
     case cannotWrite = 73
-    /// Reading or writing a file failed, as on a full disk (EX_IOERR).
+    /// Reading or writing a file failed, for example because the disk is full (EX_IOERR).
     case inputOutput = 74
     /// Access is denied (EX_NOPERM).
     case permission = 77
 
-    /// One line for `--help`.
+    /// The description in `--help`, one line.
     public var meaning: String {
         switch self {
-        case .success: "all went well"
-        case .usage: "something in the command line is wrong"
-        case .badData: "what was read is damaged or of an unknown kind"
-        case .windowGone: "the window that is shared, or the file to read, is not there"
-        case .unavailable: "something that is needed is not there (host, display, port)"
-        case .software: "a fault in the program itself"
+        case .success: "success"
+        case .usage: "the command line is wrong"
+        case .badData: "the input is damaged or of an unknown kind"
+        case .windowGone: "the shared window or an input file is not there"
+        case .unavailable: "something that is needed is not available (host, display, port)"
+        case .software: "an internal error"
         case .system: "the operating system refused something"
         case .cannotWrite: "a file can't be created"
-        case .inputOutput: "reading or writing a file failed, as on a full disk"
+        case .inputOutput: "reading or writing a file failed, for example because the disk is full"
         case .permission: "permission denied"
         }
     }

@@ -1,12 +1,12 @@
 extension CommandSet {
-    /// For fish.
+    /// The completion script for fish.
     var fishCompletion: String {
         let begin = "complete -c \(program)"
         var lines = [
             "# Completion of \(program) for fish: ~/.config/fish/completions/\(program).fish",
             "\(begin) -f",
-            "\(begin) -n __fish_use_subcommand -l help -s h -d 'show help and end'",
-            "\(begin) -n __fish_use_subcommand -l version -d 'show the version and end'",
+            "\(begin) -n __fish_use_subcommand -l help -s h -d 'show help and exit'",
+            "\(begin) -n __fish_use_subcommand -l version -d 'show the version and exit'",
         ]
         for command in commands {
             lines.append(
@@ -39,7 +39,7 @@ extension CommandSet {
         }
     }
 
-    /// In fish's single quotes a backslash takes the meaning from quotes and backslashes alone.
+    /// In fish's single quotes, a backslash escapes only quotes and backslashes.
     private func quoted(_ text: String) -> String {
         "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "'"
     }

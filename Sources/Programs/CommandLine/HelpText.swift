@@ -1,5 +1,5 @@
 extension Command {
-    /// The text of `--help`, at most 80 columns wide; `program` is what the user typed (`screenrelay share`).
+    /// The text of `--help`, at most 80 columns wide. `program` is what the user typed (`screenrelay share`).
     public func helpText(program: String) -> String {
         var usage = "Usage: \(program) [OPTION]..."
         if operands.count.upperBound > 0 {
@@ -22,14 +22,14 @@ extension Command {
     }
 }
 
-/// `  -b, --bitrate=RATE  text`, the text on the next line where the option is long.
+/// `  -b, --bitrate=RATE  text`, with the text on the next line if the option is long.
 private func help(for option: Option) -> [String] {
     entry(
         "  " + (option.short.map { "-\($0), " } ?? "    ") + option.usage,
         option.help + (option.default.map { " (default: \($0))" } ?? ""))
 }
 
-/// A name and what it means, in two columns.
+/// A name and its meaning, in two columns.
 private func entry(_ head: String, _ text: String) -> [String] {
     let column = 26
     var lines = wrapped(text, indent: column)
@@ -45,7 +45,7 @@ func exitStatusLines() -> [String] {
         + ExitCode.allCases.map { code in "  \(code.rawValue < 10 ? " " : "")\(code.rawValue)  \(code.meaning)" }
 }
 
-/// The text in lines of at most `width` columns, broken at spaces, each behind `indent` spaces.
+/// The text in lines of at most `width` columns, broken at spaces and indented by `indent` spaces.
 func wrapped(_ text: String, indent: Int = 0, width: Int = 80) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []

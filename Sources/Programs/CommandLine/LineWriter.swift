@@ -3,12 +3,13 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// Writes lines to a descriptor on a thread of its own, so that nobody waits for a terminal that is stopped or a pipe that nobody
+/// Writes lines to a descriptor on its own thread, so that no caller blocks on a stopped terminal or a pipe that nobody
 /// reads.
 ///
-/// Lines that come while there is no room are counted, and one line says how many are missing. Any thread may call any method.
+/// Lines that come while the queue is full are counted, and one line says how many are missing. Any thread may call any
+/// method.
 public final class LineWriter: Sendable {
-    /// Standard error, for the log and for what goes wrong.
+    /// Standard error, for the log and for error messages.
     static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
 
     private struct State {
@@ -19,7 +20,7 @@ public final class LineWriter: Sendable {
         var isEnding = false
         /// Whether any line was written.
         var hasBegun = false
-        /// Whether the thread was started, and what the writer is without one: lines are then written by whoever has them.
+        /// Whether the thread was started. If it can't be, callers write their lines themselves.
         var thread: ThreadState = .none
     }
 
@@ -27,10 +28,10 @@ public final class LineWriter: Sendable {
         case none, running, impossible
     }
 
-    /// Lines that wait at most, and their bytes; more are counted.
+    /// The most lines and bytes in the queue. Lines beyond that are only counted.
     private static let limit = 4096
     private static let byteLimit = 1 << 20
-    /// How long the end waits for lines to be read.
+    /// How long `flush` waits for the lines to be written.
     private static let patience = Interval.seconds(1)
 
     private let state = Mutex(State())
@@ -41,9 +42,10 @@ public final class LineWriter: Sendable {
     private let onFailure: @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void
 
     /// - Parameters:
-    ///   - descriptor: where lines are written; it stays the caller's, who closes it only after ``flush()``.
-    ///   - onFailure: told for each piece that can't be written why, and whether anything was written before.
-    ///   - missingLine: the line that is written in place of so many that came while there was no room.
+    ///   - descriptor: where lines are written. The caller keeps ownership, and closes it only after ``flush()``.
+    ///   - onFailure: called for each piece that can't be written, with the reason and whether anything was written
+    ///     before.
+    ///   - missingLine: returns the line that replaces this many lines that came while the queue was full.
     public init(
         descriptor: Int32, onFailure: @escaping @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void = { _, _ in },
         missingLine: @escaping @Sendable (Int) -> String
@@ -58,10 +60,10 @@ public final class LineWriter: Sendable {
         wake?.signal()
     }
 
-    /// Has a line written, without its end. Doesn't block.
+    /// Queues a line, given without its line feed. Doesn't block.
     public func write(_ line: String) { write([line]) }
 
-    /// Has lines written in one piece: who sees the first can read them all. Doesn't block.
+    /// Queues lines that are written in one piece: a reader who sees the first can read them all. Doesn't block.
     public func write(_ lines: [String]) {
         let hasThread = state.withLock { state in
             for line in lines {
@@ -79,7 +81,7 @@ public final class LineWriter: Sendable {
         if hasThread { wake?.signal() } else { _ = writeWaiting() }
     }
 
-    /// Waits until all is written, at most a second.
+    /// Waits at most 1 s until everything is written.
     public func flush() {
         let deadline = monotonicNow() + Self.patience
         while monotonicNow() < deadline {
@@ -91,8 +93,8 @@ public final class LineWriter: Sendable {
         }
     }
 
-    /// The thread takes no signals: those that end a program are for the thread that waits for them. It is left to itself: where
-    /// nobody reads, it ends with the process.
+    /// The thread blocks all signals, because those that end a program are for the thread that waits for them. It is
+    /// never joined: if nobody reads, it ends with the process.
     private func startThread() -> Bool {
         guard let wake, written != nil else { return false }
         var all = sigset_t()
@@ -109,7 +111,7 @@ public final class LineWriter: Sendable {
         return thread != nil
     }
 
-    /// False at the end.
+    /// Returns false when the writer has ended.
     private func writeWaiting() -> Bool {
         while true {
             let (text, isEnding) = state.withLock { state -> (String, Bool) in

@@ -14,9 +14,9 @@ extension ValueFormat where Value == LinkAddress {
 }
 
 extension ParsedOptions {
-    /// Where `--link` says that the link is; nil where it isn't given.
+    /// The address that `--link` gives, or nil if it isn't given.
     ///
-    /// A descriptor that was to be handed down has to be open: ask before the program opens anything itself.
+    /// Checks that an inherited descriptor is open, so call this before the program opens anything itself.
     public func link() throws(UsageError) -> LinkAddress? {
         guard let address = try value("link", as: .link) else { return nil }
         do throws(LinkTransportError) {
@@ -33,15 +33,16 @@ extension Option {
     public static let linkToken = Option(
         long: "link-token", value: .required("FILE"),
         help: "a file of 16 to 4096 bytes that host and capture both have and nobody else can read; "
-            + "needed for tcp: beyond this machine; each proves to the other that it has it, and it is never sent")
+            + "needed for tcp: between machines. Each end proves to the other that it has the file, which is never "
+            + "sent")
 }
 
 extension ParsedOptions {
-    /// What `--link-token` names, read; nil where it isn't given. Only a TCP link has one.
+    /// The token in the file that `--link-token` names, or nil if it isn't given. Only a TCP link may have one.
     public func linkToken(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("link-token", as: .text) else { return nil }
         guard case .tcp? = address else {
-            throw UsageError("--link-token \(path): only a link over TCP has a token, as in --link tcp:127.0.0.1:7300")
+            throw UsageError("--link-token \(path): only a TCP link has a token, as in --link tcp:127.0.0.1:7300")
         }
         do throws(LinkTransportError) {
             return try LinkToken(file: path)
@@ -56,7 +57,7 @@ extension ValueFormat where Value == AddressRange {
     public static var addressRange: ValueFormat<AddressRange> {
         ValueFormat { (text) throws(ValueProblem) in
             guard let range = AddressRange(text) else {
-                throw ValueProblem("no addresses; write them like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
+                throw ValueProblem("not an address range; write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
             }
             return range
         }
@@ -64,7 +65,7 @@ extension ValueFormat where Value == AddressRange {
 }
 
 extension ExitCode {
-    /// How a program ends that could not have its link.
+    /// The exit code of a program that could not open its link.
     public init(_ kind: LinkTransportError.Kind) {
         switch kind {
         case .usage: self = .usage

@@ -2,12 +2,12 @@ import Glibc
 
 /// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a port alone.
 public struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
-    /// The numeric address, without brackets; nil where the user gave a port alone: the program's own choice.
+    /// The numeric address without brackets, or nil if the user gave only a port and the program chooses.
     public var host: String?
-    /// The port; 0 for any that is free.
+    /// The port; 0 for any free port.
     public var port: UInt16
 
-    /// An address made of its parts.
+    /// An address with these properties.
     public init(host: String?, port: UInt16) {
         self.host = host
         self.port = port
@@ -15,7 +15,7 @@ public struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether it is an IPv6 address.
     public var isIPv6: Bool { host?.contains(":") ?? false }
-    /// Whether only processes of this machine can reach it (127.0.0.0/8, ::1); false for a port alone.
+    /// Whether only processes on this machine can reach it (127.0.0.0/8, ::1). False if only a port was given.
     public var isLoopback: Bool { host.map { $0.hasPrefix("127.") || $0 == "::1" } ?? false }
 
     public var description: String {
@@ -52,7 +52,7 @@ extension ValueFormat where Value == ListenAddress {
     }
 }
 
-/// Whether inet_pton(3) takes it.
+/// Whether inet_pton(3) accepts the text.
 private func isNumericAddress(_ text: String, family: Int32) -> Bool {
     var address = in6_addr()
     return inet_pton(family, text, &address) == 1

@@ -1,9 +1,9 @@
-/// Writes what happens to standard error, one line each: `screenrelay[12:03:04.567] warning: ...`.
+/// Logs to standard error, one line for each message: `screenrelay[12:03:04.567] warning: ...`.
 ///
-/// The time is the time of day. Any thread may write; lines don't mix, and nobody waits for them to be read. The caller keeps
-/// secrets out (what stands after a room name's comma).
+/// The time is the local time of day. Any thread may write; lines don't mix, and writing doesn't block. The caller must
+/// keep secrets out, such as the token after a room name's comma.
 public struct Log: Sendable {
-    /// How much a line matters.
+    /// How important a line is.
     public enum Level: String, CaseIterable, Comparable, Sendable {
         case error, warning, info, debug
 
@@ -19,9 +19,9 @@ public struct Log: Sendable {
         }
     }
 
-    /// The program's name, at the beginning of each line.
+    /// The program's name, at the start of each line.
     public let program: String
-    /// Lines that matter less are not written.
+    /// Less important lines are not written.
     public let level: Level
     private let output: LineWriter
 
@@ -37,20 +37,20 @@ public struct Log: Sendable {
         self.output = output
     }
 
-    /// What ends something.
+    /// Logs something that ends an operation or the program.
     public func error(_ message: @autoclosure () -> String) { write(.error, message) }
-    /// What a user may have to act on.
+    /// Logs something that a user may have to act on.
     public func warning(_ message: @autoclosure () -> String) { write(.warning, message) }
-    /// What a user may want to know.
+    /// Logs something that a user may want to know.
     public func info(_ message: @autoclosure () -> String) { write(.info, message) }
-    /// What a developer wants to know; not built where it isn't wanted.
+    /// Logs something for developers. The message is not built if it isn't logged.
     public func debug(_ message: @autoclosure () -> String) { write(.debug, message) }
 
-    /// The option `--log`; its value is read as a ``Level`` by `.choice`.
+    /// The option `--log`. Its value is read as a ``Level`` by `.choice`.
     public static func option(default level: Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
-            help: "how much to tell on standard error: error, warning, info or debug", default: level.rawValue,
+            help: "how much to log to standard error: error, warning, info or debug", default: level.rawValue,
             choices: Level.allCases.map(\.rawValue))
     }
 

@@ -1,5 +1,5 @@
 extension CommandSet {
-    /// The manual page of the program (troff with the macros of man(7)), for section 1.
+    /// The program's manual page for section 1 (troff with the macros of man(7)).
     public var manualPage: String {
         var page = ManualPage(title: program, version: "\(program) \(version)")
         page.name(program, summary)
@@ -52,7 +52,7 @@ extension CommandSet {
     public func manualName(of command: Command) -> String { "\(program)-\(command.name)" }
 }
 
-/// troff, as far as manual pages need it (groff_man(7)).
+/// The part of troff that manual pages need (groff_man(7)).
 private struct ManualPage {
     private(set) var text: String
 
@@ -63,7 +63,7 @@ private struct ManualPage {
 
     mutating func name(_ name: String, _ summary: String) {
         heading("NAME")
-        // One line: apropos(1) reads it.
+        // In one line, as apropos(1) expects.
         raw("\(escaped(name)) \\- \(escaped(summary.hasSuffix(".") ? String(summary.dropLast()) : summary))")
     }
 
@@ -79,7 +79,7 @@ private struct ManualPage {
         raw(escaped(words))
     }
 
-    /// `head` is troff already.
+    /// `head` is already troff.
     mutating func item(_ head: String, _ words: String) {
         raw(".TP")
         raw(head)
@@ -95,10 +95,10 @@ private struct ManualPage {
         heading("FILES")
         item(
             "\\fI$XDG_CONFIG_HOME/\(set.program)/config\\fR, \\fI~/.config/\(set.program)/config\\fR",
-            "Options by their long names, in a group for each command (as [share]) and one for all ([all]); a list has ';' "
-                + "between its parts, and a switch is true or false. What the command line says wins, also "
-                + "--SWITCH=false for a switch. '\(set.program) config' prints one with every option "
-                + "in it.")
+            "Options by their long names, in a group for each command (such as [share]) and one for all commands ([all]). "
+                + "The items of a list are separated by ';', and a switch is true or false. Options on the command line "
+                + "override the file, and --SWITCH=false turns a switch off. '\(set.program) config' prints a file with "
+                + "every option in it.")
     }
 
     func head(of option: Option) -> String {
@@ -116,10 +116,10 @@ private struct ManualPage {
         return text + (text.hasSuffix(".") ? "" : ".")
     }
 
-    /// A line that is troff already.
+    /// Appends a line that is already troff.
     mutating func raw(_ line: String) { text += line + "\n" }
 
-    /// Words as text: nothing in them is a request, an escape or a hyphen where a minus is meant.
+    /// Escapes words so that troff takes none of them for a request or an escape, and prints a minus and not a hyphen.
     func escaped(_ words: String) -> String {
         var result = ""
         for character in printable(words) {

@@ -1,6 +1,7 @@
-/// The name that a mistyped word most likely meant: at most a third of it changed, the first of the nearest; else nil.
+/// The name that a mistyped word most likely meant, or nil. At most a third of the name may differ. If several are
+/// equally near, the first one is returned.
 func nearest(to word: String, among names: [String]) -> String? {
-    // A word longer than any name is no slip of the finger, and comparing takes the product of the lengths.
+    // A word longer than any name is no typing error, and the comparison's time grows with the product of the lengths.
     guard word.utf8.count <= 40 else { return nil }
     var best: (name: String, distance: Int)?
     for name in names {
@@ -10,7 +11,7 @@ func nearest(to word: String, among names: [String]) -> String? {
     return best?.name
 }
 
-/// How many bytes have to be put in, taken out, replaced or swapped with a neighbour to make one from the other.
+/// The number of bytes to insert, delete, replace or swap with a neighbour to get from one word to the other.
 private func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var rows = [[Int]](repeating: [Int](repeating: 0, count: second.count + 1), count: first.count + 1)
     for i in 0...first.count {

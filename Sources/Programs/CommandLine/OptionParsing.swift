@@ -3,20 +3,20 @@
 import Synchronization
 
 extension Command {
-    /// What every command takes besides its own options.
+    /// The options that every command takes in addition to its own.
     static let standardOptions = [
-        Option(long: "help", short: "h", help: "show this help and end"),
-        Option(long: "version", help: "show the version and end"),
+        Option(long: "help", short: "h", help: "show this help and exit"),
+        Option(long: "version", help: "show the version and exit"),
     ]
 
     var allOptions: [Option] {
         options + Self.standardOptions.filter { own in !options.contains { $0.long == own.long } }
     }
 
-    /// Parses what follows the command's name, by getopt_long(3); options may stand behind operands, `--` ends them.
+    /// Parses the arguments after the command's name with getopt_long(3). Options may follow operands; `--` ends them.
     ///
-    /// `program` is what the user typed to get here (`screenrelay share`), for the errors. Where `--help` or `--version`
-    /// is given, operands are not counted.
+    /// `program` is what the user typed before them (`screenrelay share`), for error messages. If `--help` or
+    /// `--version` is given, operands are not counted.
     public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
         let all = allOptions
         let switches = takenBack
@@ -28,7 +28,7 @@ extension Command {
     }
 
     private func checkCount(of found: [String], program: String) throws(UsageError) {
-        let hint = "'\(program) --help' tells more"
+        let hint = "see '\(program) --help'"
         if found.count > operands.count.upperBound {
             throw UsageError("unexpected argument '\(printable(found[operands.count.upperBound]))'; \(hint)")
         }
@@ -41,7 +41,7 @@ extension Command {
         case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"
         case .missingValue(let option): return "\(option.spelling) needs a value: \(option.usage)"
         case .unexpectedValue(let option):
-            let words = takenBack.contains(option.long) ? ", or true or false" : ""
+            let words = takenBack.contains(option.long) ? " other than true or false" : ""
             return "\(option.spelling) takes no value\(words)"
         case .unknownLong(let name):
             let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }
@@ -57,7 +57,7 @@ extension Command {
     }
 }
 
-/// What getopt_long(3) found wrong.
+/// An error that getopt_long(3) found.
 private enum OptionFault: Sendable {
     case unknownShort(String)
     case unknownLong(String)
@@ -71,14 +71,14 @@ private struct OptionScan: Sendable {
     var fault: OptionFault?
 }
 
-/// getopt keeps its place in global variables: one scan at a time.
+/// getopt keeps its state in global variables, so only one scan may run at a time.
 private let scanLock = Mutex(())
 
-/// Values of long options for getopt: their index from here on, out of the way of letters.
+/// getopt's values of long options start here, above those of all letters.
 private let longBase: Int32 = 0x1000
 
 private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<String>) -> OptionScan {
-    // getopt moves the pointers about, hence a copy of which it frees nothing.
+    // getopt reorders the pointers, so keep the original array for freeing them.
     let words: [UnsafeMutablePointer<CChar>?] = (["program"] + arguments).map { strdup($0) }
     let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.long) }
     defer { for text in words + names { free(text) } }
@@ -98,7 +98,7 @@ private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<
     }
     table.append(option())
     opterr = 0
-    // 0, not 1: glibc then forgets where in a cluster of letters an earlier scan stopped.
+    // 0, not 1: it makes glibc forget its position within a cluster of letters from an earlier scan.
     optind = 0
     var scan = OptionScan()
     while true {

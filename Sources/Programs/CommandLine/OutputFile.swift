@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes a file, in place of what has that name; false where that can't be done, with the reason in `errno`.
+/// Writes a file and replaces an existing one. If that fails, returns false with the reason in `errno`.
 public func writeFile(_ bytes: [UInt8], to path: String) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { return false }
@@ -14,15 +14,16 @@ public func writeFile(_ bytes: [UInt8], to path: String) -> Bool {
 }
 
 extension UsageError {
-    /// What to say where a file can't be made because of its folder; nil where that is there, or nobody can tell.
+    /// The error for a file that can't be created because its folder is missing, or nil if the folder exists or its
+    /// state is unknown.
     ///
-    /// `option` is what named the file, as "--output s.png".
+    /// `option` is the option that named the file, such as "--output s.png".
     public static func missingFolder(of file: String, option: String) -> UsageError? {
         guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return nil }
         return missing(folder: String(file[..<slash]), option: option)
     }
 
-    /// What to say where a folder is needed and isn't there; nil where it is, or nobody can tell.
+    /// The error for a folder that is needed but missing, or nil if it exists or its state is unknown.
     public static func missing(folder: String, option: String) -> UsageError? {
         var status = stat()
         guard stat(folder, &status) == 0 else {
@@ -30,12 +31,12 @@ extension UsageError {
             return UsageError("\(option): folder '\(folder)' does not exist; make it first", exitCode: .cannotWrite)
         }
         guard status.st_mode & S_IFMT != S_IFDIR else { return nil }
-        return UsageError("\(option): '\(folder)' is no folder", exitCode: .cannotWrite)
+        return UsageError("\(option): '\(folder)' is not a folder", exitCode: .cannotWrite)
     }
 }
 
 extension ExitCode {
-    /// How a program ends that could not make or write a file; `code` is the errno.
+    /// The exit code of a program that could not create or write a file. `code` is the errno.
     public init(writing code: Int32) {
         switch code {
         case EACCES, EPERM, EROFS: self = .permission

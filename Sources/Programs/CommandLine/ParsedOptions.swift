@@ -1,11 +1,11 @@
-/// What the user wrote, checked against the command's table; values are still text.
+/// The user's command line, checked against the command's table. Values are still text.
 public struct ParsedOptions: Sendable {
     private let command: Command
-    /// By long name; no value at all for a switch that was taken back.
+    /// The values by their options' long names. A switch that was turned off again has no value.
     private var given: [String: [String]]
-    /// What errors call an option that comes from a settings file, by its long name: the file, the line and the key.
+    /// By long name: the file, line and key of an option from a settings file, for error messages.
     private var places: [String: String] = [:]
-    /// What stands behind the options, in order.
+    /// The arguments after the options, in order.
     public let operands: [String]
 
     init(command: Command, given: [String: [String]], operands: [String]) {
@@ -14,7 +14,7 @@ public struct ParsedOptions: Sendable {
         self.operands = operands
     }
 
-    /// Whether `--help` was given; the program then prints `HelpText` and does nothing else.
+    /// Whether `--help` was given. The program then prints the help text, and exits.
     public var wantsHelp: Bool { has("help") }
     /// Whether `--version` was given.
     public var wantsVersion: Bool { has("version") }
@@ -22,46 +22,47 @@ public struct ParsedOptions: Sendable {
     /// Whether the user gave the option, with or without a value.
     public func has(_ long: String) -> Bool { given[long]?.isEmpty == false }
 
-    /// Where a settings file has the option, as "/home/ann/.config/screenrelay/config:7: lan"; nil where it isn't from one.
+    /// The position of an option that comes from a settings file, such as "/home/ann/.config/screenrelay/config:7:
+    /// lan". Nil if it doesn't come from one.
     public func place(of long: String) -> String? { places[long] }
 
-    /// The option's text: the last that was given, else its default, else nil.
+    /// The option's text: the last one given, else its default, else nil.
     public func value(_ long: String) -> String? {
         given[long]?.last ?? command.options.first { $0.long == long }?.default
     }
 
-    /// Every text that was given for the option, in order; a default doesn't count.
+    /// Every text that was given for the option, in order, without the default.
     public func values(_ long: String) -> [String] { given[long] ?? [] }
 
-    /// The option's value as `format` reads it; nil where it was not given and has no default.
+    /// The option's value as `format` reads it, or nil if it was not given and has no default.
     public func value<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value? {
         guard let text = value(long) else { return nil }
         return try format.read(text, option: label(long))
     }
 
-    /// The value of an option that the user has to give (or that has a default).
+    /// The value of an option that must be given or has a default.
     public func required<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> Value {
         guard let found = try value(long, as: format) else {
             let option = command.options.first { $0.long == long }
-            throw UsageError("--\(long) is needed: \(option?.usage ?? "--\(long)")")
+            throw UsageError("--\(long) is required: \(option?.usage ?? "--\(long)")")
         }
         return found
     }
 
-    /// Every value that was given for an option that may stand more than once.
+    /// Every value that was given for an option that may be repeated.
     public func values<Value>(_ long: String, as format: ValueFormat<Value>) throws(UsageError) -> [Value] {
         var result: [Value] = []
         for text in values(long) { result.append(try format.read(text, option: label(long))) }
         return result
     }
 
-    /// What an error calls the option: `--fps`, or the place in a settings file that it was read from.
+    /// The option's name in error messages: `--fps`, or its position in a settings file.
     private func label(_ long: String) -> String { places[long] ?? "--\(long)" }
 }
 
 extension ParsedOptions {
-    /// These options with those of a settings file beside them. What the user typed wins: an option that was given, also as
-    /// one of several alternatives, is as it was.
+    /// These options and those of a settings file. What the user typed wins: an option on the command line overrides
+    /// itself and its alternatives in the file.
     public func completed(by settings: CommandSettings) -> ParsedOptions {
         var result = self
         for (long, setting) in settings.options {
@@ -73,12 +74,12 @@ extension ParsedOptions {
         return result
     }
 
-    /// The same in words of a command line, without the options named in `leavingOut`.
+    /// The options and operands as the words of a command line, without the options named in `leavingOut`.
     public func arguments(leavingOut: [String] = []) -> [String] {
         var words: [String] = []
         for option in command.options where !leavingOut.contains(option.long) {
             for value in given[option.long] ?? [] {
-                // An empty value of an option that may go without is none.
+                // An empty value of an option with an optional value means that none was given.
                 let isBare =
                     switch option.value {
                     case .none: true

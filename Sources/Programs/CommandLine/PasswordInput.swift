@@ -1,12 +1,12 @@
 import Glibc
 
-/// A password as its user gives it: typed on a terminal, piped, or in a file.
+/// Reads a password that a user types on a terminal, pipes in or keeps in a file.
 public enum PasswordInput {
-    /// In bytes of UTF-8.
+    /// The longest password, in bytes of UTF-8.
     public static let longest = 256
 
-    /// Asks on the terminal that is standard input, and shows nothing of what is typed; where that is no terminal, its first
-    /// line.
+    /// Asks on the terminal at standard input, without showing what is typed. If standard input is not a terminal,
+    /// reads its first line.
     public static func ask(_ question: String) throws(PasswordProblem) -> String {
         guard isatty(0) == 1 else { return try check(firstLine(of: 0)) }
         let first = try typed(after: "\(question): ")
@@ -14,7 +14,7 @@ public enum PasswordInput {
         return try check(first)
     }
 
-    /// The first line of a file that its owner alone may read.
+    /// Reads the first line of a file that only its owner can read.
     public static func read(file path: String) throws(PasswordProblem) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .notReadable(errno: errno) }
@@ -48,14 +48,15 @@ public enum PasswordInput {
         return line
     }
 
-    /// One line of the terminal, a key at a time: with the terminal's own line editing Ctrl-C would end us and leave it mute.
+    /// Reads one line from the terminal, a key at a time. With the terminal's own line editing, Ctrl-C would end us and
+    /// leave the terminal without echo.
     private static func typed(after question: String) throws(PasswordProblem) -> [UInt8] {
         var before = termios()
         guard tcgetattr(0, &before) == 0 else { throw .notReadable(errno: errno) }
         var mute = before
         mute.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(0, TCSAFLUSH, &mute) == 0 else { throw .notReadable(errno: errno) }
-        // Whoever answers at once must not see it, nor end us.
+        // Print the question only now, so that an immediate answer is not shown and can't end us.
         StandardStreams.printPrompt(question)
         defer {
             tcsetattr(0, TCSAFLUSH, &before)
@@ -73,7 +74,7 @@ public enum PasswordInput {
             case 0x03, 0x04: throw .cancelled
             case 0x15: line = []
             case 0x08, 0x7F:
-                // A whole character: its continuation bytes, and the first.
+                // Remove a whole character: its continuation bytes and its first byte.
                 while let last = line.popLast(), last & 0xC0 == 0x80 {}
             default: if line.count <= longest { line.append(byte) }
             }
@@ -81,7 +82,7 @@ public enum PasswordInput {
     }
 }
 
-/// Why there is no password.
+/// Why a password could not be read.
 public enum PasswordProblem: Error, Equatable, Sendable, CustomStringConvertible {
     case notReadable(errno: Int32)
     case notAFile
@@ -90,24 +91,24 @@ public enum PasswordProblem: Error, Equatable, Sendable, CustomStringConvertible
     case empty
     case tooLong
     case notText
-    /// What was typed the second time is something else.
+    /// The second input differs from the first.
     case unlike
     case cancelled
 
     public var description: String {
         switch self {
         case .notReadable(let code): "can't be read: \(String(cString: strerror(code)))"
-        case .notAFile: "is no file"
-        case .notPrivate: "others may read it, or it is somebody else's; run chmod 600 on it"
-        case .empty: "the password is empty: its line is the first one"
+        case .notAFile: "is not a file"
+        case .notPrivate: "can be read by others, or belongs to another user; run chmod 600 on it"
+        case .empty: "the password, which is the first line, is empty"
         case .tooLong: "a password has at most \(PasswordInput.longest) bytes"
         case .notText: "a password is UTF-8 text without control characters"
-        case .unlike: "the two are not the same; start again"
+        case .unlike: "the two passwords differ; start again"
         case .cancelled: "no password was given"
         }
     }
 
-    /// What to end the program with.
+    /// The exit code for this problem.
     public var exitCode: ExitCode {
         switch self {
         case .notReadable(EACCES), .notPrivate: .permission

@@ -17,7 +17,7 @@ extension ValueFormat where Value == BitRate {
 }
 
 extension ValueFormat where Value == Interval {
-    /// A length of time: `500ms`, `2s`, `1.5s`, `3m`, `1h`, or seconds alone; at most 24 h.
+    /// A length of time: `500ms`, `2s`, `1.5s`, `3m`, `1h`, or a number of seconds; at most 24 h.
     public static var duration: ValueFormat<Interval> {
         ValueFormat { (text) throws(ValueProblem) in
             let units: [(String, Int)] = [
@@ -36,7 +36,8 @@ extension ValueFormat where Value == Interval {
 }
 
 extension ValueFormat where Value == Duration {
-    /// How long something is good: `90s`, `30m`, `2h`, `1d`; from a second to a year. A number alone could mean any of them.
+    /// A period of validity: `90s`, `30m`, `2h`, `1d`; from a second to a year. A unit is required, since a number
+    /// alone could mean any of them.
     public static var lifetime: ValueFormat<Duration> {
         ValueFormat { (text) throws(ValueProblem) in
             let units = [("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
@@ -56,17 +57,17 @@ extension ValueFormat where Value == Duration {
 
 /// A number of bytes.
 public struct ByteCount: Sendable, Equatable {
-    /// How many.
+    /// The number of bytes.
     public var bytes: UInt64
 
-    /// So many.
+    /// A count of this many bytes.
     public init(_ bytes: UInt64) {
         self.bytes = bytes
     }
 }
 
 extension ValueFormat where Value == ByteCount {
-    /// Bytes: `200M`, `1.5G`, `50000k` or `200000000`, in powers of ten; from 1M to 1T.
+    /// A size in bytes: `200M`, `1.5G`, `50000k` or `200000000`, with decimal units; from 1M to 1T.
     public static var byteCount: ValueFormat<ByteCount> {
         ValueFormat { (text) throws(ValueProblem) in
             let units = [
@@ -83,7 +84,8 @@ extension ValueFormat where Value == ByteCount {
     }
 }
 
-/// Reads digits, perhaps a point and up to nine digits more, and one of the units; exact, nil where it isn't that.
+/// Parses digits, optionally a point and up to nine more digits, and one of the units. The result is cut off to a whole
+/// number. Nil if the text has another form or the number is too large.
 private func scaledDecimal(_ text: String, units: [(suffix: String, factor: Int)]) -> Int? {
     guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
     let parts = text.dropLast(unit.suffix.count).split(separator: ".", omittingEmptySubsequences: false)
@@ -95,7 +97,8 @@ private func scaledDecimal(_ text: String, units: [(suffix: String, factor: Int)
     var low = fraction
     var place = 1
     for _ in parts[1] { place *= 10 }
-    // Below 10^9 times at most 3.6 * 10^12: within 64 bits only after the common factor is gone.
+    // A fraction below 10^9 times a unit of up to 3.6 * 10^12 fits into 64 bits only after dividing by the common
+    // factor.
     let common = greatestCommonDivisor(unit.factor, place)
     let (product, lowOverflow) = low.multipliedReportingOverflow(by: unit.factor / common)
     if lowOverflow { return nil }

@@ -1,13 +1,13 @@
 public import RecordingFiles
 
-/// What `--record` and `--record-limit` say.
+/// The values of `--record` and `--record-limit`.
 public struct RecordOptions: Sendable {
-    /// The file; nil where nothing is recorded.
+    /// The file to record to, or nil if nothing is recorded.
     public let path: String?
-    /// How many bytes it may have at most; nil for any number.
+    /// The file's largest size in bytes, or nil for no limit.
     public let limit: UInt64?
 
-    /// As the options say.
+    /// Reads the options.
     public init(_ options: ParsedOptions) throws(UsageError) {
         path = try options.value("record", as: .text)
         limit = try options.value("record-limit", as: .byteCount)?.bytes
@@ -16,7 +16,7 @@ public struct RecordOptions: Sendable {
         }
     }
 
-    /// The options.
+    /// Both options.
     public static let options: [Option] = [.record, .recordLimit]
 }
 
@@ -25,18 +25,18 @@ extension Option {
     public static let record = Option(
         long: "record", value: .required("FILE"),
         help:
-            "write the messages of the link with their times to this file, which must not exist yet; for 'screenrelay replay', "
+            "record the link's messages and their times in this file, which must not exist yet, for 'screenrelay replay', "
             + "'inspect' and 'export'")
 
-    /// `--record-limit SIZE`, beside it.
+    /// `--record-limit SIZE`, used with `--record`.
     public static let recordLimit = Option(
         long: "record-limit", value: .required("SIZE"),
-        help: "end the recording, and nothing else, before its file is larger than this, as in 500M or 2G; without it, "
+        help: "end the recording, but nothing else, before its file exceeds this size, as in 500M or 2G; without it, "
             + "only the disk sets a limit")
 }
 
 extension ExitCode {
-    /// How a program ends that can't have the file it was told to read or write.
+    /// The exit code of a program that can't read or write a file that it was given.
     public init(_ kind: RecordingFileError.Kind) {
         switch kind {
         case .usage: self = .usage

@@ -1,17 +1,17 @@
 import Glibc
 
-/// A room's link where a command line takes one: the link itself, `-` for standard input, or `@FILE`. By the last two the token in
-/// it is on no command line, which every user of the machine can read.
+/// A room's link as an operand: the link itself, `-` for standard input, or `@FILE`. The last two keep the link's token
+/// off the command line, which every user of the machine can read.
 public enum RoomLinkOperand {
-    /// What a command's help says of it.
+    /// The operand's text in `--help`.
     public static let help =
         "the room's link, as share or host printed it; - reads it from standard input, and @FILE from a file: the first "
         + "line that begins with http is taken"
 
-    /// So much of a file is looked at.
+    /// How many bytes of the input are searched for a link.
     private static let longestInput = 64 << 10
 
-    /// The link that `given` is or names.
+    /// The link that `given` contains or refers to.
     public static func read(_ given: String) throws(UsageError) -> String {
         if given == "-" { return try firstLink(of: 0, "standard input") }
         guard given.hasPrefix("@") else { return given }
@@ -45,7 +45,7 @@ public enum RoomLinkOperand {
             line.removeAll()
         }
         throw UsageError(
-            "\(name): there is no link; one is written like http://127.0.0.1:8080/#screen,TOKEN", exitCode: .badData)
+            "\(name): there is no link in it; write it like http://127.0.0.1:8080/#screen,TOKEN", exitCode: .badData)
     }
 
     private static func retrying(_ call: () -> Int) -> Int {
@@ -57,7 +57,7 @@ public enum RoomLinkOperand {
 }
 
 extension ExitCode {
-    /// How a program ends that could not open or read an input; `code` is the errno.
+    /// The exit code of a program that could not open or read an input. `code` is the errno.
     init(reading code: Int32) {
         switch code {
         case EACCES, EPERM: self = .permission

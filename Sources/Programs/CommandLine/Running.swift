@@ -1,10 +1,10 @@
 import MediaTypes
 
 extension Command {
-    /// Runs `program`, which has only this command: prints what `--help` or `--version` asks for, or has `work` done.
+    /// Runs `program`, which has only this command: prints what `--help` or `--version` asks for, or calls `work`.
     ///
-    /// What is wrong is said in one line on standard error; gives what to end the process with. `work` throws ``UsageError``
-    /// for what the user typed wrong, any other error where something that is needed is not there.
+    /// Prints an error as one line on standard error and returns the exit code. `work` throws ``UsageError`` for a
+    /// mistake on the command line; any other error exits with ``ExitCode/unavailable``.
     public func run(
         _ program: String, arguments: [String] = Array(Swift.CommandLine.arguments.dropFirst()),
         _ work: (ParsedOptions) throws -> ExitCode
@@ -18,9 +18,9 @@ extension Command {
 }
 
 extension CommandSet {
-    /// Runs the program, as ``Command/run(_:arguments:_:)`` does; `work` also gets the name of the command.
+    /// Runs the program like ``Command/run(_:arguments:_:)``. `work` also gets the command's name.
     ///
-    /// `complete` adds to a command's options what a settings file says.
+    /// `complete` adds the options of a settings file to those of the command line.
     public func run(
         arguments: [String] = Array(Swift.CommandLine.arguments.dropFirst()),
         complete: (_ command: String, ParsedOptions) throws -> ParsedOptions = { $1 },
@@ -36,7 +36,7 @@ private func runProgram(
     _ program: String, _ select: () throws(UsageError) -> CommandSet.Invocation,
     _ work: (String, ParsedOptions) throws -> Int32
 ) -> Int32 {
-    // What was said last is to be read, unless nobody does.
+    // Give the last messages time to be written.
     defer { LineWriter.standardError.flush() }
     do {
         switch try select() {

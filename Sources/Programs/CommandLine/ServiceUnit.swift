@@ -1,6 +1,6 @@
-/// The unit by which systemd starts a share with a user's graphical session (systemd.service(5)).
+/// The systemd unit that starts a share with a user's graphical session (systemd.service(5)).
 public enum ServiceUnit {
-    /// The unit's text; `program` is the path of the program that it starts.
+    /// The unit's text. `program` is the path of the program to start.
     public static func text(program: String) -> String {
         """
         [Unit]
@@ -10,13 +10,13 @@ public enum ServiceUnit {
         After=graphical-session.target
 
         [Service]
-        # Options stand in ~/.config/screenrelay/config. 'screenrelay link' prints the link, which is not in the journal.
+        # Options are in ~/.config/screenrelay/config. 'screenrelay link' prints the link, which is not in the journal.
         ExecStart=\(quoted(program)) share --no-qr
         # Viewers are told that sharing has ended.
         ExecStop=\(quoted(program)) stop --pid $MAINPID
         Restart=on-failure
         RestartSec=5
-        # A wrong option, a closed window, a file that can't be made, a missing permission: it would happen again.
+        # A restart would not help after a wrong option, a closed window, an unwritable file or a missing permission.
         RestartPreventExitStatus=64 65 66 73 77
         NoNewPrivileges=yes
         LockPersonality=yes
@@ -29,7 +29,7 @@ public enum ServiceUnit {
         """
     }
 
-    /// As one word of a command line there (systemd.service(5), "Command lines"; `%` begins a specifier).
+    /// The path as one word of a unit's command line (systemd.service(5), "Command lines"; `%` begins a specifier).
     private static func quoted(_ path: String) -> String {
         var word = ""
         for character in path {

@@ -1,10 +1,10 @@
 extension CommandSet {
-    /// A settings file with every option in it, commented out, for `screenrelay config`; of one command alone where `name`
-    /// is not nil.
+    /// A settings file for `screenrelay config` with every option, commented out. If `name` is not nil, only with that
+    /// command's options.
     public func settingsTemplate(for name: String? = nil) -> String {
         var lines = [
             "# Settings of \(program): ~/.config/\(program)/config, or a file that --config names.",
-            "# What the command line says wins. Of [\(Self.groupForAll)], a command takes what it has an option for.",
+            "# The command line overrides this file. A command ignores settings in [\(Self.groupForAll)] that it has no option for.",
             "", "[\(Self.groupForAll)]",
         ]
         for command in commandsWithSettings where name == nil || command.name == name {

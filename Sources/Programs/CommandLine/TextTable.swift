@@ -1,17 +1,17 @@
-/// Rows of words in columns that stand under each other, for people.
+/// A table for people: rows of cells in aligned columns.
 public struct TextTable: Sendable {
     private var rows: [[String]] = []
     private let indent: Int
 
-    /// A table without rows; each begins with `indent` spaces.
+    /// A table without rows. Each row will begin with `indent` spaces.
     public init(indent: Int = 2) {
         self.indent = indent
     }
 
-    /// Whether there is no row.
+    /// Whether the table has no rows.
     public var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a row; control characters in it are made visible, and a long cell is cut to `limit` characters.
+    /// Adds a row. Control characters are made visible, and cells are cut to `limit` characters.
     public mutating func add(_ cells: [String], limit: Int = 60) {
         rows.append(
             cells.map { cell in
@@ -20,7 +20,7 @@ public struct TextTable: Sendable {
             })
     }
 
-    /// The rows, each ended by a line feed; no spaces at the end of a line.
+    /// The rows, each ended by a line feed, without trailing spaces.
     public var text: String {
         var widths: [Int] = []
         for row in rows {

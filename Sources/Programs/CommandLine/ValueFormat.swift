@@ -1,13 +1,13 @@
-/// How an option's text is read into a value, and what to tell a user whose text can't be read.
+/// Reads an option's text into a value, and explains to the user why a text can't be read.
 public struct ValueFormat<Value>: Sendable {
     private let convert: @Sendable (String) throws(ValueProblem) -> Value
 
-    /// A format that `convert` reads.
+    /// A format whose text is converted by `convert`.
     public init(_ convert: @escaping @Sendable (String) throws(ValueProblem) -> Value) {
         self.convert = convert
     }
 
-    /// Reads `text`; the error's line begins with `option` and `text`.
+    /// Reads `text`. The error message begins with `option` and `text`.
     public func read(_ text: String, option: String) throws(UsageError) -> Value {
         do {
             return try convert(text)
@@ -17,12 +17,12 @@ public struct ValueFormat<Value>: Sendable {
     }
 }
 
-/// Why a text is no value, and what would be one.
+/// Why a text is not a valid value, and what would be one.
 public struct ValueProblem: Error, Sendable, CustomStringConvertible {
-    /// As "not a bit rate; write it like 4M, 600k or 2500000".
+    /// The problem, such as "not a bit rate; write it like 4M, 600k or 2500000".
     public let description: String
 
-    /// A problem in words.
+    /// A problem with this description.
     public init(_ description: String) {
         self.description = description
     }
@@ -37,7 +37,7 @@ extension ValueFormat where Value == String {
         }
     }
 
-    /// A room's name: letters, digits, `-`, `_` and `.`, at most 64, as it stands in links and file names.
+    /// A room's name as it is used in links and file names: at most 64 letters, digits, `-`, `_` and `.`.
     public static var roomName: ValueFormat<String> {
         ValueFormat { (text) throws(ValueProblem) in
             let allowed = text.utf8.allSatisfy { byte in
@@ -50,7 +50,7 @@ extension ValueFormat where Value == String {
             }
             if text.isEmpty || text.utf8.count > 64 || !allowed || text.hasPrefix(".") {
                 throw ValueProblem(
-                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', not '.' first")
+                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start")
             }
             return text
         }
@@ -58,7 +58,7 @@ extension ValueFormat where Value == String {
 }
 
 extension ValueFormat where Value == Int {
-    /// A whole number in `range`; `what` names it in the error, as "frame rate".
+    /// A whole number in `range`. `what` names it in the error, such as "frame rate".
     public static func integer(_ range: ClosedRange<Int>, what: String = "number") -> ValueFormat<Int> {
         ValueFormat { (text) throws(ValueProblem) in
             guard let number = decimalInteger(text), range.contains(number) else {
@@ -69,12 +69,12 @@ extension ValueFormat where Value == Int {
         }
     }
 
-    /// Pictures a second, 1 to 120.
+    /// A frame rate in pictures a second, 1 to 120.
     public static var frameRate: ValueFormat<Int> { integer(1...120, what: "frame rate") }
 }
 
 extension ValueFormat where Value == UInt16 {
-    /// A port, 0 (any that is free) to 65535.
+    /// A port, from 0 (any free port) to 65535.
     public static var port: ValueFormat<UInt16> {
         ValueFormat { (text) throws(ValueProblem) in
             guard let number = decimalInteger(text), let port = UInt16(exactly: number) else {
@@ -85,7 +85,7 @@ extension ValueFormat where Value == UInt16 {
     }
 }
 
-/// One word out of a few: the enum's raw values are what the user writes.
+/// One of a few words: the enum's raw values are what the user writes.
 extension ValueFormat where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
     public static var choice: ValueFormat<Value> {
         ValueFormat { (text) throws(ValueProblem) in
@@ -97,7 +97,7 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable & Sendable, V
     }
 }
 
-/// Digits alone: no sign, no spaces.
+/// Parses digits only: no sign, no spaces.
 func decimalInteger(_ text: String) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time of day.
+/// A point in time by the system's clock.
 public struct WallClock: Sendable {
     private let time: timespec
 
@@ -14,18 +14,18 @@ public struct WallClock: Sendable {
         self.time = time
     }
 
-    /// So many seconds after 1970 began.
+    /// The time this many seconds after the start of 1970 (UTC).
     public init(unixTime: Int) {
         time = timespec(tv_sec: unixTime, tv_nsec: 0)
     }
 
-    /// `12:03:04`, here.
+    /// `12:03:04`, in local time.
     public var timeOfDay: String { Self.time(localParts) }
 
-    /// `12:03:04.567`, here.
+    /// `12:03:04.567`, in local time.
     public var preciseTimeOfDay: String { timeOfDay + "." + milliseconds }
 
-    /// `2026-11-20 12:03:04`, here.
+    /// `2026-11-20 12:03:04`, in local time.
     public var dateAndTime: String { "\(Self.date(localParts)) \(timeOfDay)" }
 
     private var localParts: tm {

@@ -1,5 +1,5 @@
 extension CommandSet {
-    /// For zsh, as a file `_program` in a folder of its `fpath`.
+    /// The completion script for zsh, a file `_program` in a folder of its `fpath`.
     var zshCompletion: String {
         var lines = [
             "#compdef \(program)",

@@ -2,27 +2,28 @@ import CGLib
 public import CommandLine
 import Glibc
 
-/// Reads settings files: key files, by GLib.
+/// Reads settings files, which are key files, with GLib.
 public enum SettingsFile {
-    /// A larger one is no settings file.
+    /// The largest settings file, in bytes.
     public static let limit = 64 * 1024
 
-    /// The file that is read where none is named: `$XDG_CONFIG_HOME/screenrelay/config`, else `~/.config/screenrelay/config`; nil
-    /// where there is no home (XDG Base Directory Specification: only absolute paths count).
+    /// The file that is read if none is named: `$XDG_CONFIG_HOME/screenrelay/config`, else
+    /// `~/.config/screenrelay/config`. Nil if there is no home. Only absolute paths count (XDG Base Directory
+    /// Specification).
     public static func standardPath(environment: (String) -> String? = variable) -> String? {
         if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder + "/screenrelay/config" }
         guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
         return home + "/.config/screenrelay/config"
     }
 
-    /// The variable of the process's environment.
+    /// A variable of the process's environment.
     public static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The file's groups and keys; nil where there is no such file.
+    /// The file's groups and keys, or nil if there is no such file.
     public static func read(_ path: String) throws(SettingsFileError) -> SettingsDocument? {
         guard let bytes = try contents(of: path) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw .malformed(path: path, reason: "it is no text in UTF-8")
+            throw .malformed(path: path, reason: "it is not UTF-8 text")
         }
         guard let file = g_key_file_new() else { throw .notReadable(path: path, errno: ENOMEM) }
         defer { g_key_file_unref(file) }
@@ -48,7 +49,8 @@ public enum SettingsFile {
         return document
     }
 
-    /// nil where something in the value has no meaning, as "\q": GLib gives what it could read, and an error.
+    /// Returns nil if the value contains an invalid escape such as "\q", for which GLib returns a partial value and an
+    /// error.
     private static func value(of key: String, in group: String, _ file: OpaquePointer) -> String? {
         var error: UnsafeMutablePointer<GError>?
         let text = g_key_file_get_string(file, group, key, &error)
@@ -66,7 +68,7 @@ public enum SettingsFile {
         return error == nil ? list : nil
     }
 
-    /// The strings of a vector that ends with NULL, which is freed.
+    /// Converts a vector of strings that ends with NULL, and frees it.
     private static func strings(_ vector: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
         guard let vector else { return [] }
         defer { g_strfreev(vector) }
@@ -101,7 +103,7 @@ public enum SettingsFile {
     }
 }
 
-/// In which lines of a key file its groups and keys stand: GLib doesn't tell.
+/// The line numbers of a key file's groups and keys, which GLib doesn't report.
 private struct SettingsPlaces {
     private var groups: [String: Int] = [:]
     private var keys: [String: Int] = [:]
@@ -116,7 +118,7 @@ private struct SettingsPlaces {
             } else if !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") {
                 var key = line[..<equals]
                 while key.last == " " || key.last == "\t" { key.removeLast() }
-                // Of a key that stands there twice the last counts.
+                // If a key appears twice, the last one counts.
                 keys["\(group)]\(key)"] = index + 1
             }
         }
@@ -126,12 +128,12 @@ private struct SettingsPlaces {
     func line(of key: String, in group: String) -> Int { keys["\(group)]\(key)"] ?? line(ofGroup: group) }
 }
 
-/// The first line that a key file can't have, and what would be right: GLib refuses the file and doesn't tell where.
+/// The first invalid line of a key file, and what would be right. GLib rejects the file without naming the line.
 private struct SettingsFault {
     let line: Int
     let reason: String
 
-    /// nil where there is none that is known.
+    /// Nil if no known fault is found.
     init?(_ text: String) {
         var hasGroup = false
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -143,11 +145,11 @@ private struct SettingsFault {
                     hasGroup = true
                     continue
                 }
-                self.init(index, "'\(words)' is no group; write it like [share]")
+                self.init(index, "'\(words)' is not a group; write it like [share]")
             } else if !Self.isSetting(line) {
-                self.init(index, "'\(words)' is no setting; write it like fps=20, or # in front of what is none")
+                self.init(index, "'\(words)' is not a setting; write it like fps=20, or put # in front of a comment")
             } else if !hasGroup {
-                self.init(index, "'\(words)' stands in no group; write one before it, as [all] or [share]")
+                self.init(index, "'\(words)' is not in a group; put one before it, such as [all] or [share]")
             } else {
                 continue
             }
@@ -174,20 +176,20 @@ private struct SettingsFault {
     }
 }
 
-/// Why a settings file is of no use.
+/// Why a settings file can't be used.
 public enum SettingsFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It can't be opened or read.
+    /// The file can't be opened or read.
     case notReadable(path: String, errno: Int32)
-    /// A line of it is none of a key file.
+    /// A line of the file is invalid.
     case misplaced(path: String, line: Int, reason: String)
-    /// What is in it is no key file.
+    /// The file is not a key file.
     case malformed(path: String, reason: String)
 
     public var description: String {
         switch self {
         case .notReadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
         case .misplaced(let path, let line, let reason): "\(path):\(line): \(reason)"
-        case .malformed(let path, let reason): "\(path) is no settings file: \(reason)"
+        case .malformed(let path, let reason): "\(path) is not a settings file: \(reason)"
         }
     }
 }

@@ -13,9 +13,9 @@ enum CaptureCommand {
         let link = try options.link() ?? .standard()
         let token = try options.linkToken(for: link)
         if token != nil, options.has("legacy") {
-            throw UsageError("--legacy and --link-token can't go together: a legacy sender has no way to show a token")
+            throw UsageError("--legacy and --link-token can't go together: a legacy sender can't prove it has a token")
         }
-        if case .tcp(_, port: 0) = link { throw UsageError("--link \(link): port 0 is for hosts alone") }
+        if case .tcp(_, port: 0) = link { throw UsageError("--link \(link): only a host can use port 0") }
         let capture = try CaptureOptions(options)
         var configuration = CaptureConfiguration(
             link: link, display: capture.display, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,

@@ -6,15 +6,18 @@ import LinkTransport
 import RecordingFiles
 import X11Capture
 
-/// The program that `screenrelay share` and `screenrelay capture` start: one thread, little memory, and it may die.
+/// The program that `screenrelay share` and `screenrelay capture` start. It has one thread, uses little memory, and may
+/// crash without harming the host.
 @main
 enum CaptureProgram {
     static func main() {
-        // Once it has freed a large buffer, glibc takes the next ones from its heap, which changes of the screen's size leave
-        // full of holes: 15 MB after a few hundred. With a threshold of ours, what is freed goes back to the system.
+        // Once it has freed a large buffer, glibc takes the next ones from its heap, and changes of the screen's size
+        // leave that fragmented: 15 MB after a few hundred changes. With a fixed threshold, freed buffers go back to
+        // the system.
         mallopt(M_MMAP_THRESHOLD, 128 * 1024)
-        // x264 asks for huge pages, in which 8 MB of what it never touches are resident: 1080p took 49 MB with them and takes 42
-        // without. In processor time they were worth a few percent at full motion, and cost as much in a scroll.
+        // x264 asks for huge pages, which keep 8 MB resident that it never touches: 1080p took 49 MB with them and
+        // takes 42 MB without. Huge pages saved a few percent of processor time at full motion, and cost as much while
+        // scrolling.
         shim_disable_huge_pages()
         exit(
             CaptureCommand.command.run(CaptureCommand.program) { options in
@@ -49,7 +52,7 @@ enum CaptureProgram {
         }
     }
 
-    /// The error with the option in front that it came of.
+    /// The error, with the option in front that caused it.
     private static func line(for error: CaptureError, _ configuration: CaptureConfiguration) -> String {
         switch error {
         case .screen where configuration.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"

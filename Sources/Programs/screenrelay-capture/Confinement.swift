@@ -2,17 +2,17 @@ import CLinux
 import CommandLine
 import Glibc
 
-/// What capture gives up by itself, before it opens anything, when somebody else started it (`--user`, `--supervised`).
+/// Restricts the capture process before it opens anything, as another program asked it to (`--user`, `--supervised`).
 enum Confinement {
-    /// Does what the options ask for.
+    /// Applies the options.
     static func enter(_ options: ParsedOptions) throws(UsageError) {
         if let name = try options.value("user", as: .text) { try become(name) }
         guard options.has("supervised") else { return }
         if shim_refuse_privileges() != 0 {
             throw UsageError("--supervised: prctl failed: \(String(cString: strerror(errno)))", exitCode: .system)
         }
-        // Nothing is left behind by a capture that is killed, and one that hangs in the X library would heed no other signal.
-        // Asked for last: a change of the user takes it back.
+        // SIGKILL, because a killed capture leaves nothing behind, and one that hangs in the X library would ignore any
+        // other signal. This comes last, because a change of the user resets it.
         _ = shim_set_parent_death_signal(SIGKILL)
     }
 

@@ -3,9 +3,9 @@ import CommandLine
 import MediaTypes
 import X11Capture
 
-/// What `--list` prints: what can be shared, and what to write for it.
+/// The output of `--list`: what can be shared, and the option for each.
 enum Listing {
-    /// Prints it, or says in one line why there is none.
+    /// Prints the list, or one line that says why there is none.
     static func show(display: String?) -> ExitCode {
         do throws(X11CaptureError) {
             let text = text(try ScreenCapture.listing(display: display), others: ScreenCapture.displays())
@@ -42,13 +42,13 @@ enum Listing {
         return "Displays:\n\(displays.text)Monitors:\n\(monitors.text)Windows (and for --hide):\n\(windows.text)"
     }
 
-    /// `1280x720+0+40`, as --region takes it; a window may lie beyond the left or upper edge.
+    /// `1280x720+0+40`, as for --region. A window may lie beyond the left or upper edge.
     private static func geometry(_ area: PixelRectangle) -> String {
         func offset(_ value: Int) -> String { value < 0 ? "\(value)" : "+\(value)" }
         return "\(area.width)x\(area.height)\(offset(area.x))\(offset(area.y))"
     }
 
-    /// As a shell takes it.
+    /// The name as a shell word.
     private static func quoted(_ name: String) -> String {
         let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
         return isPlain && !name.isEmpty

@@ -4,38 +4,39 @@ import ScreenRelayKit
 import SecureTransport
 import Threading
 
-/// The options of `share` and `host` that say who gets in, and over what.
+/// The options of `share` and `host` for access control: tokens, passwords, expiry and certificates.
 enum AccessOptions {
     static let options = [
         Option(
             long: "presenters",
-            help: "also print what somebody needs who is to present in the room, and not view alone: a second token"),
+            help: "also print what somebody needs to present in the room and not only view: a second token"),
         Option(
             long: "present-token-file", value: .required("FILE"),
-            help: "keep the presenters' token in this file, of this user alone; without it, beside the link's"),
+            help: "keep the presenters' token in this file, which only this user can read; without it, the token is "
+                + "kept beside the link's"),
         Option(
             long: "password",
-            help: "let nobody in who doesn't know a password as well: asks for it on the terminal, or takes the first "
-                + "line of standard input"),
+            help: "let in only people who also know a password, which is asked for on the terminal, or read from the "
+                + "first line of standard input"),
         Option(
             long: "password-file", value: .required("FILE"),
-            help: "the same, with the first line of a file that this user alone can read"),
+            help: "like --password, with the first line of this file, which only this user can read"),
         Option(
             long: "expires", value: .required("TIME"),
             help:
-                "end the links after so long, 1s to 365d, as in 30m, 2h or 1d, and send away who came by them; unless "
-                + "--token-file names one, they have a token of their own that isn't kept"),
+                "let the links expire after this time, 1s to 365d, as in 30m, 2h or 1d, and send everyone away who used "
+                + "them; unless --token-file is given, they have a new token that isn't kept"),
         Option(
             long: "tls-cert", value: .required("FILE"),
             help:
-                "serve https and wss, with this certificate: PEM, those that vouch for it behind it; SIGHUP has it read "
-                + "again"),
+                "serve https and wss with this certificate: PEM, followed by any intermediate certificates; SIGHUP reloads "
+                + "it"),
         Option(long: "tls-key", value: .required("FILE"), help: "the certificate's private key: PEM, not encrypted"),
     ]
 
     static let alternatives = [["password", "password-file"]]
 
-    /// What `--password` or `--password-file` gives; nil where neither is there.
+    /// The password from `--password` or `--password-file`, or nil if neither is given.
     static func password(_ options: ParsedOptions) throws(UsageError) -> String? {
         let file = try options.value("password-file", as: .text)
         guard options.has("password") || file != nil else { return nil }
@@ -51,14 +52,14 @@ enum AccessOptions {
         }
     }
 
-    /// What `--tls-cert` and `--tls-key` name; nil where neither is there.
+    /// The certificate from `--tls-cert` and `--tls-key`, or nil if neither is given.
     static func certificate(_ options: ParsedOptions) throws(UsageError) -> ServerCertificate? {
         switch (try options.value("tls-cert", as: .text), try options.value("tls-key", as: .text)) {
         case (nil, nil): return nil
         case (let certificate?, nil):
-            throw UsageError("--tls-cert \(certificate): --tls-key is needed as well, with the file of its key")
+            throw UsageError("--tls-cert \(certificate): --tls-key is needed as well: the file of its private key")
         case (nil, let key?):
-            throw UsageError("--tls-key \(key): --tls-cert is needed as well, with the file of its certificate")
+            throw UsageError("--tls-key \(key): --tls-cert is needed as well: the file of its certificate")
         case (let certificate?, let key?):
             do throws(ServerCertificateError) {
                 return try ServerCertificate(certificateFile: certificate, keyFile: key)
@@ -71,7 +72,7 @@ enum AccessOptions {
         }
     }
 
-    /// The token that lets presenters into the first room: the file's that was named, or the one kept beside the link's, or a new
+    /// The presenting token of the first room: from the named file, or the one kept beside the link's token, or a new
     /// one.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
@@ -89,7 +90,7 @@ enum AccessOptions {
         }
     }
 
-    /// The token that lets presenters into a room, kept beside that of its link.
+    /// The presenting token of a room, kept beside the token of its link.
     static func presentingToken(
         room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> String {
@@ -104,11 +105,11 @@ enum AccessOptions {
     }
 
     private static func lastingUntilTheEnd(_ error: TokenFileError) -> String {
-        StandardStreams.printError("\(error); the presenters' token is good until this ends", program: Program.name)
+        StandardStreams.printError("\(error); the presenters' token is valid for this run only", program: Program.name)
         return HostConfiguration.randomToken()
     }
 
-    /// Has SIGHUP read certificate and key again. Files that are no good leave those in use.
+    /// Makes SIGHUP read the certificate and its key again. If the files are invalid, the ones in use stay.
     static func reloadsCertificate(
         of host: ScreenRelayHost, _ first: ServerCertificate?, at end: EndSignals, _ options: ParsedOptions,
         _ log: EventLog
@@ -119,16 +120,16 @@ enum AccessOptions {
             do {
                 guard let certificate = try Self.certificate(options) else { return }
                 try host.use(certificate)
-                log.info("the certificate was read again")
+                log.info("the certificate was reloaded")
                 warn(of: certificate, log)
             } catch {
-                log.error("the certificate was not read again, and the one in use stays: \(error)")
+                log.error("the certificate was not reloaded, and the old one stays in use: \(error)")
             }
         }
     }
 
     private static func warn(of certificate: ServerCertificate, _ log: EventLog) {
-        if certificate.isExpired { log.warning("the certificate's time is over: browsers won't believe it") }
+        if certificate.isExpired { log.warning("the certificate has expired: browsers won't accept it") }
     }
 }
 

@@ -1,12 +1,12 @@
 import CommandLine
 import Glibc
 
-/// `screenrelay capture`: becomes the other program, which links much less.
+/// `screenrelay capture`: replaces this process by screenrelay-capture, which links far fewer libraries.
 enum CaptureCommand {
     static let command: Command = {
         var command = Command.captureProgram
         command.name = "capture"
-        command.summary = "Captures a display for 'screenrelay host', which runs apart from it."
+        command.summary = "Captures a display for 'screenrelay host', which runs separately."
         command.examples = command.examples.map { example in
             guard example.line.hasPrefix("screenrelay-capture ") else { return example }
             return Example("screenrelay capture" + example.line.dropFirst(19), example.meaning)
@@ -14,24 +14,24 @@ enum CaptureCommand {
         return command.withSettings
     }()
 
-    /// The capture program beside this one, as both are installed and built; nil where it is not there.
+    /// The capture program in the same folder as this one, where both are installed and built. Nil if it isn't there.
     static var program: String? {
         guard let own = Program.path, let slash = own.lastIndex(of: "/") else { return nil }
         let path = String(own[...slash]) + "screenrelay-capture"
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    static let missing = "the program screenrelay-capture is not beside this one; install or build both"
+    static let missing = "the program screenrelay-capture is not in this program's folder; install or build both"
 
-    /// Replaces this process by a capture with what the user typed, and what a settings file says; comes back only where that
-    /// fails.
+    /// Replaces this process by a capture with the options from the command line and the settings file. Returns only if
+    /// that fails.
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
-        // A value of the file that can't be one is told with its place, which the other program doesn't know.
+        // Check the values here: the other program can't name their position in the settings file.
         _ = try CaptureOptions(options)
         return become(options.arguments(leavingOut: [Option.config.long, Option.noConfig.long])).rawValue
     }
 
-    /// Replaces this process by a capture with these words; comes back only where that fails.
+    /// Replaces this process by a capture with these arguments. Returns only if that fails.
     static func become(_ arguments: [String]) -> ExitCode {
         guard let program else {
             StandardStreams.printError(missing, program: Program.name)

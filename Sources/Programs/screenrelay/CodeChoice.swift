@@ -1,14 +1,14 @@
 import Glibc
 import QRCodes
 
-/// Whether the link is printed as a QR code too, for the camera of a phone.
+/// Whether the link is also printed as a QR code, for a phone's camera.
 enum CodeChoice {
     case never
-    /// To a terminal that is wide enough, where other machines can reach the link.
+    /// Only if standard output is a terminal that is wide enough, and other machines can reach the link.
     case whereUseful
     case always
 
-    /// The lines of the code; none where there shall be none.
+    /// The lines of the code. Empty if none is to be printed.
     func lines(for link: String) -> [String] {
         let isTerminal = isatty(1) == 1
         switch self {
@@ -22,7 +22,7 @@ enum CodeChoice {
         return code.terminalText(isColored: isTerminal && !isPlain).split(separator: "\n").map(String.init)
     }
 
-    /// Whether only this machine gets to where the link leads.
+    /// Whether only this machine can reach the link's host.
     private static func isLoopback(_ link: String) -> Bool {
         let host = link.drop { $0 != "/" }.drop { $0 == "/" }
         return ["127.", "[::1]", "localhost"].contains { host.hasPrefix($0) }

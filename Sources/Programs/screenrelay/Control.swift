@@ -7,59 +7,61 @@ import ScreenRelayKit
 import Signalling
 import Threading
 
-/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: what a sharer says to the share or host
-/// that runs, and how it listens.
+/// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: the commands for a
+/// running share or host, and the server in it that answers them.
 enum Control {
     static let commands = [
         command("pause", "Shows viewers nothing of the screen, until 'screenrelay resume'."),
-        command("resume", "Goes on after a pause."),
+        command("resume", "Resumes sharing after a pause."),
         command(
             "rate", "Limits what a running share or host sends, within what its capture was started with.",
             [
                 Option(
                     long: "fps", short: "f", value: .required("NUMBER"),
-                    help: "pictures a second at most, 1 to 120; max: as many as capture was started with"),
+                    help: "at most this many pictures a second, 1 to 120; max: as many as capture was started with"),
                 Option(
                     long: "bitrate", short: "b", value: .required("RATE"),
                     help:
-                        "bits a second at most, 10k to 1G, as in 4M, 600k or 2500000; max: as many as capture was started with"
+                        "at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000; max: as many as capture "
+                        + "was started with"
                 ),
             ],
             examples: [
-                Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the line for something else."),
-                Example("screenrelay rate --fps max --bitrate max", "Takes that back."),
+                Example("screenrelay rate --fps 10 --bitrate 600k", "Leaves room on the network for something else."),
+                Example("screenrelay rate --fps max --bitrate max", "Removes these limits."),
             ]),
         command(
             "sharpen",
-            "Sends what stands still on the screen once more, finer than usual, as fast as the bit rate allows."),
+            "Sends what stands still on the screen again in higher quality, as fast as the bit rate allows."),
         command("stop", "Ends a running share or host; viewers are told that sharing has ended."),
         command(
-            "status", "Tells what a running share or host does, and how many watch.",
-            [Option(long: "json", help: "for programs: a JSON object a line, with the capture's own figures")]),
+            "status", "Shows what a running share or host does, and how many people watch.",
+            [Option(long: "json", help: "for programs: one JSON object per line, with the capture's statistics")]),
         command(
-            "rooms", "Tells who is in the rooms of a running share or host, and what they see.",
+            "rooms", "Shows who is in the rooms of a running share or host, and what they watch.",
             [
                 Option(
                     long: "json",
                     help:
-                        "for programs: a JSON object a line, as in Protocol/openapi.yaml, with the host's process in front"
+                        "for programs: one JSON object per line, as in Protocol/openapi.yaml, with the host's process id "
+                        + "in front"
                 )
             ]),
         command(
             "link", "Prints the links of a running share or host again.",
             [
-                Option(long: "qr", help: "print the first link as a QR code too"),
-                Option(long: "json", help: "for programs: a JSON object a line, as in Protocol/openapi.yaml"),
-            ], examples: [Example("screenrelay link --qr", "Shows the link to the camera of a phone.")]),
+                Option(long: "qr", help: "also print the first link as a QR code"),
+                Option(long: "json", help: "for programs: one JSON object per line, as in Protocol/openapi.yaml"),
+            ], examples: [Example("screenrelay link --qr", "Shows the link as a QR code for a phone's camera.")]),
         command(
-            "kick", "Has somebody leave the rooms of a running share or host; who has the link can come back.",
+            "kick", "Removes somebody from the rooms of a running share or host; anyone with the link can come back.",
             operands: Operands(
                 name: "WHO", count: 1...1,
                 help: "a name or an identifier that 'screenrelay rooms' shows, or the beginning of one"),
-            examples: [Example("screenrelay kick Ann", "Ends what Ann sees.")]),
+            examples: [Example("screenrelay kick Ann", "Removes Ann from the room.")]),
     ]
 
-    /// Asks the host that runs, or the one that `--pid` names.
+    /// Sends the command to the running host, or to the one that `--pid` names.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32 {
         let command = try wanted(name, options)
         let isQuestion = [.status, .statusJSON, .rooms, .link].contains(command)
@@ -80,8 +82,8 @@ enum Control {
         if processes.isEmpty { return Program.fail("no share or host of this user runs", .unavailable) }
         if processes.count > 1, !isQuestion {
             throw UsageError(
-                "\(processes.count) shares or hosts run (\(list(processes))); say which with --pid, "
-                    + "'screenrelay status' tells them apart")
+                "\(processes.count) shares or hosts run (\(list(processes))); choose one with --pid; "
+                    + "'screenrelay status' shows which is which")
         }
         var code = ExitCode.success.rawValue
         for process in processes where code == ExitCode.success.rawValue {
@@ -107,16 +109,16 @@ enum Control {
         return code
     }
 
-    /// What a program knows of its host, and the host itself doesn't.
+    /// Facts that the program knows and its host doesn't.
     struct Facts {
-        /// As "sharing :0".
+        /// What the host does, such as "sharing :0".
         let what: String
-        /// What the capture was started with; nothing where somebody else has started it.
+        /// The limits that the capture was started with. Empty if another program started it.
         var most = SourceLimits()
     }
 
-    /// Listens for such commands on the control socket and `/api`, where also `news` are told from now on; nil, with a warning, where
-    /// the socket can't be had: sharing goes on without.
+    /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
+    /// no socket, logs a warning and returns nil; sharing continues without it.
     static func serve(
         _ host: ScreenRelayHost, _ end: EndSignals, _ news: SharingNews, _ facts: Facts, log: EventLog
     ) -> ControlServer? {
@@ -128,7 +130,7 @@ enum Control {
         do throws(LinkTransportError) {
             return try ControlServer(log: log, answer: answer)
         } catch {
-            log.warning("'screenrelay pause' and its like won't reach this process: \(error)")
+            log.warning("commands such as 'screenrelay pause' won't reach this process: \(error)")
             return nil
         }
     }
@@ -162,17 +164,17 @@ enum Control {
         }
     }
 
-    /// What to add to the limits that hold now, where they may not be those that `change` asked for.
+    /// The end of the answer if the limits in force may differ from those that `change` asked for.
     private static func ceiling(of change: ControlCommand.RateChange, _ most: SourceLimits) -> String {
         let asked = change.applied(to: SourceLimits())
         if most == SourceLimits() {
-            return asked == SourceLimits() ? "" : "; a capture that was started with less stays at that"
+            return asked == SourceLimits() ? "" : "; a capture that was started with lower limits keeps them"
         }
         let isAbove = change.applied(to: SourceLimits(), most: most) != asked
         return isAbove ? "; the capture was started with at most \(most.words)" : ""
     }
 
-    /// The command that the user wrote.
+    /// The command with its options as the user wrote it.
     private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
         switch name {
         case "pause": return .pause
@@ -191,7 +193,7 @@ enum Control {
                 try options.value("bitrate", as: .bitRate)?.bitsPerSecond
             }
             guard frames != nil || bits != nil else {
-                throw UsageError("rate: say what is to be limited with --fps or --bitrate")
+                throw UsageError("rate: give a limit with --fps or --bitrate")
             }
             return .rate(ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits))
         default: throw UsageError("unknown command '\(name)'")
@@ -205,13 +207,13 @@ enum Control {
         return try number(options).map { .atMost($0) }
     }
 
-    /// What a host tells programs of its rooms gets the number that tells hosts apart, as its status has it.
+    /// Adds the host's process id to its JSON for rooms and links, as in its status.
     private static func json(_ answer: String, of process: Int32, for command: ControlCommand) -> String {
         guard [.rooms, .link].contains(command), answer.hasPrefix("{\"") else { return answer }
         return "{\"process\":\(process)," + answer.dropFirst()
     }
 
-    /// What a host says of its links, of `/api` and of its capture stands on lines of their own.
+    /// Puts a host's links, its `/api` and its capture on lines of their own.
     private static func lines(of answer: String) -> String {
         var text = answer
         for mark in StatusReport.marks {
@@ -225,10 +227,10 @@ enum Control {
         _ name: String, _ summary: String, _ options: [Option] = [], operands: Operands = .none,
         examples: [Example] = []
     ) -> Command {
-        let every = ["status", "rooms", "link"].contains(name) ? "; without it, all" : "; needed where several run"
+        let every = ["status", "rooms", "link"].contains(name) ? "; without it, all" : "; needed if several run"
         let process = Option(
             long: "pid", short: "p", value: .required("PID"),
-            help: "the process of the share or host that is meant\(every)")
+            help: "the process id of the share or host\(every)")
         return Command(
             name: name, summary: summary, options: options + [process], operands: operands, examples: examples)
     }

@@ -4,8 +4,8 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't go on. SIGUSR1 pauses and goes on; SIGHUP has
-/// files read again where there is something to read, unless it says that the terminal is gone.
+/// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't continue. SIGUSR1 pauses and resumes.
+/// SIGHUP reloads files if there are any to reload, unless it was sent because the terminal was closed.
 final class EndSignals: Sendable {
     private let wake: WakeUp
     private let signals: Int32
@@ -15,7 +15,7 @@ final class EndSignals: Sendable {
     private let onReload = Mutex<(@Sendable () -> Void)?>(nil)
     private let hadTerminal = EndSignals.hasTerminal
 
-    /// Blocks the signals in this thread and all that start after it; nil where no descriptor is left.
+    /// Blocks the signals in this thread and in all threads that it starts later. Nil if no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
@@ -37,41 +37,41 @@ final class EndSignals: Sendable {
         return set
     }
 
-    /// What SIGUSR1 does from now on, on the thread that waits.
+    /// Sets the action for SIGUSR1, called on the waiting thread.
     func pauseToggles(_ action: @escaping @Sendable () -> Void) {
         onPauseToggle.withLock { $0 = action }
     }
 
-    /// What SIGHUP does from now on, on the thread that waits, in place of ending the program.
+    /// Sets the action for SIGHUP, called on the waiting thread instead of ending the program.
     func reloads(_ action: @escaping @Sendable () -> Void) {
         onReload.withLock { $0 = action }
     }
 
-    /// Whether this process has a terminal that is still there.
+    /// Whether this process has a terminal that is still open.
     private static var hasTerminal: Bool {
         let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
         if terminal >= 0 { close(terminal) }
         return terminal >= 0
     }
 
-    /// Ends the wait with an exit code; the first one counts. Any thread.
+    /// Ends the wait with an exit code. Only the first call counts. Any thread.
     func end(with newCode: Int32) {
         code.withLock { code in if code == nil { code = newCode } }
         wake.signal()
     }
 
-    /// What ``waitUntilReady(within:)`` waits for has come. Any thread.
+    /// Ends ``waitUntilReady(within:)``. Any thread.
     func becameReady() {
         isReady.withLock { $0 = true }
         wake.signal()
     }
 
-    /// Waits until ``becameReady()``, at most so long; gives the exit code where the end came first.
+    /// Waits at most `limit` until ``becameReady()`` is called. Returns the exit code if the program is to end first.
     func waitUntilReady(within limit: Interval) -> Int32? {
         wait(until: monotonicNow() + limit) { self.isReady.withLock { $0 } }
     }
 
-    /// Waits; gives the exit code that was asked for, or 0 at a signal.
+    /// Waits until the program is to end. Returns the exit code from ``end(with:)``, or 0 after a signal.
     func wait() -> Int32 {
         wait(until: .distantFuture) { false } ?? 0
     }
@@ -89,13 +89,13 @@ final class EndSignals: Sendable {
                 waitForEvents(base, count: entries.count, until: deadline)
             }
             if entries[0].revents != 0, let number = readSignal() {
-                // A closed terminal must not leave a screen shared that nobody sees any more.
+                // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
                     reload()
                     continue
                 }
                 guard number == SIGUSR1 else {
-                    // A second signal ends the program at once, whatever still hangs.
+                    // Unblock them, so that a second signal ends the program at once, whatever still hangs.
                     var set = Self.endingSignals
                     pthread_sigmask(SIG_UNBLOCK, &set, nil)
                     return 0
@@ -113,7 +113,7 @@ final class EndSignals: Sendable {
     }
 }
 
-/// Viewers, players and captures take a descriptor each: take as many as the system lets us have, not the cautious default.
+/// Viewers, players and captures need a descriptor each, so raise the cautious default limit as far as allowed.
 private func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

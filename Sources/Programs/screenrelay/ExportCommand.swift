@@ -8,7 +8,7 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// `screenrelay export`: a recording, a raw dump or an H.264 stream as a file that other programs know.
+/// `screenrelay export`: converts a recording, a raw dump or an H.264 stream into a file that other programs can read.
 enum ExportCommand {
     static let command = Command(
         name: "export",
@@ -19,25 +19,25 @@ enum ExportCommand {
             Option(
                 long: "output", short: "o", value: .required("FILE"),
                 help:
-                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264), the stream alone; what was recorded "
-                    + "from an H.264 stream comes out byte for byte. Where the pictures' size or colour format changes, "
-                    + ".mp4 and .mkv go on in FILE-2, FILE-3, ..., since players can't follow"),
+                    "what to write: FILE.mp4, FILE.mkv, or FILE.h264 (also .264) for the bare stream; the recording of an "
+                    + "H.264 stream comes out byte for byte. When the pictures' size or colour format changes, .mp4 and "
+                    + ".mkv continue in FILE-2, FILE-3, ..., since players can't follow"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin so far into the recording, as in 90s or 1.5m: at the last IDR picture up to there"),
-            Option(long: "to", value: .required("TIME"), help: "end so far into the recording"),
+                help: "begin this far into the recording, as in 90s or 1.5m, or at the last IDR picture before that"),
+            Option(long: "to", value: .required("TIME"), help: "end this far into the recording"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
-                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                    "pictures a second, 1 to 120, if the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
-            Option(long: "force", help: "overwrite what is there"),
+            Option(long: "force", help: "overwrite existing files"),
         ],
         operands: Operands(
             name: "FILE", count: 1...1,
             help:
-                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. Of a damaged or cut file "
-                + "all that is whole is written; the exit status is then 65"),
+                "a recording, a raw dump of '&' messages, or an H.264 stream in Annex B form. If the file is damaged or cut, "
+                + "everything intact is written, and the exit status is 65"),
         examples: [
             Example(
                 "screenrelay export screen.srr -o screen.mp4", "For players and browsers, with the recorded times."),
@@ -71,7 +71,7 @@ enum ExportCommand {
                 case .stream: try StreamExport.run(source, to: target)
                 case .container(let container): try MediaExport.run(source, container, to: target)
                 }
-            // Before what was written is told: it may have been written at a wrong pace.
+            // Before the results are printed, since the remarks may say that the pace is wrong.
             source.tellRemarks()
             let code = Program.answer(written.map { "\($0)\n" }.joined())
             return source.isDamaged ? ExitCode.badData.rawValue : code
@@ -83,13 +83,13 @@ enum ExportCommand {
     }
 }
 
-/// What kind of file is written.
+/// The kind of file that is written.
 enum ExportFormat {
-    /// Annex B alone.
+    /// The bare stream, in Annex B form.
     case stream
     case container(MediaContainer)
 
-    /// By the name's suffix.
+    /// The format for the file name's suffix, or nil if it is unknown.
     init?(name: String) {
         let name = name.lowercased()
         switch true {
@@ -121,7 +121,7 @@ enum ExportError: Error, CustomStringConvertible {
         case .nothing: .badData
         case .diskFull, .writing: .inputOutput
         case .cannotCreate(_, _, let isPermission): isPermission ? .permission : .cannotWrite
-        // In fact by the signal: see ExportInterruption.
+        // In fact the program ends by the signal: see ExportInterruption.
         case .interrupted: .unavailable
         }
     }
@@ -129,8 +129,8 @@ enum ExportError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .input(let error): "\(error)"
-        case .exists(let path): "'\(path)' exists already; choose another name, or overwrite it with --force"
-        case .isInput(let path): "'\(path)' is what is to be exported; choose another name"
+        case .exists(let path): "'\(path)' already exists; choose another name, or overwrite it with --force"
+        case .isInput(let path): "'\(path)' is the input file; choose another name"
         case .nothing(let path, let reason): "'\(path)': \(reason)"
         case .fromBehindEnd(let path, let from, let end):
             "--from \(from): '\(path)' ends after \(DecimalText.seconds(end)) s"
@@ -142,14 +142,14 @@ enum ExportError: Error, CustomStringConvertible {
     }
 }
 
-/// SIGINT and SIGTERM wait until the file that is half written was removed; one thread.
+/// Holds back SIGINT and SIGTERM until a half-written file was removed. For one thread.
 enum ExportInterruption {
     static func begin() {
         var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits until `input` is readable; false where the end was asked for.
+    /// Waits until `input` is readable. Returns false if a signal asks the program to end.
     static func mayRead(_ input: Int32) -> Bool {
         while !isAsked {
             var entries = [
@@ -163,13 +163,13 @@ enum ExportInterruption {
         return false
     }
 
-    /// Never read: the signal stays pending.
+    /// Never read, so that the signal stays pending.
     private static let asked: Int32 = {
         var set = signals
         return signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
     }()
 
-    /// Ends the program by the signal that came, as it would have without us.
+    /// Ends the program by the pending signal, just as it would have ended without us.
     static func end() {
         StandardStreams.flushErrors()
         var set = signals

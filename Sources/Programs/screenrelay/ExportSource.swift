@@ -7,10 +7,10 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// Which part of a file is exported, and at what pace where it has none.
+/// The part of a file that is exported, and the frame rate for files without times.
 struct ExportSelection {
     var from: Interval?
-    /// As the user wrote it.
+    /// `from` as the user wrote it.
     var fromWords = ""
     var to: Interval?
     var framesPerSecond: Int
@@ -22,21 +22,21 @@ struct ExportSelection {
     var isAll: Bool { from == nil && to == nil }
 }
 
-/// The file that is exported, read from its front as often as needed; what is wrong with it is told once.
+/// The file that is exported. It can be read several times from the start; faults are reported only once.
 final class ExportSource {
     let selection: ExportSelection
     private let file: RecordedFile
     private var passes = 0
     private var remarks: [String] = []
     private var hasTimes = false
-    /// Whether something of it could not be read.
+    /// Whether part of the file could not be read.
     private(set) var isDamaged = false
-    /// When the last item or picture is that was read, since the recording began.
+    /// The time of the last item or picture that was read, since the start of the recording.
     private(set) var lastTime = Interval.zero
     private let output: String
     private static let remarkLimit = 10
 
-    /// - Parameter output: what an interruption leaves unwritten.
+    /// - Parameter output: the file that is missing after an interruption, for the error message.
     init(path: String, _ selection: ExportSelection, output: String) throws(ExportError) {
         self.selection = selection
         self.output = output
@@ -50,7 +50,7 @@ final class ExportSource {
 
     var path: String { file.path }
 
-    /// Reads all items; `torn` is called where something is missing between two of them.
+    /// Reads all items. `torn` is called if something is missing between two of them.
     func items(
         _ take: (consuming RecordedItem) throws(ExportError) -> Bool, torn: () -> Void = {}
     ) throws(ExportError) {
@@ -81,18 +81,18 @@ final class ExportSource {
             }
             guard let found = file.fault else { break }
             torn()
-            // What is found in the middle of damage is damage, too.
+            // Faults within damaged data belong to the same damage.
             if fault == nil { fault = found }
             file.goOn()
         }
         if let fault {
             isDamaged = true
-            return tell("\(fault); what is whole before byte \(fault.offset) is exported")
+            return tell("\(fault); everything intact before byte \(fault.offset) is exported")
         }
         if let missing = file.missingEnd { tell(missing) }
     }
 
-    /// Reads all pictures, with their times; `take` gives false where it has enough.
+    /// Reads all pictures with their times. `take` returns false when it needs no more.
     func pictures(_ take: (consuming TimedPictures.Picture) throws(ExportError) -> Bool) throws(ExportError) {
         var pictures = TimedPictures(framesPerSecond: selection.framesPerSecond)
         var isEnough = false
@@ -112,17 +112,17 @@ final class ExportSource {
             if try !take(consume picture) { return }
         }
         if passes == 1, pictures.skipped > 0 {
-            tell("\(counted(pictures.skipped, "picture")) left out, since what they refer to is missing")
+            tell("\(counted(pictures.skipped, "picture")) left out, because pictures that they refer to are missing")
         }
     }
 
-    /// Throws where nothing of what was asked for is in the file, which was read once.
+    /// Throws if the file, which was read once, ends before the requested start.
     func checkBeginning() throws(ExportError) {
         guard let from = selection.from, from > lastTime else { return }
         throw .fromBehindEnd(path: path, from: selection.fromWords, end: lastTime)
     }
 
-    /// Says where a part really begins, where that is well before what was asked for.
+    /// Adds a remark if the first part starts well before the requested time.
     func tellBeginning(of plan: ExportPlan) {
         guard let from = selection.from, let start = plan.parts.first?.start, from - start > .milliseconds(500) else {
             return
@@ -130,24 +130,25 @@ final class ExportSource {
         remarks.append("begins at \(DecimalText.seconds(start)) s, with the last IDR picture before --from")
     }
 
-    /// Says on standard error what there is to say.
+    /// Prints all remarks on standard error.
     func tellRemarks() {
         if !hasTimes, isPaced {
-            remarks.append("no times in it: written with \(selection.framesPerSecond) pictures a second (--fps)")
+            remarks.append("it has no times: written with \(selection.framesPerSecond) pictures a second (--fps)")
         }
         let shown = remarks.prefix(Self.remarkLimit)
         for remark in shown { StandardStreams.printError("\(path): \(remark)", program: Program.name) }
         if remarks.count > shown.count {
             StandardStreams.printError(
-                "\(path): \(remarks.count - shown.count) more of this kind; 'inspect' names all", program: Program.name)
+                "\(path): \(remarks.count - shown.count) more of this kind; 'screenrelay inspect' shows all",
+                program: Program.name)
         }
     }
 
-    /// Whether what is written has times.
+    /// Whether the written file has times.
     var isPaced = false
 
     func tell(_ remark: String) {
-        // A second look finds the same.
+        // A second pass finds the same again.
         if passes <= 1, remarks.count < 1000 { remarks.append(remark) }
     }
 

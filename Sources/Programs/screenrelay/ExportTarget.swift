@@ -1,11 +1,11 @@
 import Glibc
 
-/// Where an export goes: files are written beside their places and renamed at the end, so that nothing half written is
-/// ever taken for whole.
+/// The destination of an export. Files are written under temporary names and renamed at the end, so that a half-written
+/// file is never mistaken for a complete one.
 struct ExportTarget {
     let path: String
     let mayOverwrite: Bool
-    /// What nobody can guess, and lie in wait with.
+    /// Random, so that no one can guess the temporary name and put a file there first.
     private let mark = UInt64.random(in: 0 ... .max)
 
     init(path: String, mayOverwrite: Bool) {
@@ -20,10 +20,11 @@ struct ExportTarget {
         return "\(path[..<dot])-\(index + 1)\(path[dot...])"
     }
 
-    /// The name under which part `index` is written first; of the same kind, for libraries that go by it.
+    /// The temporary name of part `index`.
     func temporaryName(_ index: Int) -> String { "\(name(index)).\(String(mark, radix: 36)).part" }
 
-    /// Before anything is read: whether the first name is free, and not the input's.
+    /// Checks, before anything is read, that the first name is free and not the input's, and that a file can be
+    /// created.
     func check(against input: String) throws(ExportError) {
         var own = stat()
         var other = stat()
@@ -32,38 +33,38 @@ struct ExportTarget {
             throw .isInput(path)
         }
         try checkFree(1)
-        // Said before anybody waits for what could not be kept.
+        // Create a file now, so that an impossible export fails before a long wait.
         Glibc.close(try create(0))
         discard(0)
     }
 
-    /// Whether the names of so many parts are free.
+    /// Throws if one of the names of `count` parts is taken.
     func checkFree(_ count: Int) throws(ExportError) {
         guard !mayOverwrite else { return }
         for index in 0..<count where access(name(index), F_OK) == 0 { throw .exists(name(index)) }
     }
 
-    /// Gives part `index`, which is whole, its name.
+    /// Renames part `index`, which is complete, to its final name.
     func commit(_ index: Int) throws(ExportError) {
         let (from, to) = (temporaryName(index), name(index))
-        // Somebody may have made a file of that name meanwhile.
+        // Another program may have created a file with that name meanwhile.
         let code = mayOverwrite ? (rename(from, to) == 0 ? 0 : errno) : renameUnlessThere(from, to)
         if code == 0 { return }
         discard(index)
         throw code == EEXIST && !mayOverwrite ? .exists(to) : failure(index, code)
     }
 
-    /// Removes what was written of part `index`.
+    /// Removes the temporary file of part `index`.
     func discard(_ index: Int) { unlink(temporaryName(index)) }
 
-    /// Creates part `index` for our user alone, as recordings are: it shows what they show.
+    /// Creates part `index`, readable only by this user, like recordings, because it shows the same.
     func create(_ index: Int) throws(ExportError) -> Int32 {
         let descriptor = open(temporaryName(index), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw failure(index, errno) }
         return descriptor
     }
 
-    /// What an errno of opening or renaming means.
+    /// The error for an errno of open or rename.
     func failure(_ index: Int, _ code: Int32) -> ExportError {
         .cannotCreate(
             name(index), reason: String(cString: strerror(code)), isPermission: [EACCES, EPERM, EROFS].contains(code))

@@ -4,7 +4,7 @@ import LinkTransport
 import ScreenRelayKit
 import Threading
 
-/// `screenrelay host`: a host whose capture is started by somebody else.
+/// `screenrelay host`: a host whose captures are started separately.
 enum HostCommand {
     static let command = Command(
         name: "host",
@@ -12,15 +12,15 @@ enum HostCommand {
         options: [
             Option(
                 long: "link", short: "l", value: .required("LINK"),
-                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for a connected socket that was "
-                    + "handed down; without it, a socket of this user's own, where 'screenrelay capture' looks by itself"
+                help: "where captures connect: unix:PATH, tcp:HOST:PORT, or fd:NUMBER for an inherited connected "
+                    + "socket; without it, this user's own socket, to which 'screenrelay capture' connects by default"
             ),
             .linkToken,
             Option(
                 long: "legacy-from", value: .required("CIDR"),
                 help:
-                    "where a legacy sender may be, which can't prove that it has the --link-token, as in 192.0.2.0/24; may be "
-                    + "repeated", repeats: true), TrackOption.option,
+                    "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
+                    + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
         ] + HostOptions.all.map(recordingOne) + [Log.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
@@ -36,7 +36,7 @@ enum HostCommand {
     private static func recordingOne(_ option: Option) -> Option {
         guard option.long == Option.record.long else { return option }
         var option = option
-        option.help += "; of --link alone, not of --track"
+        option.help += "; records only --link, not --track"
         return option
     }
 
@@ -59,7 +59,7 @@ enum HostCommand {
             return Program.fail("no descriptor left for signals", .system)
         }
         let news = SharingNews(style)
-        // Whose link is being opened, for errors; nil: the first track's.
+        // The track whose link is being opened, for error messages. Nil for the first track.
         var opening: TrackOption?
         do throws(HostError) {
             if address == nil { try prepareOwnFolder() }
@@ -72,7 +72,7 @@ enum HostCommand {
             let link = try host.openLink(
                 at: address ?? .standard(), admission: admission, recording: recording.path,
                 recordingLimit: recording.limit)
-            // Of a port that any was asked for, the one that it is.
+            // If port 0 was given, this has the actual port.
             let place = link.address ?? address ?? .standard()
             var links = [link]
             var lines: [String] = []
@@ -102,7 +102,7 @@ enum HostCommand {
         }
     }
 
-    /// Goes on until the end, and lets go of all but the host.
+    /// Serves until the end, and then closes everything but the host.
     private static func serve(
         _ host: ScreenRelayHost, _ links: [LinkServer], at place: LinkAddress, until end: EndSignals,
         audience: String, saying lines: [String], _ news: SharingNews, _ log: EventLog
@@ -115,7 +115,7 @@ enum HostCommand {
         return end.wait()
     }
 
-    /// Who is taken, by all links over TCP alike.
+    /// The admission rules, which are the same for all links over TCP.
     private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
     {
         let overTCP = links.first { if case .tcp? = $0 { true } else { false } }
@@ -123,7 +123,7 @@ enum HostCommand {
         let legacySenders = try options.values("legacy-from", as: .addressRange)
         if token == nil, let range = options.values("legacy-from").first {
             throw UsageError(
-                "--legacy-from \(range): without --link-token legacy senders are taken from this machine alone")
+                "--legacy-from \(range): without --link-token, legacy senders are accepted only from this machine")
         }
         return LinkAdmission(token: token, legacySenders: legacySenders)
     }

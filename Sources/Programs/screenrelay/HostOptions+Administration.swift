@@ -3,27 +3,30 @@ import ScreenRelayKit
 import Signalling
 
 extension HostOptions {
-    /// All that `share` and `host` have in common.
+    /// All options that `share` and `host` have in common.
     static let all = options + administrationOptions + SharingNews.options
 
     static let administrationOptions = [
         Option(
             long: "admin-token-file", value: .required("FILE"),
             help:
-                "keep the token of the HTTP interface for administration, /api, in this file; without it, beside the rooms' "
-                + "tokens in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token; where there is "
-                + "no such file there is no /api"),
-        Option(long: "api-lan", help: "let other machines use /api, with its token; without it, this one alone"),
+                "keep the token of the HTTP interface for administration, /api, in this file; without it, the token is kept "
+                + "beside the rooms' in $XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, as api-ADDRESS.token. "
+                + "If it can't be kept, there is no /api"),
+        Option(
+            long: "api-lan", help: "let other machines use /api too, with its token; without it, only this machine can"
+        ),
     ]
 
-    /// Who may use `/api`: who can read the file of its token, which is made where there is none; nil where none can be.
+    /// Who may use `/api`: anyone who can read the file with its token. The file is created if it doesn't exist. Nil if
+    /// there can be none.
     static func administration(
         _ options: ParsedOptions, listen: [Signalling.ListenAddress]
     ) throws(UsageError) -> Administration? {
         let named = try options.value("admin-token-file", as: .text)
         let allowsNetwork = options.has("api-lan")
         if allowsNetwork, !options.has("lan") {
-            throw UsageError("--api-lan: without --lan no other machine gets here; add that, or leave this out")
+            throw UsageError("--api-lan: without --lan, no other machine gets here; add --lan, or leave this out")
         }
         do throws(TokenFileError) {
             if let named {
@@ -35,7 +38,7 @@ extension HostOptions {
                     token: try file.token(makesFolders: true), allowsNetwork: allowsNetwork, tokenFile: file.path)
             }
         } catch {
-            // Nobody asked for the usual file: what is wrong with it is told with the room's own.
+            // The user didn't name a file; the same problem is reported for the room's token file.
             if let named { throw error.problem(of: "--admin-token-file", named) }
             if allowsNetwork { throw UsageError("--api-lan: \(error)", exitCode: error.exitCode) }
             return nil

@@ -8,7 +8,7 @@ import ScreenRelayKit
 import Signalling
 import Threading
 
-/// The options that `share` and `host` have in common, and what they make of a host.
+/// The options that `share` and `host` have in common, and the host configuration that they describe.
 enum HostOptions {
     static let alternatives =
         [["open", "token-file"], ["open", "new-token"]] + AccessOptions.alternatives + SharingNews.alternatives
@@ -37,7 +37,7 @@ enum HostOptions {
                     "keep the link's token in this file, which only this user can read, so that the link is still valid the "
                     + "next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
                     + "~/.local/state/screenrelay, one for each room and address"),
-            Option(long: "new-token", help: "draw a new token: links that were given out before stop working"),
+            Option(long: "new-token", help: "make a new token: links that were given out before stop working"),
             Option(
                 long: "advertise", value: .required("ADDRESS"),
                 help: "give viewers this address as well as this machine's own, as when a router forwards the ports; "
@@ -50,8 +50,8 @@ enum HostOptions {
             Option(
                 long: "trusted-proxy", value: .required("CIDR"),
                 help:
-                    "believe a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, when it says in Forwarded or "
-                    + "X-Forwarded-For for whom it asks; may be repeated", repeats: true),
+                    "trust a reverse proxy at these addresses, as in 127.0.0.1 or 10.0.0.0/8, to name the client in Forwarded "
+                    + "or X-Forwarded-For; may be repeated", repeats: true),
             Option(
                 long: "other-joined",
                 help: "send socket.io clients 'other_joined' as well as 'otherjoin', for those that wait for that name"),
@@ -77,7 +77,7 @@ enum HostOptions {
         return configuration
     }
 
-    /// A room beside the first, with a token of its own that is kept as the first one's is, unless rooms are open.
+    /// A room in addition to the first, with its own token, which is kept like the first room's unless rooms are open.
     static func furtherRoom(
         _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> HostRoom {
@@ -95,7 +95,7 @@ enum HostOptions {
         }
     }
 
-    /// The token of the links that are out already, or a new one; nil for an open room.
+    /// The token of earlier links, or a new one. Nil for an open room.
     private static func token(
         _ options: ParsedOptions, _ configuration: HostConfiguration
     ) throws(UsageError) -> String? {
@@ -108,13 +108,13 @@ enum HostOptions {
         let isNew = options.has("new-token")
         do throws(TokenFileError) {
             if let named { return try TokenFile(path: named).token(isNew: isNew) }
-            // A link that is to end with this run must not be good again in the next.
+            // A link that expires with this run must not become valid again in the next.
             if configuration.lifetime != nil { return configuration.token }
             let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
             return try file?.token(isNew: isNew, makesFolders: true) ?? configuration.token
         } catch {
             guard let named else {
-                // Nobody asked for this file: the link is good for this once, as it is without a home.
+                // The user didn't name a file: use a token for this run only, as if there were no home.
                 StandardStreams.printError("\(error); links are good until this ends", program: Program.name)
                 return configuration.token
             }
@@ -139,12 +139,12 @@ enum HostOptions {
                 "--listen \(wanted): only this machine can reach that address; \(instead), or give a port alone")
         }
         if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
-        // One socket for both families, where the kernel has IPv6.
+        // One socket for both families if the kernel has IPv6.
         let all = hasIPv6 ? "::" : "0.0.0.0"
         return [Signalling.ListenAddress(address: all, port: wanted.port)]
     }
 
-    /// Where pictures come from: the one address that was asked for, else all of them.
+    /// The address for media: the one that `--listen` names, else all addresses.
     private static func mediaAddress(
         _ options: ParsedOptions, listen: [Signalling.ListenAddress]
     ) throws(UsageError) -> TransportAddress {
@@ -162,13 +162,13 @@ enum HostOptions {
 
     private static var hasIPv6: Bool { access("/proc/net/if_inet6", F_OK) == 0 }
 
-    /// Ends the host, viewers first and then its recording; gives the exit code, which is another one where the end of the
+    /// Ends the host: first its viewers, then its recording. Returns the exit code, which changes if the end of the
     /// recording could not be written.
     static func end(_ host: ScreenRelayHost, with code: Int32, _ news: SharingNews) -> Int32 {
         news.ending()
         host.stop()
         var code = code
-        // Any other failure was told when it came, and sharing went on.
+        // Other failures were reported when they happened, and sharing continued.
         if let failure = host.recording?.failure, case .stalled = failure {
             let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
             if code == ExitCode.success.rawValue { code = failed }
@@ -177,12 +177,12 @@ enum HostOptions {
         return code
     }
 
-    /// Who the host lets in, for the line that says what is shared: nothing to say where other machines can reach it.
+    /// Who can reach the host, for the line that says what is shared. Empty if other machines can.
     static func audience(_ options: ParsedOptions) -> String {
         options.has("lan") || options.has("advertise") ? "" : ", for this machine only (--lan lets others in)"
     }
 
-    /// What is to be said of the network below the links.
+    /// The lines about the network that are printed below the links.
     static func networkLines(of host: ScreenRelayHost, _ options: ParsedOptions) -> [String] {
         guard options.has("lan") else { return [] }
         let addresses = host.reachableAddresses
@@ -195,12 +195,12 @@ enum HostOptions {
         ]
     }
 
-    /// A log at the level that was asked for.
+    /// A log at this level.
     static func log(_ options: ParsedOptions, level: Log.Level) -> EventLog {
         let log = Log(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
             log.warning(
-                "--advertise \(address): without --lan only what runs on this machine can pass viewers on to us")
+                "--advertise \(address): without --lan, only a program on this machine can forward viewers to us")
         }
         if options.has("lan"), options.has("open") {
             log.warning("--open --lan: anyone in the network can watch; without --open, only people who have the link")
@@ -217,7 +217,7 @@ enum HostOptions {
 }
 
 extension TokenFileError {
-    /// What to say of a file that `option` named and that can't be used.
+    /// The error about a file that `option` named and that can't be used.
     func problem(of option: String, _ file: String) -> UsageError {
         switch self {
         case .notWritable(_, ENOENT), .notReadable(_, ENOTDIR):
@@ -227,7 +227,7 @@ extension TokenFileError {
         return UsageError(option, file: file, description, exitCode: exitCode)
     }
 
-    /// How a program ends that can't have its token from the file.
+    /// The exit code of a program that can't get its token from the file.
     var exitCode: ExitCode {
         switch self {
         case .notPrivate, .notReadable(_, EACCES): .permission
@@ -241,7 +241,7 @@ extension TokenFileError {
 }
 
 extension HostError {
-    /// The exit code for a host that could not begin.
+    /// The exit code of a host that could not start.
     var exitCode: ExitCode {
         switch self {
         case .signalling(.notAnAddress), .signalling(.notOurs): .usage

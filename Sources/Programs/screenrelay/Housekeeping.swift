@@ -1,20 +1,20 @@
 import CommandLine
 import Glibc
 
-/// `screenrelay config`, `man`, `completion` and `systemd-unit`: what makes a program at home on a system, printed from the
-/// option tables.
+/// `screenrelay config`, `man`, `completion` and `systemd-unit`: files that integrate the program into a system,
+/// generated from the option tables.
 enum Housekeeping {
     static let commands = [
         Command(
             name: "config",
             summary: "Prints a settings file with every option in it, commented out.",
             operands: Operands(
-                name: "COMMAND", count: 0...1, help: "for this command alone",
+                name: "COMMAND", count: 0...1, help: "only the options of this command",
                 choices: Program.commandsWithSettings.map(\.name)),
             examples: [
                 Example(
                     "screenrelay config > ~/.config/screenrelay/config",
-                    "Begins a settings file; lines without # in front count.")
+                    "Creates a settings file; remove the # in front of a setting to use it.")
             ]),
         Command(
             name: "man",
@@ -25,25 +25,26 @@ enum Housekeeping {
                     help: "write all pages into this folder, as in ~/.local/share/man/man1")
             ],
             operands: Operands(
-                name: "COMMAND", count: 0...1, help: "the page of this command; without it, that of the program"),
+                name: "COMMAND", count: 0...1,
+                help: "the command whose page is printed; without it, the program's page"),
             examples: [
                 Example("screenrelay man share | man -l -", "Reads a page that isn't installed."),
-                Example("screenrelay man -o /usr/local/share/man/man1", "Installs all of them."),
+                Example("screenrelay man -o /usr/local/share/man/man1", "Installs all pages."),
             ]),
         Command(
             name: "completion",
-            summary: "Prints a script by which a shell completes command lines.",
+            summary: "Prints a script that lets a shell complete command lines.",
             operands: Operands(
                 name: "SHELL", count: 1...1, help: "bash, zsh or fish",
                 choices: CompletionShell.allCases.map(\.rawValue)),
             examples: [
                 Example(
                     "screenrelay completion bash > ~/.bash_completion",
-                    "For the shells that are started from now on; where nothing else is in that file.")
+                    "For shells that are started from now on. Replaces the contents of that file.")
             ]),
         Command(
             name: "systemd-unit",
-            summary: "Prints a unit by which systemd shares the screen while a user is logged in.",
+            summary: "Prints a systemd unit that shares the screen while a user is logged in.",
             examples: [
                 Example(
                     "screenrelay systemd-unit > ~/.config/systemd/user/screenrelay.service",
@@ -51,7 +52,7 @@ enum Housekeeping {
             ]),
     ]
 
-    /// Runs one of them; nil where `name` is another command.
+    /// Runs one of these commands. Returns nil if `name` is another command.
     static func run(_ name: String, _ options: ParsedOptions) throws(UsageError) -> Int32? {
         switch name {
         case "config":
@@ -72,7 +73,7 @@ enum Housekeeping {
             return Program.answer(Program.commands.completion(for: shell))
         case "systemd-unit":
             guard let path = Program.path else {
-                return Program.fail("the program's own path can't be found out: /proc is not there", .system)
+                return Program.fail("the program's own path is unknown: /proc is not available", .system)
             }
             return Program.answer(ServiceUnit.text(program: path))
         default: return nil

@@ -8,8 +8,7 @@ import MediaTypes
 import Recording
 import RecordingFiles
 
-/// `screenrelay inspect`: what is in a recording, a raw dump or an H.264 stream, or comes over a link, and what is
-/// wrong with it.
+/// `screenrelay inspect`: shows the contents and faults of a recording, a raw dump, an H.264 stream or a link.
 enum InspectCommand {
     static let command = Command(
         name: "inspect",
@@ -20,25 +19,25 @@ enum InspectCommand {
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help:
-                    "instead of a file: listen there in a host's place, and show what a capture or replay sends, until "
-                    + "stopped; as in unix:s.sock"),
+                    "listen at this address in place of a host, as in unix:s.sock, and show what a capture or replay sends, "
+                    + "until stopped; no FILE is read then"),
             .linkToken,
             Option(
-                long: "pictures", short: "p", help: "a line for each picture instead of each message"),
-            Option(long: "summary", short: "s", help: "the summary and the faults alone"),
+                long: "pictures", short: "p", help: "show a line for each picture instead of each message"),
+            Option(long: "summary", short: "s", help: "show only the summary and the faults"),
             Option(
                 long: "json", short: "j",
-                help: "for programs: an object a line, for each message, picture and fault, the summary last "
-                    + "(Protocol/inspection.md)"),
+                help: "for programs: one JSON object per line, for each message, picture and fault; the summary comes "
+                    + "last (Protocol/inspection.md)"),
         ],
         operands: Operands(
             name: "FILE", count: 0...1,
             help: "a recording (host --record, capture --record), a raw dump of '&' messages, or an H.264 stream in "
-                + "Annex B form; - is standard input. Damage is named with its place, and what is whole behind it is "
-                + "shown; the exit status is then 65"),
+                + "Annex B form; - is standard input. Damage is reported with its position, everything intact after it is "
+                + "shown, and the exit status is 65"),
         examples: [
             Example("screenrelay inspect screen.srr", "Shows every message, then the summary."),
-            Example("screenrelay inspect --summary stream.264", "Shows profile, size, rates and faults alone."),
+            Example("screenrelay inspect --summary stream.264", "Shows only profile, size, rates and faults."),
             Example(
                 "screenrelay inspect -j screen.srr | jq 'select(.type==\"picture\").size'",
                 "The size of each picture."),
@@ -52,7 +51,7 @@ enum InspectCommand {
         let output = InspectionOutput(
             isJSON: options.has("json"), contents: options.has("pictures") ? .pictures : .messages,
             isSummaryOnly: options.has("summary"))
-        // A reader of our output that has seen enough is no error.
+        // A reader that stops early is no error.
         signal(SIGPIPE, SIG_IGN)
         returnLargePieces()
         if let link {
@@ -62,7 +61,7 @@ enum InspectCommand {
             return inspect(link, token, output)
         }
         guard let path = options.operands.first else {
-            throw UsageError("FILE or --link is missing; '\(Program.name) inspect --help' tells more")
+            throw UsageError("FILE or --link is missing; see '\(Program.name) inspect --help'")
         }
         return inspect(path, output)
     }
@@ -104,14 +103,14 @@ enum InspectCommand {
     }
 }
 
-/// Memory of large messages goes back to the system at once, as it does at first: glibc would keep pieces of that size
-/// from the second one on, and one NAL unit of 8 MiB would cost 20.
+/// Returns the memory of large messages to the system when it is freed. By default glibc keeps freed blocks of that
+/// size from the second one on: one NAL unit of 8 MiB would then cost 20 MiB.
 func returnLargePieces() {
     mallopt(M_MMAP_THRESHOLD, 256 << 10)
 }
 
 extension RecordedFile {
-    /// What it is, for people.
+    /// A description of the file for people.
     fileprivate var words: String {
         switch form {
         case .recording:

@@ -2,7 +2,7 @@ import CommandLine
 import Glibc
 import Inspection
 
-/// Writes what an inspection finds to standard output, in pieces; one thread.
+/// Writes the findings of an inspection to standard output, in large pieces. For one thread.
 final class InspectionOutput {
     private let isJSON: Bool
     private let isSummaryOnly: Bool
@@ -12,7 +12,7 @@ final class InspectionOutput {
     private var hasHeading = false
     private static let pieceCount = 32 << 10
 
-    /// Why nothing more can be written: an errno.
+    /// The errno of a failed write, after which nothing more is written.
     private(set) var failure: Int32?
 
     init(isJSON: Bool, contents: InspectionTable.Contents, isSummaryOnly: Bool) {
@@ -33,7 +33,7 @@ final class InspectionOutput {
         if text.utf8.count >= Self.pieceCount { flush() }
     }
 
-    /// Writes the summary, and all that still waits.
+    /// Writes the summary and everything that is still buffered.
     func finish(_ summary: StreamSummary, form: String) {
         if isJSON {
             text += InspectionJSON.line(summary, form: form)
@@ -49,9 +49,9 @@ final class InspectionOutput {
         failure = errno
     }
 
-    /// How the program ends; says what went wrong with the output.
+    /// The program's exit code. Reports a failed write.
     func exitCode(isDamaged: Bool) -> Int32 {
-        // `head` has what it wanted.
+        // A reader that stops early, such as `head`, is no error.
         if let failure, failure != EPIPE {
             return Program.fail("standard output: \(String(cString: strerror(failure)))", .inputOutput)
         }

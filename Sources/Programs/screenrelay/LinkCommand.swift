@@ -2,12 +2,12 @@ import CommandLine
 import Foundation
 import ScreenRelayKit
 
-/// `screenrelay link`: the links of a host that runs, again.
+/// `screenrelay link`: prints the links of a running host.
 enum LinkCommand {
-    /// What a host has told of its links, for people.
+    /// Formats a host's answer about its links for people.
     static func text(of json: String, of process: Int32, withCode: Bool) throws(ControlError) -> String {
         guard let document = LinksDocument(json: json) else {
-            let reason = "the answer can't be understood; the host may be of another version"
+            let reason = "the answer can't be read; the host may be of another version"
             throw .refused(process: process, reason: reason)
         }
         let code = withCode ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
@@ -16,7 +16,7 @@ enum LinkCommand {
 }
 
 extension LinksDocument {
-    /// The links for people, one a line: the one for this network first, on a line of its own, for who reads it by a program.
+    /// The links for people, one a line. The one for this network comes first and alone, so that scripts can read it.
     var lines: [String] {
         guard let first = links.first else { return [] }
         let further = rooms.filter { $0.name != room }.flatMap { room in
@@ -29,7 +29,7 @@ extension LinksDocument {
             + [expiryWords].compactMap { $0.map { "The \($0)." } }
     }
 
-    /// As "links end at 2026-11-21 14:30:00"; nil where they end with the host.
+    /// The expiry in words, such as "links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
     var expiryWords: String? {
         expires.map { expires in
             let isOver = expires.timeIntervalSinceNow <= 0

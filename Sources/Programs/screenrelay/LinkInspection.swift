@@ -9,9 +9,9 @@ import MediaTypes
 import Recording
 import Threading
 
-/// Inspects what comes over a link, in a host's place: one connection after the other, until SIGINT or SIGTERM.
+/// Inspects what comes over a link, in place of a host. Accepts one connection after the other until SIGINT or SIGTERM.
 ///
-/// One thread, which calls `run`.
+/// Has no thread of its own; `run` blocks the calling thread.
 final class LinkInspection {
     private let listener: LinkListener?
     private let token: LinkToken?
@@ -24,18 +24,19 @@ final class LinkInspection {
     private var inspection = FileInspection()
     private var start: MonotonicTime?
     private let encoder = MessageEncoder(epoch: 0)
-    /// What the connection has yet to prove: that it has the token.
+    /// The check that the connection still has to pass: that it knows the token.
     private var check: CaptureCheck?
-    /// By when a connection must have sent something, so that others get their turn; nil once it has.
+    /// When a connection that has sent nothing is closed, so that others get their turn. Nil once it has sent
+    /// something.
     private var strangerDeadline: MonotonicTime?
-    /// Where no descriptor was left for a connection: when there may be one.
+    /// When to accept connections again after no descriptor was left.
     private var acceptsAgain: MonotonicTime?
     private static let strangersPatience = Interval.seconds(8)
     private static let shortagePause = Interval.seconds(1)
 
-    /// Listens on the address, or takes the descriptor that was handed down.
+    /// Listens on the address, or takes the inherited descriptor.
     ///
-    /// - Parameter token: what who connects has to have; nil for nothing.
+    /// - Parameter token: the token that peers must prove to have, or nil for none.
     init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
         self.output = output
         self.token = token
@@ -50,7 +51,7 @@ final class LinkInspection {
         case .unix, .tcp:
             let listener = try LinkListener(at: link, hasToken: token != nil)
             self.listener = listener
-            // Of a port that any was asked for, the one that it is.
+            // If port 0 was given, this has the actual port.
             log.info("waiting for a capture or replay on \(listener.address)")
         case .descriptor:
             listener = nil
@@ -62,12 +63,12 @@ final class LinkInspection {
         close(signals)
     }
 
-    /// What was found so far.
+    /// The findings so far.
     var summary: StreamSummary { inspection.summary }
-    /// Whether bytes could not be read.
+    /// Whether some bytes could not be read.
     var isDamaged: Bool { inspection.isDamaged }
 
-    /// Shows what comes until the end.
+    /// Shows what comes, until the end.
     func run() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while output.failure == nil {
@@ -88,7 +89,7 @@ final class LinkInspection {
     private func wait() -> (signal: Bool, listener: Bool, connection: Bool) {
         let wantsWrite = connection?.wantsWrite ?? false
         if let acceptsAgain, acceptsAgain <= monotonicNow() { self.acceptsAgain = nil }
-        // While one has not shown what it is, others wait in line.
+        // While one connection has not sent anything, others wait in the queue.
         let accepts = acceptsAgain == nil && strangerDeadline == nil
         var entries = [
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
@@ -112,18 +113,19 @@ final class LinkInspection {
             guard let new = try listener.accept() else { return }
             if connection == nil { greet(new, isStranger: true) } else { refuse(new, .refused, Self.isBusy) }
         } catch {
-            // Somebody else's connection was refused; ours goes on. Where no descriptor is left it still waits in line.
+            // Refusing a connection doesn't affect the current one. Without a free descriptor, the new one stays in the
+            // queue.
             log.warning("link: \(error)")
             if case .system = error { acceptsAgain = monotonicNow() + Self.shortagePause }
         }
     }
 
-    /// A capture sends no more than NAL units before it knows that a host is there, and pictures when told to.
+    /// Sends the hello and `resume`. Without a hello, a capture sends only NAL units; without `resume`, no pictures.
     private func greet(_ new: LinkConnection, isStranger: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()
         check = isStranger ? LinkAdmission(token: token).check() : nil
-        // A proof is small; whoever has none needs no room for more.
+        // A proof is small: until the peer has proved itself, allow no larger messages.
         if check != nil { splitter.limits.nalUnit = splitter.limits.controlMessage }
         strangerDeadline = isStranger ? monotonicNow() + Self.strangersPatience : nil
         let hello = Hello(
@@ -137,7 +139,7 @@ final class LinkInspection {
 
     private static let isBusy = "another capture is being inspected"
     private static let isUnauthorised =
-        "only captures that were given the --link-token file, and that are of this version, are inspected here"
+        "only captures of this version that were given the --link-token file are inspected here"
 
     private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ words: String) {
         try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: words))))
@@ -156,7 +158,7 @@ final class LinkInspection {
                 take()
             }
         } catch {
-            // A peer that is gone, as far as TCP knows: what it has sent is still to be told.
+            // TCP reports that the peer is gone, but what it sent before must still be shown.
             log.warning("link: \(error)")
             endConnection()
         }
@@ -176,7 +178,7 @@ final class LinkInspection {
         }
     }
 
-    /// False while it has not come, and where something else has: the connection is ended then.
+    /// Returns false while the proof has not come, and also if something else came, which ends the connection.
     private func takeProof(_ check: CaptureCheck) -> Bool {
         let message = splitter.next()
         if message == nil, splitter.fault == nil { return false }
@@ -208,7 +210,7 @@ final class LinkInspection {
         guard let connection else { return }
         connection.close()
         self.connection = nil
-        // Of one that was never let in nothing is shown.
+        // Show nothing of a connection that was never admitted.
         guard check == nil else { return }
         splitter.finish()
         take()
@@ -217,16 +219,17 @@ final class LinkInspection {
     }
 }
 
-/// Connections that were told the end: one that is closed while its peer still writes never reads why.
+/// Connections that were sent an end notice. If one were closed while its peer still writes, the peer would never read
+/// it.
 private struct LeavingConnections {
     private var all: [(connection: LinkConnection, until: MonotonicTime)] = []
     private static let patience = Interval.seconds(1)
     private static let limit = 16
 
-    /// When the first of them is closed.
+    /// When the oldest connection is closed.
     var deadline: MonotonicTime? { all.first?.until }
 
-    /// What to poll for.
+    /// The entries for poll(2).
     var entries: [pollfd] {
         all.map { pollfd(fd: $0.connection.descriptor, events: Int16(POLLIN), revents: 0) }
     }
@@ -237,7 +240,7 @@ private struct LeavingConnections {
         all.append((connection, monotonicNow() + Self.patience))
     }
 
-    /// Lets what they still send go by, and closes those that have ended or had their time.
+    /// Discards what the peers still send, and closes connections that have ended or timed out.
     mutating func advance(_ buffer: inout [UInt8]) {
         let now = monotonicNow()
         all.removeAll { connection, until in

@@ -5,7 +5,7 @@ import Inspection
 import MediaFiles
 import MediaTypes
 
-/// Writes `.mp4` and `.mkv`: looks at all pictures once to see what goes into which file, then writes them.
+/// Writes `.mp4` and `.mkv` in two passes: the first plans which picture goes into which file, the second writes them.
 enum MediaExport {
     static func run(
         _ source: ExportSource, _ container: MediaContainer, to target: ExportTarget
@@ -18,7 +18,7 @@ enum MediaExport {
         }
         try source.checkBeginning()
         if plan.leftOut > 0 {
-            source.tell("\(plan.leftOut) pictures are left out behind the \(plan.parts.count)th change of size")
+            source.tell("\(plan.leftOut) pictures are left out after the \(plan.parts.count)th change of size")
         }
         guard plan.count > 0 else {
             source.tellRemarks()
@@ -31,7 +31,7 @@ enum MediaExport {
         do throws(ExportError) {
             var pass = ExportPass(plan)
             try source.pictures { (picture: consuming TimedPictures.Picture) throws(ExportError) in
-                // Not in one statement: what is consumed in it lives to its end.
+                // In two statements, because a consumed value lives to the end of its statement.
                 let ready = pass.add(consume picture)
                 try files.write(consume ready)
                 return !pass.isDone
@@ -57,14 +57,14 @@ enum MediaExport {
     }
 }
 
-/// The files of one export: written one after the other, renamed when all are whole.
+/// The files of one export. They are written one after the other, and renamed when all are complete.
 private final class MediaExportFiles {
     private let plan: ExportPlan
     private let container: MediaContainer
     private let target: ExportTarget
     private var writer: MediaFileWriter?
     private var begun = 0
-    /// Pictures written, by part.
+    /// The number of pictures written to each part.
     private(set) var counts: [Int]
 
     init(_ plan: ExportPlan, _ container: MediaContainer, _ target: ExportTarget) {
@@ -74,7 +74,7 @@ private final class MediaExportFiles {
         counts = plan.parts.map { _ in 0 }
     }
 
-    /// Each goes before it is written, so that a large one is not there twice.
+    /// Releases each picture as it is written, so that a large one isn't in memory twice.
     func write(_ pictures: consuming [ExportPass.Picture]) throws(ExportError) {
         var rest = Array(pictures.reversed())
         pictures = []

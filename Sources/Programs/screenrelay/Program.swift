@@ -2,18 +2,18 @@ import CommandLine
 import Glibc
 import MediaTypes
 
-/// `screenrelay`: the host, the host with a capture of its own, and what people need beside them.
+/// `screenrelay`: the host with or without its own capture, and the commands around them.
 @main
 enum Program {
     static let name = "screenrelay"
 
     static let commands = CommandSet(
         program: name,
-        summary: "Shares an X screen to a room, where whoever has the link sees it in a browser.",
+        summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
         version: screenRelayVersion,
         commands: commandsWithSettings + Control.commands + Housekeeping.commands)
 
-    /// Those that a settings file can be for.
+    /// The commands that read settings files.
     static let commandsWithSettings = [
         ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureCommand.command,
         ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings, InspectCommand.command.withSettings,
@@ -36,7 +36,7 @@ enum Program {
             })
     }
 
-    /// Where the program is; nil where the system doesn't tell.
+    /// The path of the program, or nil if the system doesn't report it.
     static var path: String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -44,10 +44,10 @@ enum Program {
         return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Prints what was asked for; gives what to end with.
+    /// Prints the result of a command, and returns the exit code.
     static func answer(_ text: String) -> Int32 { StandardStreams.answer(text, program: name).rawValue }
 
-    /// Says why on standard error, in one line.
+    /// Prints an error as one line on standard error, and returns the exit code.
     static func fail(_ reason: String, _ code: ExitCode) -> Int32 {
         StandardStreams.printError(reason, program: name)
         return code.rawValue

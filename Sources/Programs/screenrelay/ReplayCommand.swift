@@ -6,7 +6,7 @@ import MediaTypes
 import RecordingFiles
 import Replaying
 
-/// `screenrelay replay`: plays what was recorded to a host, as the capture did that it was recorded of.
+/// `screenrelay replay`: sends a recording to a host, just as the recorded capture sent it.
 enum ReplayCommand {
     static let command = Command(
         name: "replay",
@@ -15,27 +15,26 @@ enum ReplayCommand {
             Option(
                 long: "link", short: "l", value: .required("LINK"),
                 help:
-                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by itself"
+                    "where the host is, as for 'screenrelay capture'; without it, where this user's host listens by default"
             ),
             .linkToken,
             Option(
                 long: "speed", short: "s", value: .required("N|max"),
                 help:
-                    "how many times as fast as it was recorded, as in 2 or 0.25; or max: as fast as the host takes it",
+                    "the speed relative to the recording, as in 2 or 0.25; or max: as fast as the host takes it",
                 default: "1"),
-            Option(long: "loop", help: "begin again at the end, until stopped"),
+            Option(long: "loop", help: "start over at the end, until stopped"),
             Option(
                 long: "from", value: .required("TIME"),
-                help: "begin so far into the recording, as in 90s or 1.5m: at the IDR picture before that"),
+                help: "begin this far into the recording, as in 90s or 1.5m, at the IDR picture before that"),
             Option(
                 long: "pause-at", value: .required("N"),
                 help:
-                    "stand still before picture N (the first is 1), until Enter (where FILE is not standard input) or "
-                    + "SIGUSR1"),
+                    "pause before picture N (the first is 1) until Enter (if FILE is not standard input) or SIGUSR1"),
             Option(
                 long: "fps", short: "f", value: .required("NUMBER"),
                 help:
-                    "pictures a second, 1 to 120, where the file has no times (H.264 streams, dumps of legacy senders)",
+                    "pictures a second, 1 to 120, if the file has no times (H.264 streams, dumps of legacy senders)",
                 default: "30"),
         ],
         operands: Operands(
@@ -44,12 +43,13 @@ enum ReplayCommand {
                 "a recording of --record, a raw dump of link messages, or an H.264 stream in Annex B form; - is standard input"
         ),
         examples: [
-            Example("screenrelay replay fault.srr", "Shows what was recorded to who watches this user's host."),
+            Example("screenrelay replay fault.srr", "Shows the recording to the viewers of this user's host."),
             Example(
                 "screenrelay replay --speed max --link unix:s.sock stream.h264",
-                "Gives all of a stream to the host on s.sock, as fast as that takes it."),
+                "Sends a stream to the host on s.sock, as fast as the host takes it."),
             Example(
-                "screenrelay replay --from 2m --pause-at 5400 fault.srr", "Stops right before what is to be looked at."),
+                "screenrelay replay --from 2m --pause-at 5400 fault.srr",
+                "Pauses right before the picture in question."),
         ])
 
     static func run(_ parsed: ParsedOptions) throws(UsageError) -> Int32 {
@@ -94,7 +94,7 @@ enum ReplayCommand {
         }
     }
 
-    /// Nil where the end was asked for before the host was there.
+    /// Returns nil if the program was told to end before the host was reached.
     private static func connect(
         to address: LinkAddress, hasToken: Bool, _ signals: ReplaySignals
     ) throws(LinkTransportError) -> LinkConnection? {
@@ -109,19 +109,19 @@ enum ReplayCommand {
         let end = run.run()
         let problem = StandardStreams.print(run.summary + "\n") ? 0 : errno
         let code = code(of: end, file, path, run, address)
-        // Who has closed it wanted no more.
+        // A reader that closed its end wanted no more output.
         guard problem != 0, problem != EPIPE else { return code }
         let failed = Program.fail("standard output: \(String(cString: strerror(problem)))", .inputOutput)
         return code == ExitCode.success.rawValue ? failed : code
     }
 
-    /// Says what there is to say of the end, and gives the exit code.
+    /// Reports how the replay ended, and returns the exit code.
     private static func code(
         of end: ReplayRun.End, _ file: ReplayFile, _ path: String, _ run: ReplayRun, _ address: LinkAddress
     ) -> Int32 {
         switch end {
         case .linkLost(let ending):
-            // As a capture ends with a wrong token.
+            // The exit code of a capture with a wrong token.
             let code = ending.isUnauthorised ? ExitCode.permission : .unavailable
             return Program.fail("--link \(address): \(ending.words)", code)
         case .stopped: return ExitCode.success.rawValue
@@ -132,7 +132,7 @@ enum ReplayCommand {
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
         if let damage = file.damage {
-            return Program.fail("'\(path)': \(damage); what is in front of that was sent", .badData)
+            return Program.fail("'\(path)': \(damage); everything before that was sent", .badData)
         }
         if let missing = file.missingEnd {
             StandardStreams.printError("'\(path)': \(missing)", program: Program.name)
@@ -153,7 +153,7 @@ enum ReplayCommand {
 }
 
 extension ValueFormat where Value == ReplaySpeed {
-    /// `2`, `0.25`, at most three places behind the point; or `max`.
+    /// `2`, `0.25`, with at most three decimal places, or `max`.
     fileprivate static var replaySpeed: ValueFormat<ReplaySpeed> {
         ValueFormat { (text) throws(ValueProblem) in
             if text == "max" { return .unlimited }
@@ -165,7 +165,7 @@ extension ValueFormat where Value == ReplaySpeed {
     }
 }
 
-/// A decimal number of at most three places, times 1000.
+/// A decimal number with at most three decimal places, times 1000.
 private func thousandths(_ text: String) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), text.utf8.allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) }),

@@ -4,26 +4,26 @@ import Recording
 import RecordingFiles
 import Replaying
 
-/// The file that a replay reads, from front to back and again.
+/// The file that a replay reads. It can be read again from the start if it is seekable.
 final class ReplayFile {
     private let file: RecordedFile
     private var peeked: [RecordedItem] = []
     private var peekedIndex = 0
-    /// Where and why the file can't be read on, in words; nil while that has not been met.
+    /// Why reading stopped before the end, in words. Nil if that has not happened.
     private(set) var damage: String?
-    /// That a recording which was read to its end has none, in words.
+    /// Says that the recording was read to its end but has no end record. Nil if that has not happened.
     private(set) var missingEnd: String?
-    /// A reading that the system refused.
+    /// An error from the system while reading.
     private(set) var failure: RecordingFileError?
-    /// Whether `next()` gave nil because nothing has come yet, or something else is to be looked at first.
+    /// Whether `next()` returned nil because no data has come yet or a signal must be handled first.
     private(set) var isPending = false
-    /// Whether who was recorded could say where the pointer is: it is then not in the pictures, but in messages.
+    /// Whether the recorded capture reported the pointer in messages. It is then not in the pictures.
     private(set) var tellsPointer = false
 
-    // Who was recorded says so at once, or never.
+    // The recorded capture says hello at once or never.
     private static let peekedLimit = (items: 64, bytes: UInt64(256 << 10))
 
-    /// Opens the file and looks for who was recorded.
+    /// Opens the file and looks for the recorded capture's hello.
     init(path: String, signals: ReplaySignals) throws(RecordingFileError) {
         file = try RecordedFile(path: path) { signals.mayRead($0) }
         var bytes: UInt64 = 0
@@ -44,14 +44,14 @@ final class ReplayFile {
         }
     }
 
-    /// For poll(2), while `isPending`.
+    /// The descriptor for poll(2) while `isPending`.
     var descriptor: Int32 { file.descriptor }
-    /// Whether it can be read again.
+    /// Whether the file can be read again.
     var isSeekable: Bool { file.isSeekable }
-    /// Whether it is standard input, where nobody can say anything then.
+    /// Whether the file is standard input, which then can't take input from a person.
     var isStandardInput: Bool { file.isStandardInput }
 
-    /// The next item; nil at the end of what is whole, and where it `isPending`.
+    /// The next item. Nil at the end of the readable part, and while `isPending`.
     func next() -> RecordedItem? {
         guard peekedIndex < peeked.count else { return read() }
         defer {
@@ -64,7 +64,7 @@ final class ReplayFile {
         return peeked[peekedIndex]
     }
 
-    /// Goes to the front; false where the file can't be read again.
+    /// Goes back to the start. Returns false if the file can't be read again.
     func rewind() -> Bool {
         do throws(RecordingFileError) {
             try file.seek(to: 0)
@@ -77,7 +77,7 @@ final class ReplayFile {
         }
     }
 
-    /// Where a replay from `time` on begins; nil: at the front. Says so where the recording is over before.
+    /// Where a replay from `time` begins, or nil for the start of the file; and the length of the recording.
     func start(at time: Interval, period: Interval) -> (start: ReplayStart?, end: Interval) {
         var seek = ReplaySeek(for: time, period: period)
         while let item = next() { seek.take(item) }

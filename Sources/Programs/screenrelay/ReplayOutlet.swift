@@ -6,40 +6,40 @@ import MediaTypes
 import Replaying
 import Threading
 
-/// The host's end of a replay: introduces the replay, takes its messages, and hears whether the host still wants them.
+/// The connection to a replay's host: introduces the replay, sends its messages, and reads the host's answers.
 final class ReplayOutlet {
-    /// So many bytes are gathered before they are written, and above that a payload is written from where it is.
+    /// The size of a batch in bytes. A message that doesn't fit into the batch is written without copying its payload.
     static let gathered = 64 << 10
 
     private let connection: LinkConnection
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var batch: [UInt8] = []
-    /// What follows what was written: written from where it is, in pieces, since what the host doesn't take at once is copied.
+    /// The rest of a large message. It is written in pieces, because what the host doesn't take at once is copied.
     private var rest: ArraySlice<UInt8> = []
     private static let piece = 256 << 10
-    // Its hello and end belong to no epoch of the recording.
+    // The epoch of our own hello and end, which must not be one of the recording's.
     private let encoder = MessageEncoder(epoch: UInt64.random(in: 1 ... .max))
-    /// Whether the host has said hello: before that it may be one that takes every message for a NAL unit.
+    /// Whether the host has said hello. Before that, it may be one that takes every message for a NAL unit.
     private var hasHello = false
-    /// Whether the host may be told what is replayed: it has said hello, and proved that it has the token.
+    /// Whether the replay may begin: the host has said hello, and proved that it knows the token.
     var isGreeted: Bool { hasHello && check == nil }
-    /// Why the host takes no more; nil while it does.
+    /// Why the host takes no more messages. Nil while it does.
     private(set) var ending: Ending?
-    /// Messages of the recording that were written or gathered, and their bytes with headers.
+    /// The number of recorded messages that were sent or are in the batch, and their bytes with headers.
     private(set) var messages: UInt64 = 0
     private(set) var bytes: UInt64 = 0
 
-    /// Why the host takes no more.
+    /// Why the host takes no more messages.
     struct Ending {
         let words: String
-        /// The reason that it gave itself; nil where it has only gone.
+        /// The reason that the host gave, or nil if it only closed the connection.
         var reason: EndReason?
-        /// It doesn't have the same token.
+        /// Whether host and replay don't have the same token.
         var isUnauthorised: Bool { reason == .unauthorised }
     }
 
-    /// The proof that the host has the same token; nil where it is done, or none is wanted.
+    /// The check that the host knows the same token. Nil when it is done or not needed.
     private var check: HostCheck?
 
     init(_ connection: LinkConnection, token: LinkToken?) {
@@ -50,10 +50,11 @@ final class ReplayOutlet {
     }
 
     var descriptor: Int32 { connection.descriptor }
-    /// Whether the host has yet to take what was written.
+    /// Whether the host has not yet taken everything that was written.
     var isBlocked: Bool { connection.wantsWrite || !rest.isEmpty }
 
-    /// Gathers or writes one message. Only to be called while not blocked, so that at most one message waits in memory.
+    /// Adds one message to the batch, or writes it. Must not be called while blocked, so that at most one message is in
+    /// memory.
     func send(_ step: ReplayStep) throws(LinkTransportError) {
         let count = step.front.count + step.body.count
         messages &+= 1
@@ -69,7 +70,7 @@ final class ReplayOutlet {
         }
     }
 
-    /// Writes what was gathered, behind what is still to be written of a large message.
+    /// Writes the rest of a large message, and then the batch.
     func write() throws(LinkTransportError) {
         while !rest.isEmpty {
             if connection.wantsWrite { return }
@@ -80,13 +81,13 @@ final class ReplayOutlet {
         try connection.enqueue(header: batch)
     }
 
-    /// Writes what waits for the host, as far as it takes it.
+    /// Writes as much pending data as the host takes.
     func flush() throws(LinkTransportError) {
         try connection.flush()
         try write()
     }
 
-    /// Writes some of a large message, behind what was `gathered` before it.
+    /// Writes a piece of a large message, after the batch `gathered` before it.
     private func writePiece(behind gathered: [UInt8] = []) throws(LinkTransportError) {
         let piece = rest.prefix(Self.piece)
         let written = piece.withUnsafeBytes { bytes in
@@ -94,12 +95,12 @@ final class ReplayOutlet {
         }
         if !gathered.isEmpty { batch.removeAll(keepingCapacity: true) }
         rest = rest.dropFirst(piece.count)
-        // An empty slice would keep all of the message.
+        // An empty slice would keep the whole message in memory.
         if rest.isEmpty { rest = [] }
         try written.get()
     }
 
-    /// Says who we are: a replay, whose times are not this machine's, and that makes nothing to order.
+    /// Introduces us as a replay: its times are not this machine's, and it can't make pictures on request.
     func greet(tellsPointer: Bool) throws(LinkTransportError) {
         let hello = Hello(
             role: .replay, name: "screenrelay replay \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
@@ -108,7 +109,7 @@ final class ReplayOutlet {
         try write()
     }
 
-    /// Reads what the host has sent. What it asks of a capture can't be met, and is passed over.
+    /// Reads the host's messages. A replay can't do what a host asks of a capture, and ignores it.
     func receive() {
         do {
             while ending == nil {
@@ -132,7 +133,7 @@ final class ReplayOutlet {
         }
     }
 
-    /// Does what a message means for the proof of the token.
+    /// Handles the messages that prove the token.
     private func prove(_ message: LinkMessage) throws(LinkTransportError) {
         guard var check else {
             if case .challenge = message { ending = Ending(words: HostCheck.refusal, reason: .unauthorised) }
@@ -148,7 +149,7 @@ final class ReplayOutlet {
         }
     }
 
-    /// Says that nothing follows, and waits until the host has read it all, at most so long.
+    /// Sends the end notice, and waits at most `patience` until the host has read everything.
     func finish(_ reason: EndReason, _ text: String, within patience: Interval) {
         let deadline = monotonicNow() + patience
         do throws(LinkTransportError) {

@@ -2,14 +2,14 @@ import CommandLine
 import Glibc
 import MediaTypes
 
-/// One line on standard error that says how far a replay is; nothing where that is no terminal.
+/// A line on standard error that shows a replay's progress. Does nothing if standard error is not a terminal.
 struct ReplayProgress {
     private let isShown = isatty(2) == 1
     private var due = MonotonicTime.zero
     private var isOnScreen = false
     private static let period = Interval.milliseconds(500)
 
-    /// Shows it, at most twice a second.
+    /// Updates the line, at most twice a second.
     mutating func show(_ now: MonotonicTime, at time: Interval, _ pictures: UInt64, _ bytes: UInt64) {
         guard isShown, now >= due else { return }
         due = now + Self.period
@@ -21,7 +21,7 @@ struct ReplayProgress {
             to: 2)
     }
 
-    /// Takes it away before something else is said.
+    /// Removes the line before something else is printed.
     mutating func clear() {
         guard isOnScreen else { return }
         isOnScreen = false

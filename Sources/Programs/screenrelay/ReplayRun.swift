@@ -7,25 +7,25 @@ import MediaTypes
 import Replaying
 import Threading
 
-/// One replay: takes a recording's messages, waits until each is due, and gives them to the host.
+/// One replay: reads a recording's messages, waits until each is due, and sends it to the host.
 final class ReplayRun {
-    /// How the recording is to be sent.
+    /// How the recording is sent.
     struct Options {
         var speed = ReplaySpeed.recorded
-        /// How far pictures are apart where the recording has no times, and one pass from the next.
+        /// The time between pictures if the recording has no times, and between two passes.
         var period = Interval.seconds(1) / 30
         var loops = false
-        /// The picture before which it stands still, counted from 1.
+        /// The number of the picture before which the replay pauses, counted from 1.
         var pauseAt: UInt64?
-        /// Where each pass begins; nil: at the beginning.
+        /// Where each pass begins, or nil for the start of the recording.
         var start: ReplayStart?
     }
 
-    /// How it ended.
+    /// How the replay ended.
     enum End {
         case done
         case stopped
-        /// The host takes no more.
+        /// The host takes no more messages.
         case linkLost(ReplayOutlet.Ending)
     }
 
@@ -36,32 +36,32 @@ final class ReplayRun {
     private var script: ReplayScript
     private var pace: ReplayPace
     private var progress: ReplayProgress
-    /// The next step, not yet sent.
+    /// The next step, which has not been sent yet.
     private var step: ReplayStep?
     private var hasEnded = false
     private var hasBegun = false
     private var isPassOver = false
     private var beginsPass = false
     private var lastDue = MonotonicTime.zero
-    /// A person wants it to stand still before the next picture.
+    /// Whether a person asked for a pause before the next picture.
     private var isPauseWanted = false
     private var isPaused = false
-    /// The picture before which it stood still last.
+    /// The picture before which the replay last paused.
     private var passedPause: UInt64?
     private var hasReachedPause = false
-    /// The first picture that was sent, counted from the recording's beginning.
+    /// The first picture that was sent, counted from the start of the recording.
     private var firstPicture: UInt64?
     private var pictures: UInt64 = 0
     private var began = MonotonicTime.zero
     private var took = Interval.zero
 
-    /// How long a host may take to say hello.
+    /// How long the host may take to say hello.
     private static let patience = Interval.seconds(5)
-    /// How long a host may take to read what was written last.
+    /// How long the host may take to read the last messages.
     private static let lastPatience = Interval.seconds(10)
-    /// How long a host may take to take us, at the recorded pace.
+    /// How long the host may take to admit the replay, at the recorded speed.
     private static let lead = Interval.milliseconds(50)
-    /// How long it may go on without looking up where nothing has to wait.
+    /// How long messages are sent without checking for events while none has to wait.
     private static let turn = Interval.milliseconds(50)
 
     init(_ file: ReplayFile, to connection: LinkConnection, token: LinkToken?, options: Options, signals: ReplaySignals)
@@ -75,7 +75,7 @@ final class ReplayRun {
         progress = ReplayProgress()
     }
 
-    /// Sends it all, or until told to stop.
+    /// Sends everything, or until told to stop.
     func run() -> End {
         signals.waits = false
         isPauseWanted = signals.isPauseWanted
@@ -83,8 +83,8 @@ final class ReplayRun {
         var end = play()
         switch end {
         case .done:
-            outlet.finish(.endOfRecording, "the recording is at its end", within: Self.lastPatience)
-            // A short recording is written before the host has said that it won't have it.
+            outlet.finish(.endOfRecording, "the recording has ended", within: Self.lastPatience)
+            // A short recording may be sent completely before the host refuses it.
             if let ending = outlet.ending, ending.reason != nil { end = .linkLost(ending) }
         case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastPatience)
         case .linkLost: break
@@ -94,7 +94,7 @@ final class ReplayRun {
         return end
     }
 
-    /// Why it has not stood still where it should have; nil where it has.
+    /// Why the replay did not reach `--pause-at`. Nil if it did, or if none was given.
     var missedPause: String? {
         guard let picture = options.pauseAt, !hasReachedPause else { return nil }
         var reason = "the recording has \(counted(script.pictures, "picture"))"
@@ -102,7 +102,7 @@ final class ReplayRun {
         return "--pause-at \(picture) was not reached: \(reason)"
     }
 
-    /// What was sent, for people.
+    /// What was sent, in words.
     var summary: String {
         "Sent \(counted(outlet.messages, "message")), \(counted(outlet.bytes, "byte")), \(counted(pictures, "picture")) "
             + "in \(Double(took.milliseconds) / 1000) s."
@@ -113,7 +113,7 @@ final class ReplayRun {
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
             if monotonicNow() >= deadline {
-                return .linkLost(ReplayOutlet.Ending(words: "what listens there says no hello: it is no host of ours"))
+                return .linkLost(ReplayOutlet.Ending(words: "what listens there does not answer as a screenrelay host"))
             }
             if wait(until: deadline) { return .stopped }
         }
@@ -132,26 +132,28 @@ final class ReplayRun {
                 if outlet.isBlocked { try outlet.flush() }
             }
         } catch {
-            // The host says why before it closes.
+            // The host sends its reason before it closes.
             outlet.receive()
             return .linkLost(outlet.ending ?? ReplayOutlet.Ending(words: "\(error)"))
         }
     }
 
-    /// Sends all that is due now in as few writes as it takes; gives when there is more to do.
+    /// Sends everything that is due now in as few writes as possible. Returns when there is more to do.
     private func sendDue() throws(LinkTransportError) -> MonotonicTime {
         let turnEnd = monotonicNow() + Self.turn
         while let next = nextStep() {
             let now = monotonicNow()
             if !hasBegun {
                 hasBegun = true
-                // A host that is still busy with who we are would take the first picture late, and all others early.
+                // A host that is still admitting the replay would take the first picture late, and all others would
+                // seem early.
                 pace.begin(next.time, at: now + min(Self.lead, pace.length(of: Self.lead)))
             }
             if beginsPass {
                 beginsPass = false
                 passedPause = nil
-                // From when the last one was due, so that a hundred passes take a hundred times as long as one.
+                // Counted from when the last picture was due, so that a hundred passes take a hundred times as long as
+                // one.
                 pace.begin(next.time, at: lastDue + pace.length(of: options.period))
             }
             let due = pace.due(next.time, now: now)
@@ -178,8 +180,8 @@ final class ReplayRun {
         return file.isPending ? .distantFuture : .zero
     }
 
-    /// The next message to send; from the recording's beginning again where it loops. Nil at its end, and where the file is
-    /// pending.
+    /// The next message to send. After the end, starts over if the replay loops. Nil at the end of the replay, and
+    /// while the file is pending.
     private func nextStep() -> ReplayStep? {
         while step == nil, !hasEnded {
             step = script.next()
@@ -199,7 +201,7 @@ final class ReplayRun {
     }
 
     private func beginNextPass() {
-        // A recording without a picture would be read again and again, and nothing be sent.
+        // Without this check, a recording without pictures would be read forever and nothing be sent.
         guard options.loops, script.pictures > 0, file.rewind() else {
             hasEnded = true
             return
@@ -223,16 +225,16 @@ final class ReplayRun {
 
     private func goOn() {
         isPaused = false
-        // What was late then is no longer due then.
+        // Restart the pace, so that the time of the pause doesn't count as delay.
         if let step { pace.begin(step.time, at: monotonicNow()) }
     }
 
     // MARK: Waiting
 
-    /// Whether it is the recording that has to go on first: one that comes by a pipe.
+    /// Whether the replay waits for more data from a file that is a pipe.
     private var waitsForFile: Bool { file.isPending && step == nil && !outlet.isBlocked && !isPaused }
 
-    /// Sleeps until something happens or is due, and hears what was said; true where the replay shall end.
+    /// Sleeps until something happens or is due, and handles signals and input. Returns true if the replay must end.
     private func wait(until due: MonotonicTime) -> Bool {
         let events = outlet.isBlocked ? POLLIN | POLLOUT : POLLIN
         var entries = [

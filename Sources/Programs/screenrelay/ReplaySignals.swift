@@ -3,10 +3,10 @@ import Glibc
 import MediaTypes
 import Threading
 
-/// What a person says to a running replay: end (SIGINT, SIGTERM), or stop at the next picture and go on (SIGUSR1, or a line on
-/// standard input while it stands still).
+/// A person's commands to a running replay: end (SIGINT, SIGTERM), or pause at the next picture and continue (SIGUSR1,
+/// or a line on standard input while it is paused).
 final class ReplaySignals {
-    /// What was said.
+    /// A command.
     enum Word {
         case end
         case toggle
@@ -14,15 +14,15 @@ final class ReplaySignals {
 
     /// Readable when a signal has come.
     let descriptor: Int32
-    /// Whether standard input may still say something: not where the recording comes from there.
+    /// Whether standard input can bring commands. It can't if the recording comes from there.
     private(set) var hasInput = true
-    /// Whether ``mayRead(_:)`` waits: before the replay runs, which waits itself.
+    /// Whether ``mayRead(_:)`` waits. True until the replay runs, which waits by itself.
     var waits = true
-    /// Whether the end was asked for while that waited, and how the other words were.
+    /// The commands that came while it waited: whether to end, and whether to pause.
     private(set) var hasEnded = false
     private(set) var isPauseWanted = false
 
-    /// Takes the signals over; nil where no descriptor is left.
+    /// Takes over the signals. Nil if no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
         blockSignals([SIGINT, SIGTERM, SIGUSR1])
@@ -37,10 +37,10 @@ final class ReplaySignals {
         close(descriptor)
     }
 
-    /// Standard input belongs to the recording.
+    /// Leaves standard input to the recording.
     func giveInputUp() { hasInput = false }
 
-    /// Whether the recording can be read now; where this waits it is, unless the end was asked for.
+    /// Whether the recording can be read now. If this waits, it is true unless the program was told to end.
     func mayRead(_ input: Int32) -> Bool {
         if waits { return wait(for: input, Int16(POLLIN), until: .distantFuture) }
         var entries = [
@@ -51,7 +51,7 @@ final class ReplaySignals {
         return entries[0].revents != 0 && entries[1].revents == 0
     }
 
-    /// Waits until something has happened there or it is time; false where the end was asked for.
+    /// Waits for events on `other` or until `deadline`. Returns false if the program was told to end.
     func wait(for other: Int32, _ events: Int16, until deadline: MonotonicTime) -> Bool {
         while !hasEnded {
             var entries = [
@@ -73,7 +73,7 @@ final class ReplaySignals {
         return false
     }
 
-    /// The next signal; nil where none has come.
+    /// The next signal, or nil if none has come.
     func next() -> Word? {
         var information = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
@@ -81,7 +81,8 @@ final class ReplaySignals {
         return Int32(information.ssi_signo) == SIGUSR1 ? .toggle : .end
     }
 
-    /// Whether a line has come on standard input, which must be readable; false at its end, after which it says no more.
+    /// Reads from standard input, which must be readable. Returns whether a line has ended. At its end, `hasInput`
+    /// becomes false.
     func takeLine() -> Bool {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(0, &bytes, bytes.count)

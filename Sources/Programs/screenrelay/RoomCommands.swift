@@ -2,39 +2,39 @@ import CommandLine
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay rooms` and `kick`: who is in the rooms of a host that runs, and who no longer.
+/// `screenrelay rooms` and `kick`: shows who is in a running host's rooms, and removes someone.
 enum RoomCommands {
-    /// What a host has told of its rooms, for people, with the links that it has for them.
+    /// Formats a host's answer about its rooms for people, with the link of each room.
     static func text(
         of json: String, of process: Int32, _ client: ControlClient
     ) throws(ControlError) -> String {
         let document = try read(json, of: process)
-        // Without them the rooms are worth knowing as well.
+        // The rooms are worth showing even without links.
         let links = (try? client.ask(.link, of: process)).flatMap { LinksDocument(json: $0) }?.rooms ?? []
         return document.rooms.map { room in
             lines(of: room, links: links.first { $0.name == room.name }?.links ?? [])
         }.joined()
     }
 
-    /// Has whom people call `who` leave; gives the exit code.
+    /// Removes the member that `who` names. Returns the exit code.
     static func kick(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
         let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
         guard let (room, member) = found.first else {
             return Program.fail(
-                "'\(who)': nobody in the rooms is called that; 'screenrelay rooms' shows who is there", .unavailable)
+                "'\(who)': nobody in the rooms has that name; 'screenrelay rooms' shows who is there", .unavailable)
         }
         guard found.count == 1 else {
             let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.words)" }.joined(separator: ", ")
             let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
             return Program.fail(
-                "'\(who)' could be \(found.count) of them; write the beginning of one's identifier: \(listed)\(more)",
+                "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)",
                 .usage)
         }
         _ = try client.ask(.kick(member.id), of: process)
-        return Program.answer("\(member.words) is removed from the room \(room)\n")
+        return Program.answer("\(member.words) was removed from the room \(room)\n")
     }
 
-    /// How many are listed who may be meant.
+    /// The most candidates that are listed.
     private static let listLimit = 8
 
     private static func read(_ json: String, of process: Int32) throws(ControlError) -> RoomsDocument {
@@ -74,16 +74,16 @@ enum RoomCommands {
 }
 
 extension RoomsDocument.Member {
-    /// As "viewer Ann (192.168.1.7)"; control characters made visible.
+    /// A description such as "viewer Ann (192.168.1.7)", with control characters made visible.
     var words: String { visitorWords(kind: kind, name: name, address: address) }
 }
 
-/// Somebody in a room, in words for people.
+/// A description of someone in a room.
 func visitorWords(kind: String, name: String?, address: String) -> String {
     "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
 }
 
-/// A name that somebody has chosen, as it can be shown in a terminal.
+/// A user-chosen name, made safe for a terminal.
 private func shownName(_ name: String) -> String {
     String(
         String.UnicodeScalarView(
@@ -93,7 +93,7 @@ private func shownName(_ name: String) -> String {
 }
 
 extension Unicode.GeneralCategory {
-    /// What moves the cursor, turns the writing around or can't be seen.
+    /// Whether such characters move the cursor, change the direction of writing or are invisible.
     fileprivate var isControl: Bool {
         switch self {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

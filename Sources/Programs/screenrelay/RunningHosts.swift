@@ -2,21 +2,21 @@ import Glibc
 import ScreenRelayKit
 import Signalling
 
-/// The shares and hosts of this user that run already, when another one finds its port taken.
+/// This user's running shares and hosts, for a program that finds its port taken.
 enum RunningHosts {
-    /// The error for a host that could not begin; where the port may be that of one that runs, also which one that is, and how to
-    /// have both.
+    /// The error of a host that could not start. If one of this user's hosts may have its port, also says which one and
+    /// how to run both.
     static func words(for error: HostError) -> String {
         guard error.isPortTaken else { return error.description }
         let client = ControlClient()
         let others = client.processes.filter { $0 != getpid() }
         guard !others.isEmpty else { return error.description }
         let list = others.prefix(3).map { process in "process \(process) (\(link(of: process, client)))" }
-        return "\(error); running already: \(list.joined(separator: ", ")); for another beside it add "
+        return "\(error); running already: \(list.joined(separator: ", ")); for another one add "
             + "--listen 0 --udp-port 0, or end it with 'screenrelay stop'"
     }
 
-    /// Its link for a person to see; what is not a terminal may be a journal, in which no token belongs.
+    /// The host's link if standard error is a terminal. Otherwise it may be a journal, which must not get a token.
     private static func link(of process: Int32, _ client: ControlClient) -> String {
         let elsewhere = "'screenrelay link' prints its link"
         guard isatty(2) == 1 else { return elsewhere }

@@ -2,9 +2,9 @@ import CommandLine
 import Glibc
 import Settings
 
-/// Finds the settings file that a command line is completed by.
+/// Finds the settings file for a command line.
 enum SettingsLookup {
-    /// The options with what the file says beside them: that of `--config`, else the user's own where there is one.
+    /// Adds the options of the settings file: the one that `--config` names, else the user's own if it exists.
     static func complete(_ options: ParsedOptions, of command: String) throws(UsageError) -> ParsedOptions {
         let named = try options.value(Option.config.long, as: .text)
         if options.has(Option.noConfig.long) {

@@ -7,11 +7,11 @@ import MediaTypes
 import ScreenRelayKit
 import Threading
 
-/// `screenrelay share`: a host, and a capture that it keeps running.
+/// `screenrelay share`: a host and a capture that it keeps running.
 enum ShareCommand {
     static let command = Command(
         name: "share",
-        summary: "Shares a display to a room and prints the link that opens it in a browser.",
+        summary: "Shares a display in a room and prints the link that opens it in a browser.",
         options: CaptureOptions.options + ShareConfinement.options + HostOptions.all + [
             CaptureVerbosity.option(default: .warning)
         ],
@@ -20,7 +20,7 @@ enum ShareCommand {
             Example("screenrelay share --lan --room demo", "Shares it with everyone in the network who has the link."),
             Example(
                 "screenrelay share --hide 'Password Manager'",
-                "Shares the screen without the windows of one program, whose places stay blank."),
+                "Shares the screen without the windows of one program, which are shown blank."),
         ], alternatives: CaptureOptions.alternatives + HostOptions.alternatives)
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
@@ -33,7 +33,7 @@ enum ShareCommand {
         }
         let confinement = try ShareConfinement(options, capture)
         let style = try SharingNews.Style(options)
-        // Last of the options: this may draw a token, which is kept.
+        // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
@@ -74,7 +74,7 @@ enum ShareCommand {
         }
     }
 
-    /// Goes on until the end, and lets go of all but the host.
+    /// Shares until the end, and then closes everything but the host.
     private static func share(
         _ shared: String, with host: ScreenRelayHost, recording: RecordOptions, until end: EndSignals,
         _ news: SharingNews, audience: String, more: [String], most: SourceLimits, _ log: EventLog,
@@ -86,28 +86,28 @@ enum ShareCommand {
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
-        // A link to nothing is no help: a display that can't be captured ends us before it is printed.
+        // If the display can't be captured, end before printing a link that shows nothing.
         if let code = end.waitUntilReady(within: captureStart) { return code }
         news.started(host, "Sharing \(shared) to the room \(host.room)\(audience). Ctrl-C ends it.", more: more)
         return end.wait()
     }
 
-    /// How long a capture may take to come up before the link is printed all the same.
+    /// How long to wait for the capture before printing the link anyway.
     private static let captureStart = Interval.seconds(5)
 
-    /// What DISPLAY names.
+    /// The value of DISPLAY.
     private static var display: String { getenv("DISPLAY").map { String(cString: $0) } ?? "the display" }
 }
 
 extension CaptureOptions {
-    /// What the capture makes and sends at most.
+    /// The highest frame rate and bit rate of the capture.
     fileprivate var limits: SourceLimits {
         SourceLimits(frameRate: FrameRate(framesPerSecond: framesPerSecond), bitRate: bitRate)
     }
 
-    /// What to say of a session in which the X server has only some of the windows; nil where it has all.
+    /// A warning for a Wayland session, in which the X server has only some of the windows. Nil in an X11 session.
     fileprivate var waylandWarning: String? {
-        // Another display, named by the user, is no part of the session.
+        // A different display, named by the user, is not part of the session.
         guard getenv("WAYLAND_DISPLAY").map({ $0.pointee != 0 }) == true,
             display == nil || display == getenv("DISPLAY").map({ String(cString: $0) })
         else { return nil }
@@ -115,7 +115,7 @@ extension CaptureOptions {
             + "to share all of the screen, log in again and choose an X11 (Xorg) session"
     }
 
-    /// What is shared, for people; nil where that is the screen that DISPLAY names.
+    /// A description of what is shared, or nil for the screen that DISPLAY names.
     fileprivate var sharedName: String? {
         let place = display.map { " of \($0)" } ?? ""
         return switch target {

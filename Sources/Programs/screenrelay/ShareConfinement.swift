@@ -3,22 +3,22 @@ import Glibc
 import MediaTypes
 import ScreenRelayKit
 
-/// What `share` gives its capture process: the options for it, and what they make of one.
+/// The options of `share` that restrict its capture process, and the confinement that they describe.
 struct ShareConfinement {
     static let options = [
         Option(
             long: "capture-memory", value: .required("SIZE|none"),
             help:
-                "end capture, and start it again, where it takes more memory, 1M to 1T, as in 200M; without it, more than twice "
-                + "what it was measured to need at most for a screen of this size"),
+                "restart capture if it takes more memory than this, 1M to 1T, as in 200M; without it, the limit is more than "
+                + "twice the most that was measured for a screen of this size"),
         Option(
             long: "capture-user", value: .required("NAME"),
-            help: "run capture as this user, with a copy of the display's credentials; for root"),
+            help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
     ]
 
-    /// For the supervisor.
+    /// The confinement for the supervisor.
     private(set) var confinement: CaptureConfinement
-    /// For the capture's command line.
+    /// The arguments for the capture.
     private(set) var arguments = ["--supervised"]
 
     init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
@@ -45,7 +45,7 @@ struct ShareConfinement {
         case .percent(let percent):
             let share = Double(max(1, percent)) / 100
             expectation.pixelsReadForOneSent = 1 / (share * share)
-        // What is read for it isn't known here: as much as on a large screen.
+        // The size of the captured area isn't known here, so allow for a large screen.
         case .within: expectation.leastPixels = 3840 * 2160
         case nil: break
         }

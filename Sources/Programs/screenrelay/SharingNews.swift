@@ -5,50 +5,50 @@ import ScreenRelayKit
 import Signalling
 import Synchronization
 
-/// What `share` and `host` tell on standard output: the links, their QR code, who comes and who leaves; with `--json` the same for
-/// programs, an object a line.
+/// Writes the events of `share` and `host` to standard output: the links, their QR code, and who comes and leaves. With
+/// `--json`, writes JSON objects for programs, one a line.
 final class SharingNews: Sendable {
     static let options = [
         Option(
             long: "json",
             help:
-                "for programs: on standard output a JSON object a line, with an event of started, came, left, state, "
-                + "expired, missing or ended (Protocol/control.md)"),
-        Option(long: "qr", help: "print the link as a QR code, also where that would not be done by itself"),
+                "for programs: print one JSON object per line, with the event started, came, left, state, expired, "
+                + "missing or ended (Protocol/control.md)"),
+        Option(long: "qr", help: "print the link as a QR code, even if that would not be done by default"),
         Option(
             long: "no-qr",
             help:
-                "print no QR code; without either, one is printed to a terminal where other machines can reach the link"
+                "print no QR code; by default, one is printed to a terminal if other machines can reach the link"
         ),
     ]
     static let alternatives = [["qr", "no-qr"]]
 
     private struct State {
-        /// Who watches, by room.
+        /// The viewers' identifiers, by room.
         var watching: [String: Set<String>] = [:]
-        /// Whether the links are out: news before that waits.
+        /// Whether the links were printed. Events before that are kept in `early`.
         var hasStarted = false
-        /// Whether people have seen enough: that all leave at the end is no news.
+        /// Whether people are told no more: at the end everyone leaves, which is no news.
         var isQuiet = false
         var early: [String] = []
-        /// Who tells those that read events over `/api`.
+        /// The host that sends the events to clients of `/api`.
         weak var host: ScreenRelayHost?
     }
 
     private let isJSON: Bool
-    /// Whether those who present are told of as well.
+    /// Whether the links for presenting are printed too.
     let tellsPresenters: Bool
     private let code: CodeChoice
     private let output: LineWriter
     private let state = Mutex(State())
 
-    /// What somebody asks to be told, and how.
+    /// What the user asked to be printed, and how.
     struct Style {
         fileprivate let isJSON: Bool
         fileprivate let code: CodeChoice
         fileprivate let tellsPresenters: Bool
 
-        /// As the options say.
+        /// Reads the options.
         init(_ options: ParsedOptions) throws(UsageError) {
             let isWanted = options.has("qr")
             if isWanted, let other = ["no-qr", "json"].first(where: { options.has($0) }) {
@@ -60,7 +60,7 @@ final class SharingNews: Sendable {
         }
     }
 
-    /// News as they are asked for.
+    /// Events in this style.
     init(_ style: Style) {
         let isJSON = style.isJSON
         self.isJSON = isJSON
@@ -70,7 +70,7 @@ final class SharingNews: Sendable {
         output = LineWriter(
             descriptor: 1,
             onFailure: { failure, hasBegun in
-                // A reader that has the link and wants no more is no error.
+                // A reader that has read the link and closes its end is no error.
                 guard failure != EPIPE || !hasBegun else { return }
                 let isNews = hasFailed.withLock { hasFailed in
                     defer { hasFailed = true }
@@ -78,15 +78,15 @@ final class SharingNews: Sendable {
                 }
                 guard isNews else { return }
                 StandardStreams.printError(
-                    "standard output: \(String(cString: strerror(failure))); sharing goes on", program: Program.name)
+                    "standard output: \(String(cString: strerror(failure))); sharing continues", program: Program.name)
             },
             missingLine: { count in
                 isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
             })
     }
 
-    /// The links are good: says so. For people `introduction` stands in front, and `more` behind them. The journal gets none of the
-    /// links and nothing of `more`: there is a token in them.
+    /// Reports that the links are valid. People also get `introduction` before the links and `more` after them. The
+    /// journal gets neither the links nor `more`, because they contain a token.
     func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
         let links = host.linksDocument(tellsPresenters: tellsPresenters)
         let event = String(Self.event("started", []).dropLast() + "," + links.json.dropFirst())
@@ -101,7 +101,7 @@ final class SharingNews: Sendable {
             lines = isJSON ? [event] : [introduction] + links.lines + more + code.lines(for: host.link)
         }
         host.tell(event: event)
-        // In one piece with what has come before: nothing may come between.
+        // Written in one piece with the earlier events, so that nothing comes between them.
         state.withLock { state in
             state.hasStarted = true
             output.write(lines + state.early)
@@ -109,10 +109,10 @@ final class SharingNews: Sendable {
         }
     }
 
-    /// Has `host` tell the same events to those that read them over `/api`.
+    /// Also sends the events to the clients of `host` that read them over `/api`.
     func tellAlso(by host: ScreenRelayHost) { state.withLock { $0.host = host } }
 
-    /// Somebody has come or left. Any thread; doesn't block.
+    /// Reports that someone came or left. Any thread; doesn't block.
     func tell(_ news: RoomNews) {
         state.withLock { state in
             var watching = state.watching[news.room] ?? []
@@ -126,23 +126,23 @@ final class SharingNews: Sendable {
         }
     }
 
-    /// The source of a track does something else. Any thread; doesn't block.
+    /// Reports that a track's source changed its state. Any thread; doesn't block.
     func tell(_ source: Ingest.SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
         let event = Self.event(
             "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))])
         state.withLock { tell(event, orWords: nil, &$0) }
     }
 
-    /// The links of a room have expired. Any thread; doesn't block.
+    /// Reports that a room's links have expired. Any thread; doesn't block.
     func tellExpiry(of room: String) {
         let words = "\(WallClock.now.timeOfDay) the links of the room \(room) have expired"
         state.withLock { tell(Self.event("expired", [("room", quoted(room))]), orWords: words, &$0) }
     }
 
-    /// The end has begun: everybody will leave.
+    /// The host is about to end, and everyone will leave.
     func ending() { state.withLock { $0.isQuiet = !isJSON } }
 
-    /// All is over, with that exit code; waits until it is written, but not for long.
+    /// Reports the end with its exit code, and waits at most 1 s until everything is written.
     func ended(_ code: Int32) {
         if isJSON {
             state.withLock { state in
@@ -152,7 +152,7 @@ final class SharingNews: Sendable {
         output.flush()
     }
 
-    /// Tells an event to who reads events; people read `words`, or nothing.
+    /// Sends an event to programs. People get `words`, or nothing if it is nil.
     private func tell(_ event: String, orWords words: String?, _ state: inout State) {
         state.host?.tell(event: event)
         guard let line = isJSON ? event : words, !state.isQuiet else { return }

@@ -2,7 +2,7 @@ import CommandLine
 import Glibc
 import Signalling
 
-/// `screenrelay snapshot`: the last picture of a room, as a file.
+/// `screenrelay snapshot`: saves the last picture of a room as a file.
 enum SnapshotCommand {
     static let command = Command(
         name: "snapshot",
@@ -13,7 +13,7 @@ enum SnapshotCommand {
                 help: "where to save it: FILE.png, FILE.jpg, or - for a PNG on standard output"),
             Option(
                 long: "track", short: "t", value: .required("NAME"),
-                help: "the track that is meant; without it, the room's first"),
+                help: "the track to save; without it, the room's first"),
         ],
         operands: Operands(name: "LINK", count: 1...1, help: RoomLinkOperand.help),
         examples: [
@@ -32,7 +32,7 @@ enum SnapshotCommand {
         guard isJPEG || lowercased.hasSuffix(".png") || file == "-" else {
             throw UsageError("--output \(file): the name must end in .png or .jpg")
         }
-        // Said before anybody waits for a picture that could not be kept.
+        // Check now, so that no one waits for a picture that can't be saved.
         if let problem = UsageError.missingFolder(of: file, option: "--output \(file)") { throw problem }
         let track = try options.value("track", as: .text)
         let link = try RoomLinkOperand.read(options.operands[0])
@@ -51,8 +51,8 @@ enum SnapshotCommand {
         return ExitCode.success.rawValue
     }
 
-    /// Writes beside the file and renames, so that a full disk leaves the old file as it was. Only our user may read it, as it is with
-    /// recordings and exports.
+    /// Writes to a temporary file and renames it, so that a full disk leaves the old file as it was. Only this user may
+    /// read it, like recordings and exports.
     private static func save(_ bytes: [UInt8], to file: String) -> Bool {
         if file == "-" { return writeAll(bytes, to: 1) }
         let part = "\(file).\(getpid()).part"

@@ -5,24 +5,24 @@ import MediaTypes
 import RecordingFiles
 import ScreenRelayKit
 
-/// What a host tells of itself: in words for people, as a JSON object for programs.
+/// A host's status, in words for people or as a JSON object for programs.
 struct StatusReport {
     let process: Int32
     let state: Ingest.SourceState
-    /// As "sharing :0".
+    /// What the host does, such as "sharing :0".
     let what: String
     let room: String
     let viewers: Int
     let limits: SourceLimits
     let capture: CaptureStatistics?
-    /// How far away it is, where it came by TCP.
+    /// The round-trip time and clock offset of a source that came over TCP.
     let timing: SourceTiming?
-    /// What is recorded.
+    /// The state of the recording.
     let recording: RecordingStatus?
-    /// Every track of every room.
+    /// All tracks of all rooms.
     let tracks: [Track]
     let links: LinksDocument
-    /// Where `/api` is, and the file that its token is kept in.
+    /// The URL of `/api` and the file of its token.
     let administration: (url: String, tokenFile: String?)?
 
     struct Track {
@@ -47,22 +47,22 @@ struct StatusReport {
         tracks = host.tracks.map { Track(room: $0.room, name: $0.name, state: $0.sourceState, viewers: $0.viewers) }
     }
 
-    /// The most tracks that are told of.
+    /// The most tracks in the JSON object.
     private static let trackLimit = 16
-    /// The most links that are.
+    /// The most links in the JSON object.
     private static let linkLimit = 8
 
-    /// In front of what is told of the capture, in `line`.
+    /// The marks that begin parts of `line`.
     private static let captureMark = "; capture: "
     private static let administrationMark = "; /api: "
     private static let linkMark = "; link: "
-    /// What begins a line of its own where people read `line`, the last first.
+    /// The marks that begin a new line when people read `line`, in reverse order.
     static let marks = [captureMark, administrationMark, linkMark]
 
-    /// One line: what is told of the capture stands last.
+    /// The status in one line. The capture's part comes last.
     var line: String {
         var line = "\(state.words); \(what) to the room \(room); \(words(forViewers: viewers))"
-        // Of the first one, the line begins with that.
+        // The line already begins with the first track.
         for track in tracks.dropFirst().prefix(3) {
             line += "; track \(track.room == room ? "" : "\(track.room)/")\(track.name): \(track.state.words), "
             line += words(forViewers: track.viewers)
@@ -82,13 +82,13 @@ struct StatusReport {
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
         line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
-        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back by a slow link so far" }
+        if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow link" }
         return line
     }
 
     private func words(forViewers count: Int) -> String { count == 1 ? "1 viewer" : "\(count) viewers" }
 
-    /// Averages of too short a time would be far off: a capture tells first of its work behind its first picture.
+    /// Averages over a shorter time would be far off. A capture sends its first statistics after its first picture.
     private static let shortestTime: UInt64 = 500_000_000
 
     private func counts(of capture: CaptureStatistics) -> String {
@@ -114,7 +114,7 @@ struct StatusReport {
         return words
     }
 
-    /// One JSON object (RFC 8259) without line feeds.
+    /// The status as one JSON object (RFC 8259) without line feeds.
     var json: String {
         var fields = [
             ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(beginning(of: what))),
@@ -154,7 +154,7 @@ struct StatusReport {
         return fields
     }
 
-    /// So much of it that the answer stays within its limit, whatever a window is called.
+    /// The beginning of a text, so that the answer stays within its limit however long a window's title is.
     private func beginning(of text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
     }
@@ -163,7 +163,7 @@ struct StatusReport {
 }
 
 extension CaptureStatistics {
-    /// The counts are of all the time since capture began, `recent` of about the last second.
+    /// The counts cover the time since the capture began; `recent` covers about the last second.
     fileprivate var fields: [(String, String)] {
         let counts: [(String, UInt64)] = [
             ("pictures", pictures), ("idrPictures", idrPictures), ("bytes", bytes), ("damageEvents", damageEvents),
@@ -188,7 +188,7 @@ extension RecentStatistics {
 }
 
 extension SourceLimits {
-    /// As "10 pictures and 600 kbit a second".
+    /// A description such as "10 pictures and 600 kbit a second".
     var words: String {
         let parts = [
             frameRate.map { "\($0.millihertz / 1000) pictures" }, bitRate.map { rate(Double($0.bitsPerSecond)) },
@@ -198,7 +198,7 @@ extension SourceLimits {
 }
 
 extension Ingest.SourceState {
-    /// In a word or two.
+    /// A description in a few words.
     var words: String {
         switch self {
         case .waiting: "waiting for capture"
@@ -210,7 +210,7 @@ extension Ingest.SourceState {
         }
     }
 
-    /// In one word, for programs.
+    /// The state in one word, for programs.
     var word: String {
         switch self {
         case .waiting: "waiting"
@@ -227,7 +227,7 @@ private func rate(_ bits: Double) -> String {
     bits < 1e6 ? "\(decimal(bits / 1e3, places: 0)) kbit" : "\(decimal(bits / 1e6, places: 2)) Mbit"
 }
 
-/// A number that isn't negative, with so many digits behind the point.
+/// Formats a non-negative number with this many decimal places.
 private func decimal(_ value: Double, places: Int) -> String {
     var scale = 1
     for _ in 0..<places { scale *= 10 }
@@ -238,7 +238,7 @@ private func decimal(_ value: Double, places: Int) -> String {
     return "\(scaled / scale)." + String(repeating: "0", count: places - digits.count) + digits
 }
 
-/// A JSON object of names and values that are JSON already.
+/// A JSON object from names and values that are already JSON.
 func object(_ fields: [(String, String)]) -> String {
     "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
 }

@@ -5,8 +5,8 @@ import Inspection
 import MediaTypes
 import Recording
 
-/// Writes an H.264 stream in Annex B form: the very bytes where they came from one, else each NAL unit behind a start
-/// code of four bytes.
+/// Writes an H.264 stream in Annex B form. A recorded stream is written byte for byte; otherwise each NAL unit gets a
+/// start code of four bytes.
 enum StreamExport {
     static func run(_ source: ExportSource, to target: ExportTarget) throws(ExportError) -> [String] {
         let file = try StreamFile(target)
@@ -25,7 +25,7 @@ enum StreamExport {
                 }
                 try source.checkBeginning()
                 source.tellBeginning(of: plan)
-                // A stream alone may change its size as often as it likes.
+                // The size may change in a bare stream, so the parts don't matter.
                 let wanted = plan.range
                 var index = 0
                 try source.pictures { picture throws(ExportError) in
@@ -57,12 +57,12 @@ enum StreamExport {
     }
 }
 
-/// The stream's file, written in pieces.
+/// The stream's file, written in large pieces.
 private final class StreamFile {
     private let target: ExportTarget
     private var descriptor: Int32
     private var pending: [UInt8] = []
-    /// Bytes so far.
+    /// The number of bytes so far.
     private(set) var count: UInt64 = 0
     private static let pieceCount = 256 << 10
 
@@ -73,7 +73,7 @@ private final class StreamFile {
 
     func write(_ bytes: ArraySlice<UInt8>) throws(ExportError) {
         count += UInt64(bytes.count)
-        // In pieces: another copy of all of a large one would be as large.
+        // In pieces, so that a large NAL unit is not copied as a whole.
         var rest = bytes
         while !rest.isEmpty {
             let taken = rest.prefix(Self.pieceCount - pending.count)

@@ -2,24 +2,24 @@ import CommandLine
 import LinkTransport
 import ScreenRelayKit
 
-/// `--track [ROOM/]NAME=LINK`: another capture's link, and the track that it feeds.
+/// `--track [ROOM/]NAME=LINK`: an additional track, and the link for its capture.
 struct TrackOption: Sendable {
-    /// The room that it is in; nil for the first.
+    /// The track's room, or nil for the first one.
     let room: String?
     let name: String
     let link: LinkAddress
 
-    /// What errors call it.
+    /// The track's name in error messages.
     var label: String { "--track \(room.map { "\($0)/" } ?? "")\(name)" }
 
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
         help:
-            "another track, of the room or of a room of that name, which then has a link of its own; a capture for it "
-            + "connects at LINK, which is written as for --link; may be repeated",
+            "add a track to the room, or to another room of that name, which then has a link of its own; the track's "
+            + "capture connects at LINK, written as for --link; may be repeated",
         repeats: true)
 
-    /// What the user wrote; each track once, each at a place of its own, and none that is there without it.
+    /// Reads the options, and checks that all tracks have different names and addresses, also from the first track's.
     ///
     /// - Parameter link: where the first track's capture connects.
     static func all(_ options: ParsedOptions, room: String, link: LinkAddress) throws(UsageError) -> [TrackOption] {
@@ -28,7 +28,7 @@ struct TrackOption: Sendable {
         for track in tracks {
             let name = "\(track.room ?? room)/\(track.name)"
             guard !seen.contains(name) else {
-                throw UsageError("--track \(name): there is a track of that name in that room already")
+                throw UsageError("--track \(name): that room already has a track of that name")
             }
             seen.append(name)
             do throws(LinkTransportError) {
@@ -41,7 +41,7 @@ struct TrackOption: Sendable {
         return tracks
     }
 
-    /// Of two links at one place the second can't be opened, and would seem to be another host's.
+    /// The second of two links at the same address could not be opened, and the error would blame another host.
     private static func checkPlaces(
         of tracks: [TrackOption], beside link: LinkAddress, isNamed: Bool
     ) throws(UsageError) {
@@ -68,21 +68,21 @@ struct TrackOption: Sendable {
             }
             guard words.count <= 2, words.allSatisfy(isName), let name = words.last else {
                 throw ValueProblem(
-                    "not the name of a track; use up to 64 letters, digits, '-', '_' and '.', not '.' first, and in front "
-                        + "of it, with '/' between, a room's")
+                    "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a room's "
+                        + "name and '/' may come before it")
             }
             return TrackOption(room: words.count == 2 ? words.first : nil, name: name, link: link)
         }
     }
 
-    /// Rooms and tracks are named alike.
+    /// Rooms and tracks have the same rules for names.
     private static func isName(_ text: String) -> Bool {
         (try? ValueFormat<String>.roomName.read(text, option: "--track")) != nil
     }
 }
 
 extension LinkAddress {
-    /// Whether it stands for whichever port is free.
+    /// Whether the address stands for any free port.
     fileprivate var isAnyPort: Bool {
         if case .tcp(_, port: 0) = self { true } else { false }
     }
