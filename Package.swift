@@ -52,7 +52,7 @@ let package = Package(
             ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
-            name: "ScreenRelayProving",
+            name: "ScreenRelayTestTools",
             targets: [
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
             ]),
@@ -176,12 +176,12 @@ let package = Package(
             "Programs", "screenrelay-capture",
             ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
 
-        // Proving: a scene to share and a real browser to see it with.
-        shell("Proving", "TestScene", ["CXCB"]),
-        shell("Proving", "BrowserDriver", ["CLinux", "Processes"]),
-        program("Proving", "screenrelay-scene", ["TestScene", "CommandLine"]),
-        program("Proving", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
-        program("Proving", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
+        // TestTools: a scene to share and a real browser to see it with.
+        shell("TestTools", "TestScene", ["CXCB"]),
+        shell("TestTools", "BrowserDriver", ["CLinux", "Processes"]),
+        program("TestTools", "screenrelay-scene", ["TestScene", "CommandLine"]),
+        program("TestTools", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
+        program("TestTools", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(

@@ -69,7 +69,7 @@ struct CommandSettingsTests {
     }
 
     @Test("a switch of the file is off where the command line says so, and the last word counts")
-    func takenBack() throws {
+    func booleanSwitches() throws {
         let text = "[all]\nlan=true\nmonitor=DP-1\n"
         let parsed = try options(["--lan=false"], text)
         #expect(!parsed.has("lan") && parsed.values("lan").isEmpty && parsed.arguments() == ["--monitor=DP-1"])

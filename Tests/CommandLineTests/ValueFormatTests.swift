@@ -77,11 +77,11 @@ struct ValueFormatTests {
 
     @Test("an address to listen on has a numeric host or none, and a port")
     func listenAddresses() {
-        #expect(read("127.0.0.1:8080", .listenAddress) == ListenAddress(host: "127.0.0.1", port: 8080))
-        #expect(read("[::1]:8080", .listenAddress) == ListenAddress(host: "::1", port: 8080))
-        #expect(read(":8080", .listenAddress) == ListenAddress(host: nil, port: 8080))
-        #expect(read("8080", .listenAddress) == ListenAddress(host: nil, port: 8080))
-        #expect(read("localhost:0", .listenAddress) == ListenAddress(host: "127.0.0.1", port: 0))
+        #expect(read("127.0.0.1:8080", .listenAddress) == ListenArgument(host: "127.0.0.1", port: 8080))
+        #expect(read("[::1]:8080", .listenAddress) == ListenArgument(host: "::1", port: 8080))
+        #expect(read(":8080", .listenAddress) == ListenArgument(host: nil, port: 8080))
+        #expect(read("8080", .listenAddress) == ListenArgument(host: nil, port: 8080))
+        #expect(read("localhost:0", .listenAddress) == ListenArgument(host: "127.0.0.1", port: 0))
         #expect(read("[::1]:8080", .listenAddress)?.description == "[::1]:8080")
         #expect(read("[::1]:8080", .listenAddress)?.isLoopback == true)
         #expect(read("0.0.0.0:1", .listenAddress)?.isLoopback == false)

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
     @Suite("What makes the programs at home on a system", .enabled(if: EndToEnd.isPossible))
-    struct Housekeeping {
+    struct SetupCommands {
         private func run(_ words: [String], in folder: String? = nil) throws -> (
             status: ProcessStatus?, text: String, errors: String
         ) {

@@ -67,7 +67,7 @@ extension EndToEnd {
         }
 
         @Test("a switch of one that is in the way is named with its place, and can be taken back")
-        func takenBack() throws {
+        func booleanSwitches() throws {
             let path = try config("[all]\nlan=true\n")
             let words = ["screenrelay", "host", "--config", path, "--listen", "127.0.0.1:0", "--udp-port", "no"]
             let refused = try CommandLineRun(words)

@@ -23,7 +23,7 @@ struct TrackWayTests {
     }
 
     @Test("is the source again from its next IDR picture on, whatever the host makes of older ones")
-    func takenBack() {
+    func booleanSwitches() {
         var way = TrackWay()
         _ = way.takesFromSource(isIDR: false)
         _ = way.takesFromHost(isIDR: true, number: 1)

@@ -15,15 +15,15 @@ let package = Package(
     dependencies: [.package(name: "ScreenRelay", path: "../..")],
     targets: [
         .executableTarget(
-            name: "bench-join", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
+            name: "bench-join", dependencies: [.product(name: "ScreenRelayTestTools", package: "ScreenRelay")],
             swiftSettings: settings),
         .executableTarget(
-            name: "bench-link", dependencies: [.product(name: "ScreenRelayProving", package: "ScreenRelay")],
+            name: "bench-link", dependencies: [.product(name: "ScreenRelayTestTools", package: "ScreenRelay")],
             swiftSettings: settings),
         .executableTarget(
             name: "bench-srtp",
             dependencies: [
-                .product(name: "ScreenRelayProving", package: "ScreenRelay"),
+                .product(name: "ScreenRelayTestTools", package: "ScreenRelay"),
                 .product(name: "CSRTP", package: "ScreenRelay"),
             ],
             swiftSettings: settings),

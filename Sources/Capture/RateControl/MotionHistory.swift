@@ -23,7 +23,7 @@ struct MotionHistory: Sendable {
         case large
 
         init(_ macroblocks: Int) {
-            self = macroblocks <= 64 ? .small : macroblocks < Preference.largeShare ? .medium : .large
+            self = macroblocks <= 64 ? .small : macroblocks < QualityTradeoff.largeShare ? .medium : .large
         }
     }
 
@@ -81,8 +81,8 @@ struct MotionHistory: Sendable {
         guard let busyUntil = trace.busyUntil, now - busyUntil <= Self.rest, let last = trace.quantizer else {
             return quantizer
         }
-        if trace.isBurst { return Preference.steady(quantizer, afterBurst: last) }
-        return Preference.steady(quantizer, after: last)
+        if trace.isBurst { return QualityTradeoff.steady(quantizer, afterBurst: last) }
+        return QualityTradeoff.steady(quantizer, after: last)
     }
 
     /// Notes that a change is held back until `time`. It counts as seen until then; otherwise, a motion that is held

@@ -98,14 +98,14 @@ public struct RateController: Sendable {
             motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
             && (!motion.isAfterIDR || debtFree(now) > now)
         isFlowDecided = isFlow
-        let wish = wish(for: kind, macroblocks, isFlow: isFlow, now)
-        record.note(expected: wish.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
-        if wish.start <= now { return encode(wish.quantizer, because: wish.reason) }
+        let proposal = self.proposal(for: kind, macroblocks, isFlow: isFlow, now)
+        record.note(expected: proposal.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
+        if proposal.start <= now { return encode(proposal.quantizer, because: proposal.reason) }
 
-        var until = wish.start
+        var until = proposal.start
         if kind != .refinement {
             let heldUntil = (heldSince ?? now) + (kind == .idr ? Self.idrPatience : Self.patience)
-            if kind == .idr, now >= heldUntil { return encode(wish.quantizer, because: .patience) }
+            if kind == .idr, now >= heldUntil { return encode(proposal.quantizer, because: .patience) }
             if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) {
                 return coarsest
             }
@@ -114,7 +114,7 @@ public struct RateController: Sendable {
         }
         until = max(until, now + .milliseconds(1))
         if kind == .change { motion.isHeld(until: until, macroblocks) }
-        record.end(.wait(until: until), because: wish.reason)
+        record.end(.wait(until: until), because: proposal.reason)
         return .wait(until: until)
     }
 
@@ -143,7 +143,7 @@ public struct RateController: Sendable {
         if kind == .refinement { return }
         heldSince = nil
         // A picture that had to be sent at last is a poor measure for those that follow.
-        let measure = record.isEmergency ? min(quantizer, Preference.coarsestMeasure) : quantizer
+        let measure = record.isEmergency ? min(quantizer, QualityTradeoff.coarsestMeasure) : quantizer
         motion.coded(kind, macroblocks, quantizer: measure, now)
     }
 
@@ -227,7 +227,7 @@ public struct RateController: Sendable {
     /// When the debt is small enough for another picture.
     func debtFree(_ now: MonotonicTime) -> MonotonicTime {
         let left = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
-        let slack = Preference.basis(period)
+        let slack = QualityTradeoff.basis(period)
         return left <= slack ? now : now + (left - slack)
     }
 }

@@ -4,7 +4,7 @@ import MediaTypes
 struct DrawnPointer {
     private var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
     // A copy, because the pointer may have changed its shape before the pixels arrive.
-    private var shape = PointerShape()
+    private var shape = CursorImage()
     private var shapeNumber = 0
 
     /// Whether it has to be drawn elsewhere or in another shape; `place` is empty if it isn't to be drawn.

@@ -21,7 +21,7 @@ public struct PointerState: Equatable, Sendable {
 
 /// The pointer's position and shape (XFixes), for a screen whose pictures don't include it.
 final class Pointer {
-    private(set) var shape = PointerShape()
+    private(set) var shape = CursorImage()
     /// Counts the changes of the shape.
     private(set) var shapeNumber = 0
     /// The position in the coordinates of the window that was queried; nil while the pointer is on another screen.
@@ -178,10 +178,10 @@ final class Pointer {
         let pixels = UnsafeBufferPointer(
             start: xcb_xfixes_get_cursor_image_cursor_image(image),
             count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
-        var new = PointerShape()
+        var new = CursorImage()
         let count = Int(reply.width) * Int(reply.height)
         if count <= Self.mostPixels, pixels.count >= count {
-            new = PointerShape(
+            new = CursorImage(
                 width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
                 pixels: Array(pixels.prefix(count)))
         }

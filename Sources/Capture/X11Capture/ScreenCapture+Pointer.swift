@@ -42,7 +42,7 @@ extension ScreenCapture {
     /// After a change of the pictures' size, call `forgetToldPointer` to get the shape again.
     ///
     /// Costs a round trip if the server has reported another shape since the last look.
-    public func takePointerShape(in pictures: PictureSize? = nil) throws(X11CaptureError) -> PointerShape? {
+    public func takePointerShape(in pictures: PictureSize? = nil) throws(X11CaptureError) -> CursorImage? {
         if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(source.window), .now()) }
         if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
         toldShape = pointer.shapeNumber

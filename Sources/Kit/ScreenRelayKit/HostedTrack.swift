@@ -21,7 +21,7 @@ public final class HostedTrack: Sendable {
     /// Whether the track was made for a publisher, and ends some time after the last publisher left.
     let endsUnpublished: Bool
     let ingest: TrackIngest
-    let readers: PlainReaders
+    let readers: PointerlessReaders
     /// The interface by which the room's signalling reaches the track's pictures.
     let bridge: RoomMediaBridge
     private let states: StateAnnouncer
@@ -52,7 +52,7 @@ public final class HostedTrack: Sendable {
         }
         self.states = states
         self.pointer = pointer
-        readers = PlainReaders(room: room, track: name)
+        readers = PointerlessReaders(room: room, track: name)
         bridge = RoomMediaBridge(ingest: ingest, media: media)
     }
 

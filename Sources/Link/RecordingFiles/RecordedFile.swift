@@ -37,7 +37,7 @@ public final class RecordedFile {
         self.path = path
         self.mayRead = mayRead
         // Opening a FIFO would block until it has a writer. Standard input is shared, so its flags must not change.
-        descriptor = try systemCall("open", path) {
+        descriptor = try fileCall("open", path) {
             path == "-"
                 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         }
@@ -111,7 +111,7 @@ public final class RecordedFile {
     ///
     /// - Throws: `notSeekable` for a pipe.
     public func seek(to offset: UInt64) throws(RecordingFileError) {
-        try systemCall("lseek", path) { lseek(descriptor, Int(clamping: offset), SEEK_SET) }
+        try fileCall("lseek", path) { lseek(descriptor, Int(clamping: offset), SEEK_SET) }
         isAtEnd = false
         stream.restart(at: offset)
     }

@@ -50,7 +50,7 @@ public struct RecordingFile: ~Copyable, Sendable {
     /// Opens the file. If a new file's path is missing, the error names the missing folder.
     private static func create(_ path: String, _ flags: Int32) throws(RecordingFileError) -> Int32 {
         do throws(RecordingFileError) {
-            return try systemCall("open", path) { open(path, flags, 0o600) }
+            return try fileCall("open", path) { open(path, flags, 0o600) }
         } catch {
             guard case .missing = error, let slash = path.lastIndex(of: "/") else { throw error }
             throw .folderMissing(path: path, folder: slash == path.startIndex ? "/" : String(path[..<slash]))
@@ -89,7 +89,7 @@ public struct RecordingFile: ~Copyable, Sendable {
         var rest = bytes
         while !rest.isEmpty {
             let slice = rest
-            let count = try systemCall("write", path) {
+            let count = try fileCall("write", path) {
                 slice.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
             }
             rest = rest.dropFirst(count)

@@ -129,7 +129,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
 
 /// Calls `call` again while it is interrupted by signals. This is the only place where errno becomes a thrown error.
 @discardableResult
-func systemCall<Value: SignedInteger>(
+func fileCall<Value: SignedInteger>(
     _ name: String, _ path: String, _ call: () -> Value
 ) throws(RecordingFileError) -> Value {
     while true {

@@ -124,7 +124,7 @@ extension Command {
     }
 
     /// The switches that a settings file can turn on and a command line can turn off again, as in `--lan=false`.
-    var takenBack: Set<String> {
+    var booleanSwitches: Set<String> {
         guard options.contains(where: { $0.long == Option.config.long }) else { return [] }
         return Set(
             settable.compactMap { option in

@@ -19,8 +19,8 @@ extension Command {
     /// `--version` is given, operands are not counted.
     public func parse(_ arguments: [String], program: String) throws(UsageError) -> ParsedOptions {
         let all = allOptions
-        let switches = takenBack
-        let scan = scanLock.withLock { _ in scanOptions(arguments, all, takenBack: switches) }
+        let switches = booleanSwitches
+        let scan = scanLock.withLock { _ in scanOptions(arguments, all, booleanSwitches: switches) }
         if let fault = scan.fault { throw UsageError(words(for: fault, program: program)) }
         let parsed = ParsedOptions(command: self, given: scan.given, operands: scan.operands)
         if !parsed.wantsHelp && !parsed.wantsVersion { try checkCount(of: scan.operands, program: program) }
@@ -41,7 +41,7 @@ extension Command {
         case .unknownShort(let letter): return "unknown option -\(printable(letter)); \(list)"
         case .missingValue(let option): return "\(option.spelling) needs a value: \(option.usage)"
         case .unexpectedValue(let option):
-            let words = takenBack.contains(option.long) ? " other than true or false" : ""
+            let words = booleanSwitches.contains(option.long) ? " other than true or false" : ""
             return "\(option.spelling) takes no value\(words)"
         case .unknownLong(let name):
             let matches = allOptions.filter { $0.long.hasPrefix(name) }.map { "--\($0.long)" }
@@ -77,7 +77,7 @@ private let scanLock = Mutex(())
 /// getopt's values of long options start here, above those of all letters.
 private let longBase: Int32 = 0x1000
 
-private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<String>) -> OptionScan {
+private func scanOptions(_ arguments: [String], _ all: [Option], booleanSwitches: Set<String>) -> OptionScan {
     // getopt reorders the pointers, so keep the original array for freeing them.
     let words: [UnsafeMutablePointer<CChar>?] = (["program"] + arguments).map { strdup($0) }
     let names: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0.long) }
@@ -92,7 +92,7 @@ private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<
             case .required: 1
             case .optional: 2
             }
-        let longKind = takenBack.contains(entry.long) ? 2 : kind
+        let longKind = booleanSwitches.contains(entry.long) ? 2 : kind
         table.append(option(name: names[index], has_arg: longKind, flag: nil, val: longBase + Int32(index)))
         if let short = entry.short { letters += "\(short)" + String(repeating: ":", count: Int(kind)) }
     }
@@ -110,7 +110,7 @@ private func scanOptions(_ arguments: [String], _ all: [Option], takenBack: Set<
         }
         guard let entry = entry(for: found, all) else { continue }
         let value = optarg.map { String(cString: $0) }
-        guard takenBack.contains(entry.long) else {
+        guard booleanSwitches.contains(entry.long) else {
             scan.given[entry.long, default: []].append(value ?? "")
             continue
         }

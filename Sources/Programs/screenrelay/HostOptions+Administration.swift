@@ -21,7 +21,7 @@ extension HostOptions {
     /// Who may use `/api`: anyone who can read the file with its token. The file is created if it doesn't exist. Nil if
     /// there can be none.
     static func administration(
-        _ options: ParsedOptions, listen: [Signalling.ListenAddress]
+        _ options: ParsedOptions, listen: [ListenAddress]
     ) throws(UsageError) -> Administration? {
         let named = try options.value("admin-token-file", as: .text)
         let allowsNetwork = options.has("api-lan")

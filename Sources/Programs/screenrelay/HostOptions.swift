@@ -124,29 +124,29 @@ enum HostOptions {
 
     private static func listenAddresses(
         _ options: ParsedOptions
-    ) throws(UsageError) -> [Signalling.ListenAddress] {
+    ) throws(UsageError) -> [ListenAddress] {
         let wanted = try options.required("listen", as: .listenAddress)
         let wasGiven = !options.values("listen").isEmpty
         guard options.has("lan") else {
             guard wanted.host == nil || wanted.isLoopback else {
                 throw UsageError("--listen \(wanted): other machines can reach that address; add --lan if they may")
             }
-            return [Signalling.ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
+            return [ListenAddress(address: wanted.host ?? "127.0.0.1", port: wanted.port)]
         }
         guard !wasGiven || !wanted.isLoopback else {
             let instead = options.place(of: "lan").map { "write --lan=false (\($0) is true)" } ?? "leave --lan out"
             throw UsageError(
                 "--listen \(wanted): only this machine can reach that address; \(instead), or give a port alone")
         }
-        if wasGiven, let host = wanted.host { return [Signalling.ListenAddress(address: host, port: wanted.port)] }
+        if wasGiven, let host = wanted.host { return [ListenAddress(address: host, port: wanted.port)] }
         // One socket for both families if the kernel has IPv6.
         let all = hasIPv6 ? "::" : "0.0.0.0"
-        return [Signalling.ListenAddress(address: all, port: wanted.port)]
+        return [ListenAddress(address: all, port: wanted.port)]
     }
 
     /// The address for media: the one that `--listen` names, else all addresses.
     private static func mediaAddress(
-        _ options: ParsedOptions, listen: [Signalling.ListenAddress]
+        _ options: ParsedOptions, listen: [ListenAddress]
     ) throws(UsageError) -> TransportAddress {
         let port = try options.required("udp-port", as: .port)
         guard options.has("lan") else { return TransportAddress(ipv4: 127, 0, 0, 1, port: port) }

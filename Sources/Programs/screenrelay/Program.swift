@@ -11,11 +11,11 @@ enum Program {
         program: name,
         summary: "Shares an X screen in a room, where everyone who has the link sees it in a browser.",
         version: screenRelayVersion,
-        commands: commandsWithSettings + Control.commands + Housekeeping.commands)
+        commands: commandsWithSettings + Control.commands + SetupCommands.commands)
 
     /// The commands that read settings files.
     static let commandsWithSettings = [
-        ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureCommand.command,
+        ShareCommand.command.withSettings, HostCommand.command.withSettings, CaptureLauncher.command,
         ReplayCommand.command.withSettings, SnapshotCommand.command.withSettings, InspectCommand.command.withSettings,
         ExportCommand.command.withSettings,
     ]
@@ -26,12 +26,12 @@ enum Program {
                 switch command {
                 case ShareCommand.command.name: try ShareCommand.run(options)
                 case HostCommand.command.name: try HostCommand.run(options)
-                case CaptureCommand.command.name: try CaptureCommand.run(options)
+                case CaptureLauncher.command.name: try CaptureLauncher.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
                 case ExportCommand.command.name: try ExportCommand.run(options)
-                default: try Housekeeping.run(command, options) ?? Control.run(command, options)
+                default: try SetupCommands.run(command, options) ?? Control.run(command, options)
                 }
             })
     }

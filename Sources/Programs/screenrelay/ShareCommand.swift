@@ -29,7 +29,7 @@ enum ShareCommand {
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         let capture = try CaptureOptions(options)
         if options.wantsList {
-            return CaptureCommand.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+            return CaptureLauncher.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let confinement = try ShareConfinement(options, capture)
         let style = try SharingNews.Style(options)
@@ -38,8 +38,8 @@ enum ShareCommand {
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
-        guard let program = CaptureCommand.program else {
-            return Program.fail(CaptureCommand.missing, .unavailable)
+        guard let program = CaptureLauncher.program else {
+            return Program.fail(CaptureLauncher.missing, .unavailable)
         }
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)

@@ -18,8 +18,8 @@ public struct NackResponder: Sendable {
     /// The number of requests for packets that are no longer remembered.
     public private(set) var unknownRequests = 0
 
-    private var media = LastSecond()
-    private var resent = LastSecond()
+    private var media = OneSecondSum()
+    private var resent = OneSecondSum()
 
     /// A responder that has not been asked yet.
     public init() {}
@@ -79,7 +79,7 @@ extension RTPStream {
 }
 
 /// A sum over the last second, kept in ten steps of 100 ms.
-struct LastSecond: Sendable {
+struct OneSecondSum: Sendable {
     private var steps = Array(repeating: 0, count: 10)
     private var current: Int64 = 0
 

@@ -9,7 +9,7 @@ public struct LocalDescription: Sendable, Equatable {
     /// 22 to 256 of the same characters, with at least 128 random bits.
     public var icePassword: String
     /// The fingerprint of our certificate.
-    public var fingerprint: CertificateFingerprint
+    public var fingerprint: FingerprintAttribute
     /// The addresses at which we can be reached, the preferred one first: some peers try only the first.
     public var addresses: [HostAddress]
     /// The SSRC of our video.
@@ -25,7 +25,7 @@ public struct LocalDescription: Sendable, Equatable {
     public var profileLevelID: ProfileLevelID
 
     public init(
-        sessionID: UInt64, iceUfrag: String, icePassword: String, fingerprint: CertificateFingerprint,
+        sessionID: UInt64, iceUfrag: String, icePassword: String, fingerprint: FingerprintAttribute,
         addresses: [HostAddress], ssrc: UInt32, rtxSSRC: UInt32, cname: String, streamID: String = "screen",
         trackID: String = "screen-video", profileLevelID: ProfileLevelID = .constrainedBaseline
     ) {

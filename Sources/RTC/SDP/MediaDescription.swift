@@ -18,7 +18,7 @@ public struct MediaDescription: Sendable, Equatable {
     public var iceUfrag: String?
     public var icePassword: String?
     public var iceOptions: [String] = []
-    public var fingerprints: [CertificateFingerprint] = []
+    public var fingerprints: [FingerprintAttribute] = []
     /// Which side starts the DTLS handshake.
     public var setup: DTLSSetup?
     /// Whether RTCP is sent on the same port as RTP (RFC 5761).
@@ -66,7 +66,7 @@ public enum DTLSSetup: String, Sendable {
 }
 
 /// The fingerprint of a certificate (RFC 8122).
-public struct CertificateFingerprint: Sendable, Equatable {
+public struct FingerprintAttribute: Sendable, Equatable {
     /// The hash function's name in lower case: `sha-256`.
     public var algorithm: String
     /// The hash itself.

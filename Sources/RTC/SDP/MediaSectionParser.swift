@@ -36,7 +36,7 @@ struct MediaSectionParser {
         case "ice-pwd": media.icePassword = String(value)
         case "ice-options": media.iceOptions += value.words.map { String($0) }
         case "fingerprint":
-            guard let fingerprint = CertificateFingerprint(parsing: value) else {
+            guard let fingerprint = FingerprintAttribute(parsing: value) else {
                 throw line.malformed("a fingerprint is a hash's name and pairs of hexadecimal digits")
             }
             media.fingerprints.append(fingerprint)

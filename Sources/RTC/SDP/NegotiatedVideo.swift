@@ -63,7 +63,7 @@ public struct NegotiatedVideo: Sendable, Equatable {
     public var remoteUfrag: String
     public var remotePassword: String
     /// The peer's fingerprint: sha-256 if the peer gives one, otherwise sha-384 or sha-512.
-    public var remoteFingerprint: CertificateFingerprint
+    public var remoteFingerprint: FingerprintAttribute
     public var dtlsRole: DTLSRole
 
     /// The payload type of `format`.

@@ -103,7 +103,7 @@ struct VideoNegotiation {
         return agreed
     }
 
-    private func fingerprint(among all: [CertificateFingerprint]) throws(SDPError) -> CertificateFingerprint {
+    private func fingerprint(among all: [FingerprintAttribute]) throws(SDPError) -> FingerprintAttribute {
         guard !all.isEmpty else { throw .noFingerprint }
         for (algorithm, length) in [("sha-256", 32), ("sha-384", 48), ("sha-512", 64)] {
             if let found = all.first(where: { $0.algorithm == algorithm && $0.bytes.count == length }) { return found }

@@ -27,11 +27,11 @@ extension MediaServer {
     ) throws(OfferRefusal) -> OpenedPublisher {
         let local = localDescription()
         let answer: PublisherAnswer
-        let fingerprint: SecureTransport.CertificateFingerprint
+        let fingerprint: CertificateFingerprint
         do {
             answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
             let remote = answer.video.remoteFingerprint
-            fingerprint = try SecureTransport.CertificateFingerprint(
+            fingerprint = try CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             throw OfferRefusal(error)

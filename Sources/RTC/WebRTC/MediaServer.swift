@@ -161,10 +161,10 @@ public final class MediaServer: Sendable {
         _ id: PeerSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(OfferRefusal) {
-        let fingerprint: SecureTransport.CertificateFingerprint
+        let fingerprint: CertificateFingerprint
         do {
             let remote = video.remoteFingerprint
-            fingerprint = try SecureTransport.CertificateFingerprint(
+            fingerprint = try CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             ended(id)
@@ -212,7 +212,7 @@ public final class MediaServer: Sendable {
         let own = context.certificate.fingerprint
         return LocalDescription(
             sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
-            fingerprint: SDP.CertificateFingerprint(algorithm: own.algorithm.rawValue, bytes: own.bytes),
+            fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
             addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: Self.randomName())
     }
 

@@ -36,7 +36,7 @@ extension FuzzTarget {
 
 private let local = LocalDescription(
     sessionID: .max, iceUfrag: "host", icePassword: "abcdefghijklmnopqrstuv",
-    fingerprint: CertificateFingerprint(algorithm: "sha-256", bytes: Array(0..<32)),
+    fingerprint: FingerprintAttribute(algorithm: "sha-256", bytes: Array(0..<32)),
     addresses: [HostAddress(address: "192.0.2.1", port: 8189), HostAddress(address: "2001:db8::1", port: 8189)],
     ssrc: 1111, rtxSSRC: 2222, cname: "screenrelay")
 private let offer = Offer(local: local, including444: true)

@@ -6,7 +6,7 @@ extension RateController {
     /// The picture is sent although a debt is left. Waiting would cost more than it saves, because a later picture
     /// would no longer be part of the motion. In return, the motion uses less than the link carries, so that the debt
     /// falls.
-    func flowWish(_ macroblocks: Int, _ now: MonotonicTime) -> Wish? {
+    func flowProposal(_ macroblocks: Int, _ now: MonotonicTime) -> PictureProposal? {
         guard let last = motion.lastWhole, !expectations.isFilm else { return nil }
         let owed = debt.interval(at: now, bytesPerSecond: bytesPerSecond)
         let ownDebt = flowDebt.interval(at: now, bytesPerSecond: bytesPerSecond)
@@ -15,8 +15,9 @@ extension RateController {
         if lineTime(expectation.usual(macroblocks, Self.coarsestLate)) > Self.longestPicture { return nil }
 
         let isSlow = lineTime(expectation.usual(macroblocks, Self.coarsest)) > Self.longestReadable
-        let share = isSlow ? Self.shareOfSlowLine : owed > Preference.basis(period) * 3 ? Self.shareInDebt : Self.share
-        let catchingUp = max(.zero, ownDebt - Preference.basis(period)) / Self.picturesToCatchUp
+        let share =
+            isSlow ? Self.shareOfSlowLine : owed > QualityTradeoff.basis(period) * 3 ? Self.shareInDebt : Self.share
+        let catchingUp = max(.zero, ownDebt - QualityTradeoff.basis(period)) / Self.picturesToCatchUp
         let late = max(.zero, ownDebt - Self.bearableOwnDebt)
         let coarsest =
             isSlow
@@ -25,18 +26,19 @@ extension RateController {
         func interval(_ quantizer: Int) -> Interval {
             lineTime(expectation.usual(macroblocks, quantizer) / share) + catchingUp
         }
-        var quantizer = max(finest, Preference.motionFloor)
+        var quantizer = max(finest, QualityTradeoff.motionFloor)
         while quantizer < coarsest,
-            interval(quantizer) > min(Preference.limit(quantizer, .sustained, period: period), Self.longestInterval)
+            interval(quantizer)
+                > min(QualityTradeoff.limit(quantizer, .sustained, period: period), Self.longestInterval)
         {
             quantizer += 1
         }
         quantizer = max(motion.steady(quantizer, macroblocks, now), finest)
         // A picture that costs more than its share is compensated for by those that follow.
         let wait = interval(quantizer)
-        let start = wait <= Preference.basis(period) ? now : max(now, last + min(wait, Self.longestInterval))
+        let start = wait <= QualityTradeoff.basis(period) ? now : max(now, last + min(wait, Self.longestInterval))
         let expected = expectation.usual(macroblocks, quantizer)
-        return Wish(
+        return PictureProposal(
             quantizer: quantizer, start: start, expected: expected, most: expectation.most(macroblocks, quantizer),
             reason: start > now ? .debt : .flow)
     }

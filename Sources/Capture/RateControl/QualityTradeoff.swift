@@ -10,7 +10,7 @@ enum Quantizer {
 ///
 /// Text is good up to a quantizer of about 28, readable up to 32, and mush from 36 on. So the longer a picture would
 /// occupy the link at a fine quantizer, the coarser it may be, but the frame rate falls first.
-enum Preference {
+enum QualityTradeoff {
     /// A picture is large from this many macroblocks on (an eighth of a 1920x1080 screen). In motion, making it finer
     /// than `motionFloor` has no visible effect.
     static let largeShare = 1020

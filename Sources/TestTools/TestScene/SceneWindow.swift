@@ -14,7 +14,7 @@ public final class SceneWindow {
     private let window: xcb_window_t
     private let pixmap: xcb_pixmap_t
     private let context: xcb_gcontext_t
-    private let colors: PixelLayout
+    private let colors: ScenePixelLayout
     private let sheets: SheetPixmaps
     private let root: xcb_window_t
 
@@ -31,7 +31,7 @@ public final class SceneWindow {
             xcb_screen_next(&screens)
             number -= 1
         }
-        guard screens.rem > 0, let screen = screens.data, let colors = PixelLayout(screen) else {
+        guard screens.rem > 0, let screen = screens.data, let colors = ScenePixelLayout(screen) else {
             xcb_disconnect(connection)
             throw .noTrueColor(display)
         }

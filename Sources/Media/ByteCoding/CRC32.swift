@@ -2,7 +2,7 @@
 /// verify files.
 ///
 /// Processes eight bytes at a time ("slicing by eight"), which is much faster than a disk writes.
-struct CRC32 {
+public struct CRC32: Sendable {
     /// Eight tables of 256 entries. Table n is for a byte that is followed by n more bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
@@ -20,18 +20,21 @@ struct CRC32 {
 
     private var state: UInt32 = 0xFFFF_FFFF
 
+    /// The checksum of no bytes.
+    public init() {}
+
     /// The checksum of all bytes so far.
-    var value: UInt32 { ~state }
+    public var value: UInt32 { ~state }
 
     /// The checksum of `bytes`.
-    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    public static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var check = CRC32()
         check.add(bytes)
         return check.value
     }
 
     /// Adds `bytes` to the checksum.
-    mutating func add(_ bytes: ArraySlice<UInt8>) {
+    public mutating func add(_ bytes: ArraySlice<UInt8>) {
         let bytes = bytes.span
         let tables = Self.tables.span
         var state = state

@@ -6,7 +6,7 @@ struct RequestPainter: ScenePainter {
     let connection: OpaquePointer
     let drawable: xcb_drawable_t
     let context: xcb_gcontext_t
-    let colors: PixelLayout
+    let colors: ScenePixelLayout
     let sheets: SheetPixmaps
 
     /// The most rectangles in a request: well below the smallest request length limit that a server may have (16 KiB).
@@ -16,7 +16,7 @@ struct RequestPainter: ScenePainter {
     private var rectangles: [xcb_rectangle_t] = []
 
     init(
-        connection: OpaquePointer, drawable: xcb_drawable_t, context: xcb_gcontext_t, colors: PixelLayout,
+        connection: OpaquePointer, drawable: xcb_drawable_t, context: xcb_gcontext_t, colors: ScenePixelLayout,
         sheets: SheetPixmaps
     ) {
         self.sheets = sheets
@@ -69,7 +69,7 @@ struct RequestPainter: ScenePainter {
 }
 
 /// The positions of a TrueColor visual's red, green and blue bits.
-struct PixelLayout {
+struct ScenePixelLayout {
     private let masks: (red: UInt32, green: UInt32, blue: UInt32)
 
     /// Reads the layout of the screen's root visual; returns nil if that is not a TrueColor visual.

@@ -2,7 +2,7 @@ import CommandLine
 import Glibc
 
 /// `screenrelay capture`: replaces this process by screenrelay-capture, which links far fewer libraries.
-enum CaptureCommand {
+enum CaptureLauncher {
     static let command: Command = {
         var command = Command.captureProgram
         command.name = "capture"

@@ -6,14 +6,14 @@ final class SheetPixmaps {
     private let connection: OpaquePointer
     private let drawable: xcb_drawable_t
     private let depth: UInt8
-    private let colors: PixelLayout
+    private let colors: ScenePixelLayout
     private let hasWidePixels: Bool
     private var pixmaps: [ObjectIdentifier: xcb_pixmap_t] = [:]
 
     /// The number of bytes in a PutImage request, below what every server accepts (256 KiB without BIG-REQUESTS).
     private static let requestBytes = 200_000
 
-    init(connection: OpaquePointer, drawable: xcb_drawable_t, depth: UInt8, colors: PixelLayout) {
+    init(connection: OpaquePointer, drawable: xcb_drawable_t, depth: UInt8, colors: ScenePixelLayout) {
         self.connection = connection
         self.drawable = drawable
         self.depth = depth

@@ -2,7 +2,7 @@ import Signalling
 import Synchronization
 
 /// Counts the track's readers that are not viewers and can't draw the pointer, and tells the room. Any thread.
-final class PlainReaders: Sendable {
+final class PointerlessReaders: Sendable {
     private struct Counts {
         var recordings = 0
         var others = 0

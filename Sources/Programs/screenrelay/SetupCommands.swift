@@ -3,7 +3,7 @@ import Glibc
 
 /// `screenrelay config`, `man`, `completion` and `systemd-unit`: files that integrate the program into a system,
 /// generated from the option tables.
-enum Housekeeping {
+enum SetupCommands {
     static let commands = [
         Command(
             name: "config",

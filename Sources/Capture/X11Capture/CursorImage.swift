@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// The pointer's image and its hotspot, the pixel that points.
-public struct PointerShape: Equatable, Sendable {
+public struct CursorImage: Equatable, Sendable {
     /// The width in pixels.
     public var width = 0
     /// The height in pixels.
@@ -29,15 +29,15 @@ public struct PointerShape: Equatable, Sendable {
     static let longestSide = 96
 
     /// The same shape, scaled down if a side is longer than `limit`.
-    func fitting(_ limit: Int = PointerShape.longestSide) -> PointerShape {
-        if isInvisible { return PointerShape() }
+    func fitting(_ limit: Int = CursorImage.longestSide) -> CursorImage {
+        if isInvisible { return CursorImage() }
         let longest = max(width, height)
         if longest <= limit { return self }
         return resized(max(1, width * limit / longest), max(1, height * limit / longest))
     }
 
     /// The same shape, scaled as a picture of `screen` is scaled to `pictures`.
-    func scaled(from screen: PictureSize, to pictures: PictureSize) -> PointerShape {
+    func scaled(from screen: PictureSize, to pictures: PictureSize) -> CursorImage {
         if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
         return resized(
             max(1, (width * pictures.width + screen.width / 2) / screen.width),
@@ -45,7 +45,7 @@ public struct PointerShape: Equatable, Sendable {
     }
 
     /// Scales the shape; each new pixel is the mean of those that it stands for. Not for an invisible shape.
-    private func resized(_ newWidth: Int, _ newHeight: Int) -> PointerShape {
+    private func resized(_ newWidth: Int, _ newHeight: Int) -> CursorImage {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
         for y in 0..<newHeight {
@@ -68,7 +68,7 @@ public struct PointerShape: Equatable, Sendable {
                     (sums.0 / count) << 24 | (sums.1 / count) << 16 | (sums.2 / count) << 8 | sums.3 / count)
             }
         }
-        return PointerShape(
+        return CursorImage(
             width: newWidth, height: newHeight, hotX: min(hotX * newWidth / width, newWidth - 1),
             hotY: min(hotY * newHeight / height, newHeight - 1), pixels: result)
     }

@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// The finest picture that is worth the time it occupies the link, and when it may start.
-struct Wish {
+struct PictureProposal {
     var quantizer: Int
     var start: MonotonicTime
     /// The expected size in bytes.
@@ -12,8 +12,8 @@ struct Wish {
 }
 
 extension RateController {
-    func wish(for kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime) -> Wish {
-        if isFlow, let wish = flowWish(macroblocks, now) { return wish }
+    func proposal(for kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime) -> PictureProposal {
+        if isFlow, let proposal = flowProposal(macroblocks, now) { return proposal }
         let pace = pace(of: kind, macroblocks, now)
         let expectation = expectations.of(kind, isFlow: false, macroblocks)
         let free = debtFree(now)
@@ -22,65 +22,67 @@ extension RateController {
             let windowFree = lastSecond.free(for: lineTime(bytes), now)
             let reason: DecisionRecord.Reason =
                 windowFree > free ? .lastSecond : free > now ? .debt : .refinement
-            return Wish(
+            return PictureProposal(
                 quantizer: finest, start: max(free, windowFree), expected: bytes, most: bytes, reason: reason)
         }
 
         var quantizer = finest
-        if pace == .sustained, macroblocks >= Preference.largeShare { quantizer = max(finest, Preference.motionFloor) }
-        var wish = offer(quantizer, kind, expectation, macroblocks, now)
-        while quantizer < Quantizer.coarsest, !isWorthwhile(wish, pace) {
-            quantizer += 1
-            wish = offer(quantizer, kind, expectation, macroblocks, now)
+        if pace == .sustained, macroblocks >= QualityTradeoff.largeShare {
+            quantizer = max(finest, QualityTradeoff.motionFloor)
         }
-        guard kind == .change, pace == .sustained else { return wish }
-        let steadied = motion.steady(wish.quantizer, macroblocks, now)
-        if steadied == wish.quantizer { return wish }
+        var proposal = offer(quantizer, kind, expectation, macroblocks, now)
+        while quantizer < Quantizer.coarsest, !isWorthwhile(proposal, pace) {
+            quantizer += 1
+            proposal = offer(quantizer, kind, expectation, macroblocks, now)
+        }
+        guard kind == .change, pace == .sustained else { return proposal }
+        let steadied = motion.steady(proposal.quantizer, macroblocks, now)
+        if steadied == proposal.quantizer { return proposal }
         let held = offer(max(steadied, finest), kind, expectation, macroblocks, now)
         // The picture takes much longer than it should: it shows another scene, which is worth a jump.
         let isTooLarge = lineTime(held.expected) > limit(held, pace) * 4 || lineTime(held.most) > LastSecond.limit
-        if steadied < wish.quantizer, isTooLarge { return wish }
+        if steadied < proposal.quantizer, isTooLarge { return proposal }
         return held
     }
 
     /// A picture at `quantizer` that starts as soon as there is room for it.
     private func offer(
         _ quantizer: Int, _ kind: PictureKind, _ expectation: SizeExpectation, _ macroblocks: Int, _ now: MonotonicTime
-    ) -> Wish {
+    ) -> PictureProposal {
         let expected = expectation.usual(macroblocks, quantizer)
         let most = expectation.most(macroblocks, quantizer)
         let free = debtFree(now)
-        var wish = Wish(
+        var proposal = PictureProposal(
             quantizer: quantizer, start: free, expected: expected, most: most,
             reason: free > now ? .debt : .preference)
         // Nobody sees anything without an IDR picture, and a turned page is wanted at once; the pictures that follow
         // pay for it.
-        if kind == .idr || isTurnedPage(kind, macroblocks, now) { return wish }
+        if kind == .idr || isTurnedPage(kind, macroblocks, now) { return proposal }
         // A page that jumps in the middle of a motion need only wait until there is room for its expected size.
-        let isPage = kind == .change && macroblocks >= Preference.largeShare && !expectations.isFilm
+        let isPage = kind == .change && macroblocks >= QualityTradeoff.largeShare && !expectations.isFilm
         let windowFree = lastSecond.free(for: lineTime(isPage ? expected : most), now)
         if windowFree > free {
-            wish.start = windowFree
-            wish.reason = .lastSecond
+            proposal.start = windowFree
+            proposal.reason = .lastSecond
         }
-        return wish
+        return proposal
     }
 
     private func isTurnedPage(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Bool {
-        kind == .change && macroblocks >= Preference.largeShare && motion.pace(kind, macroblocks, now) == .burst
+        kind == .change && macroblocks >= QualityTradeoff.largeShare && motion.pace(kind, macroblocks, now) == .burst
     }
 
-    private func limit(_ wish: Wish, _ pace: MotionHistory.Pace) -> Interval {
-        Preference.limit(wish.quantizer, pace, period: period)
+    private func limit(_ proposal: PictureProposal, _ pace: MotionHistory.Pace) -> Interval {
+        QualityTradeoff.limit(proposal.quantizer, pace, period: period)
     }
 
     /// Whether the picture is worth the time that it is expected to occupy the link and, in motion, the time that it
     /// may occupy it at worst. Much room must be kept free for a picture that may be large, and the others come less
     /// often.
-    private func isWorthwhile(_ wish: Wish, _ pace: MotionHistory.Pace) -> Bool {
-        let limit = limit(wish, pace)
-        if lineTime(wish.expected) > limit { return false }
-        return pace == .burst || lineTime(wish.most) <= min(limit * 4, Self.mostOfSecond)
+    private func isWorthwhile(_ proposal: PictureProposal, _ pace: MotionHistory.Pace) -> Bool {
+        let limit = limit(proposal, pace)
+        if lineTime(proposal.expected) > limit { return false }
+        return pace == .burst || lineTime(proposal.most) <= min(limit * 4, Self.mostOfSecond)
     }
 
     /// In motion, a picture may take no more than this of a second, or the next one has to wait for another second.
@@ -90,7 +92,7 @@ extension RateController {
     /// faster than the link can follow, is a new page each time; a film is not.
     private func pace(of kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> MotionHistory.Pace {
         let pace = motion.pace(kind, macroblocks, now)
-        guard kind == .change, macroblocks >= Preference.largeShare, !expectations.isFilm else { return pace }
+        guard kind == .change, macroblocks >= QualityTradeoff.largeShare, !expectations.isFilm else { return pace }
         return .burst
     }
 }

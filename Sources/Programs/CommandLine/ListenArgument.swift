@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a port alone.
-public struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
+public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
     /// The numeric address without brackets, or nil if the user gave only a port and the program chooses.
     public var host: String?
     /// The port; 0 for any free port.
@@ -24,9 +24,9 @@ public struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-extension ValueFormat where Value == ListenAddress {
+extension ValueFormat where Value == ListenArgument {
     /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
-    public static var listenAddress: ValueFormat<ListenAddress> {
+    public static var listenAddress: ValueFormat<ListenArgument> {
         ValueFormat { (text) throws(ValueProblem) in
             let problem = ValueProblem("not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or 8080")
             let host: String
@@ -39,15 +39,15 @@ extension ValueFormat where Value == ListenAddress {
                 portText = text
             }
             guard let number = decimalInteger(portText), let port = UInt16(exactly: number) else { throw problem }
-            if host.isEmpty { return ListenAddress(host: nil, port: port) }
-            if host == "localhost" { return ListenAddress(host: "127.0.0.1", port: port) }
+            if host.isEmpty { return ListenArgument(host: nil, port: port) }
+            if host == "localhost" { return ListenArgument(host: "127.0.0.1", port: port) }
             if host.hasPrefix("["), host.hasSuffix("]") {
                 let inner = String(host.dropFirst().dropLast())
                 guard isNumericAddress(inner, family: AF_INET6) else { throw problem }
-                return ListenAddress(host: inner, port: port)
+                return ListenArgument(host: inner, port: port)
             }
             guard isNumericAddress(host, family: AF_INET) else { throw problem }
-            return ListenAddress(host: host, port: port)
+            return ListenArgument(host: host, port: port)
         }
     }
 }
