@@ -8,21 +8,21 @@ public enum PairEvent: Sendable, Equatable {
     case leave(MemberID)
     /// A client's connection has closed.
     case lost(MemberID)
-    /// The media thread has made the offer that `openSession` asked for.
+    /// The media layer has made the offer that `openSession` asked for.
     case offered(MemberID, sdp: String)
-    /// The media thread can't make an offer, because it serves as many members as it can or for another reason.
+    /// The media layer can't make an offer, because it serves as many members as it can or for another reason.
     case notOffered(MemberID, isFull: Bool)
     /// A client sent an offer.
     case offer(MemberID, sdp: String)
-    /// The media thread has answered the client's offer.
+    /// The media layer has answered the client's offer.
     case answered(MemberID, sdp: String)
     /// A client answered the host's offer.
     case answer(MemberID, sdp: String)
     /// A client sent an ICE candidate.
     case candidate(MemberID, ICECandidate)
-    /// The media thread has rejected a client's offer or answer; there is no session.
+    /// The media layer has rejected a client's offer or answer; there is no session.
     case refused(MemberID)
-    /// The media thread has ended a client's session on its own.
+    /// The media layer has ended a client's session on its own.
     case sessionEnded(MemberID)
     /// The host has nothing to show any longer.
     case hostGone
@@ -37,11 +37,11 @@ public enum PairAction: Sendable, Equatable {
     case joined(MemberID)
     /// The client has left the room.
     case left(MemberID)
-    /// Have the media thread make an offer. `offered` or `notOffered` reports the result.
+    /// Have the media layer make an offer. `offered` or `notOffered` reports the result.
     case openSession(MemberID)
-    /// Have the media thread answer the client's offer. `answered` or `refused` reports the result.
+    /// Have the media layer answer the client's offer. `answered` or `refused` reports the result.
     case answerOffer(MemberID, sdp: String)
-    /// Hand the client's answer to the media thread, which reports `refused` if it rejects it.
+    /// Hand the client's answer to the media layer, which reports `refused` if it rejects it.
     case acceptAnswer(MemberID, sdp: String)
     case addCandidate(MemberID, ICECandidate)
     /// End the client's session. No event follows.

@@ -17,9 +17,9 @@ public enum RoomEvent: Sendable, Equatable {
     case candidate(from: MemberID, to: MemberID, ICECandidate, track: TrackName? = nil)
     /// `__unwatch`: the member stops watching a track.
     case unwatch(MemberID, TrackName?)
-    /// The media thread answered the offer that `RoomAction.openSession` carried.
+    /// The media layer answered the offer that `RoomAction.openSession` carried.
     case sessionAnswered(MemberID, track: TrackName = .screen, sdp: String)
-    /// The media thread refused the offer.
+    /// The media layer refused the offer.
     case sessionRefused(MemberID, track: TrackName = .screen, reason: String)
     /// The member's media session for a track has ended.
     case sessionEnded(MemberID, track: TrackName = .screen, reason: String)
@@ -48,7 +48,7 @@ public enum RoomAction: Sendable, Equatable {
     case send(RoomMessage, to: MemberID)
     /// The member has joined. Its `_peers` message is sent before this.
     case joined(MemberID, room: String, MemberRole)
-    /// Have the media thread answer `offer` for a track. `sessionAnswered` or `sessionRefused` reports the result.
+    /// Have the media layer answer `offer` for a track. `sessionAnswered` or `sessionRefused` reports the result.
     case openSession(MemberID, room: String, track: TrackName = .screen, offer: String)
     /// End the member's media session for a track. No event follows.
     case closeSession(MemberID, track: TrackName = .screen)
