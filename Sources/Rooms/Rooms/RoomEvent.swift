@@ -1,5 +1,5 @@
 /// An event that concerns a room. The shell has parsed it from JSON, or it comes from a closed socket or the media
-/// thread.
+/// layer.
 ///
 /// If a client names no track, the room's first track is meant.
 public enum RoomEvent: Sendable, Equatable {
