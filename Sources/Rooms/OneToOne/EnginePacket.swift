@@ -1,18 +1,19 @@
-/// Which Engine.IO a client speaks: 3 with socket.io 1 and 2, 4 with socket.io 3 and 4.
+/// The version of Engine.IO that a client speaks: 3 with socket.io 1 and 2, 4 with socket.io 3 and 4.
 public enum EngineVersion: Sendable, Equatable {
     case three
     case four
 
-    /// By the request's `EIO` parameter. Whatever isn't 4, or isn't there, is 3, as the original server has it.
+    /// Creates a version from the request's `EIO` parameter. Like the original server, treats anything but 4 as version
+    /// 3.
     public init(parameter: String?) {
         self = parameter == "4" ? .four : .three
     }
 }
 
-/// One packet of Engine.IO: a digit that says what it is, and text.
+/// One packet of Engine.IO: a digit for its kind, followed by text.
 ///
-///     "4" "2[\"join\",\"desk\"]"        a message, whose text is socket.io's
-///     "2" "probe"                      a ping over a WebSocket that a polling client would go over to
+///     "4" "2[\"join\",\"desk\"]"        a message, whose text is a socket.io packet
+///     "2" "probe"                      a ping over a WebSocket, from a polling client that wants to upgrade
 public struct EnginePacket: Sendable, Equatable {
     public enum Kind: UInt8, Sendable, CaseIterable {
         case open = 0
@@ -32,19 +33,19 @@ public struct EnginePacket: Sendable, Equatable {
         self.text = text
     }
 
-    /// Reads a packet, as a WebSocket's frame has it; nil where it has none.
+    /// Parses a packet from a WebSocket frame; nil if it isn't one.
     public init?(parsing text: String) {
         guard let first = text.utf8.first, let kind = Kind(digit: first) else { return nil }
-        // By bytes: a combining mark behind the digit is one character with it.
+        // Drops a byte, not a character: a combining mark after the digit would form one character with it.
         self.init(kind, String(Substring(text.utf8.dropFirst())))
     }
 
-    /// The packet as a WebSocket's frame has it.
+    /// The packet as sent in a WebSocket frame.
     public var encoded: String { "\(kind.rawValue)\(text)" }
 }
 
 extension EnginePacket.Kind {
-    /// By its digit in ASCII.
+    /// Creates a kind from its digit in ASCII.
     init?(digit: UInt8) {
         guard digit >= UInt8(ascii: "0") else { return nil }
         self.init(rawValue: digit - UInt8(ascii: "0"))

@@ -1,22 +1,23 @@
-/// Several packets of Engine.IO in the body of a polling request, or of its answer.
+/// Several packets of Engine.IO in the body of a polling request or its response.
 ///
 ///     version 3    "96:0{…}2:40"                 lengths in UTF-16 code units, as JavaScript counts
-///                  00 09 06 FF "0{…}" 00 …       or, from a client: 0 (text) or 1 (binary), the length in bytes, a digit a
-///                                                byte, FF
-///     version 4    "0{…}" 1E "40"                packets apart by a record separator
+///                  00 09 06 FF "0{…}" 00 …       or, from a client: 0 (text) or 1 (binary), the length in bytes with
+///                                                one digit in each byte, FF
+///     version 4    "0{…}" 1E "40"                packets divided by a record separator
 ///
-/// Packets with binary contents are passed over: nothing in these rooms has any.
+/// Packets with binary content are skipped, because nothing in these rooms uses any.
 public enum EnginePayload {
-    /// What a payload may have.
+    /// Limits for one payload.
     public struct Limits: Sendable {
-        /// Bytes in all.
+        /// The total size in bytes.
         public var bytes = 1_000_000
         public var packets = 64
 
         public init() {}
     }
 
-    /// Writes packets, whose texts are to be ASCII: clients of version 3 don't agree on what a length counts beyond it.
+    /// Encodes packets. Their text must be ASCII, because clients of version 3 disagree on what a length counts
+    /// otherwise.
     public static func encode(_ packets: [EnginePacket], _ version: EngineVersion) -> String {
         switch version {
         case .three:
@@ -28,7 +29,7 @@ public enum EnginePayload {
         }
     }
 
-    /// Reads a payload of at least one packet.
+    /// Decodes a payload of at least one packet.
     public static func decode(
         _ bytes: [UInt8], _ version: EngineVersion, limits: Limits = Limits()
     ) throws(OneToOneError) -> [EnginePacket] {
@@ -44,7 +45,7 @@ public enum EnginePayload {
     }
 }
 
-/// Takes a payload apart. Its end, and each length, are looked at before anything is taken.
+/// Parses a payload. It checks every length against the end of the payload before it takes any bytes.
 private struct PayloadReader {
     let bytes: [UInt8]
     let packetLimit: Int
@@ -90,7 +91,7 @@ private struct PayloadReader {
         }
     }
 
-    /// Reads decimal digits, `zero` being the first of the ten, and what ends them.
+    /// Reads decimal digits and the byte that ends them. `zero` is the byte for the digit 0.
     private mutating func length(endingIn end: UInt8, zero: UInt8) throws(OneToOneError) -> Int {
         var length = 0
         var digits = 0
@@ -106,7 +107,7 @@ private struct PayloadReader {
         return length
     }
 
-    /// Goes on by as many UTF-16 code units of text in UTF-8.
+    /// Skips `units` UTF-16 code units of text that is encoded in UTF-8.
     private mutating func skip(units: Int) throws(OneToOneError) {
         var left = units
         while left > 0 {
@@ -119,7 +120,7 @@ private struct PayloadReader {
                 case 0xF0...0xF4: 4
                 default: 0
                 }
-            // What is beyond the basic plane counts twice, and isn't cut in the middle.
+            // A character beyond the basic multilingual plane counts as two units and must not be split.
             left -= size == 4 ? 2 : 1
             guard size > 0, left >= 0, size <= bytes.count - offset else { throw .malformedPayload(offset: offset) }
             offset += size
@@ -130,7 +131,7 @@ private struct PayloadReader {
         count += 1
         guard count <= packetLimit else { throw .tooManyPackets(limit: packetLimit) }
         let packet = bytes[range]
-        // "b4…" is version 3's base64, "b…" version 4's.
+        // Base64 starts with "b4" in version 3 and with "b" in version 4.
         if isBinary || packet.first == UInt8(ascii: "b") { return }
         guard let text = String(validating: packet, as: UTF8.self), let read = EnginePacket(parsing: text) else {
             throw .malformedPayload(offset: range.lowerBound)

@@ -1,4 +1,4 @@
-/// Text as JSON, in ASCII alone: a client may then count bytes, characters or UTF-16 code units, as it likes.
+/// Writes text as ASCII-only JSON, so it doesn't matter whether a client counts bytes, characters or UTF-16 code units.
 enum JSONText {
     static func string(_ text: String) -> String {
         var result = "\""

@@ -1,8 +1,8 @@
-/// What was wrong with what a client sent.
+/// An error in data that a client sent.
 public enum OneToOneError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooLarge(bytes: Int, limit: Int)
     case tooManyPackets(limit: Int)
-    /// Not a payload of this version of Engine.IO, from that byte on.
+    /// From this byte on, the data is not a payload of the given Engine.IO version.
     case malformedPayload(offset: Int)
 
     public var description: String {

@@ -1,16 +1,17 @@
 public import Rooms
 
-/// What the server says to a client of a one-to-one room.
+/// A message from the server to a client of a one-to-one room.
 public enum PairMessage: Sendable, Equatable {
-    /// What has become of the room, and whom it is about: the receiver itself, or the other.
+    /// A change in the room, and the member it is about: the receiver itself or the other.
     case notice(PairNotice, about: MemberID)
     /// The host's offer.
     case offer(sdp: String)
     /// The host's answer.
     case answer(sdp: String)
 
-    /// The message as socket.io's packets, for who calls the room `room`: one, or two where `otherjoin` is to be said by its
-    /// other name as well. Both arguments are always there: the iOS client reads them unasked.
+    /// Encodes the message as socket.io packets for a client that calls the room `room`. There is one packet, or two if
+    /// `otherjoin` is also sent under its other name. Both arguments are always present, because the iOS client reads
+    /// them without checking.
     public func packets(room: String, alsoOtherJoined: Bool) -> [SocketPacket] {
         switch self {
         case .notice(let notice, let member):
@@ -30,18 +31,18 @@ public enum PairMessage: Sendable, Equatable {
     }
 }
 
-/// Engine.IO's greeting, the open packet.
+/// The greeting of Engine.IO: the open packet.
 public struct EngineGreeting: Sendable, Equatable {
-    /// The session's secret name.
+    /// The secret session identifier.
     public let session: String
     public let version: EngineVersion
-    /// Whether the client may go over to a WebSocket.
+    /// Whether the client may upgrade to a WebSocket.
     public let mayUpgrade: Bool
     /// In milliseconds.
     public let pingInterval: Int
     /// In milliseconds.
     public let pingTimeout: Int
-    /// The most that a polling client may send at once, in bytes; only version 4 has it.
+    /// The largest payload that a polling client may send at once, in bytes. Only version 4 sends this.
     public let payloadLimit: Int
 
     public init(
@@ -68,14 +69,14 @@ public struct EngineGreeting: Sendable, Equatable {
     }
 }
 
-/// What socket.io's server says about its one namespace.
+/// Replies of the socket.io server about its only namespace.
 extension SocketPacket {
-    /// Answers `40`: version 3 is told without asking, and without a word more, which its clients couldn't read.
+    /// The reply to `40`. In version 3 the server sends it unasked and without data, which those clients couldn't read.
     public static func connected(_ version: EngineVersion, as member: MemberID) -> SocketPacket {
         SocketPacket(.connect, json: version == .three ? "" : "{\"sid\":\(JSONText.string(member.text))}")
     }
 
-    /// Answers who asks for another namespace.
+    /// The reply to a client that asks for another namespace.
     public static func noSuchNamespace(_ namespace: String, _ version: EngineVersion) -> SocketPacket {
         let reason = "Invalid namespace"
         return SocketPacket(

@@ -1,88 +1,89 @@
 public import Rooms
 
-/// What happens in a one-to-one room.
+/// An event in a one-to-one room.
 public enum PairEvent: Sendable, Equatable {
-    /// A client asks to come in, and may.
+    /// A client with access asks to join.
     case join(MemberID)
     /// A client asks to leave.
     case leave(MemberID)
-    /// A client's connection is gone.
+    /// A client's connection has closed.
     case lost(MemberID)
-    /// The media side has made the offer that `openSession` asked for.
+    /// The media layer has made the offer that `openSession` asked for.
     case offered(MemberID, sdp: String)
-    /// The media side can't make one, because it serves as many as it can or for another reason.
+    /// The media layer can't make an offer, because it serves as many members as it can or for another reason.
     case notOffered(MemberID, isFull: Bool)
-    /// A client's own offer.
+    /// A client sent an offer.
     case offer(MemberID, sdp: String)
-    /// The media side has answered that.
+    /// The media layer has answered the client's offer.
     case answered(MemberID, sdp: String)
-    /// A client's answer to the host's offer.
+    /// A client answered the host's offer.
     case answer(MemberID, sdp: String)
-    /// A client's candidate.
+    /// A client sent an ICE candidate.
     case candidate(MemberID, ICECandidate)
-    /// The media side won't have a client's offer or answer; there is no session.
+    /// The media layer has rejected a client's offer or answer; there is no session.
     case refused(MemberID)
-    /// The media side has ended a client's session by itself.
+    /// The media layer has ended a client's session on its own.
     case sessionEnded(MemberID)
-    /// The host has nothing to show any more.
+    /// The host has nothing to show any longer.
     case hostGone
     /// The host has something to show again.
     case hostBack
 }
 
-/// What is to be done about it.
+/// An action to perform in response.
 public enum PairAction: Sendable, Equatable {
     case send(PairMessage, to: MemberID)
-    /// The client is in the room.
+    /// The client has joined the room.
     case joined(MemberID)
-    /// The client is in the room no more.
+    /// The client has left the room.
     case left(MemberID)
-    /// Have the media side make an offer; `offered` or `notOffered` answers this.
+    /// Have the media layer make an offer. `offered` or `notOffered` reports the result.
     case openSession(MemberID)
-    /// Have the media side answer the client's offer; `answered` or `refused` answers this.
+    /// Have the media layer answer the client's offer. `answered` or `refused` reports the result.
     case answerOffer(MemberID, sdp: String)
-    /// Hand the client's answer to the media side; `refused` where it won't have it.
+    /// Hand the client's answer to the media layer, which reports `refused` if it rejects it.
     case acceptAnswer(MemberID, sdp: String)
     case addCandidate(MemberID, ICECandidate)
-    /// End the client's session. No event answers this.
+    /// End the client's session. No event follows.
     case closeSession(MemberID)
-    /// Say goodbye to the client when all is sent, and close its connection.
+    /// Say goodbye to the client once everything is sent, and close its connection.
     case disconnect(MemberID)
 }
 
-/// A room of two, one of whom is the host, who is there first: so it offers to who comes after it. A third is one too many.
+/// A room for two, one of whom is the host. The host is there first, so it offers to the client. A third member is
+/// refused.
 ///
-/// A core: events in, actions out; no thread, no clock, no I/O. Where the host can't offer, or has lost its session, it comes in
-/// anew after the client: then the client is the first, is told `otherjoin`, and offers.
+/// A pure core: events in, actions out; no thread, no clock, no I/O. If the host can't offer, or its session has ended,
+/// it acts as if it joined again after the client: the client is then the first, is told `otherjoin`, and offers.
 public struct PairRoom: Sendable {
     private enum Session: Sendable {
         case none
-        /// Asked for, and neither there nor refused.
+        /// Requested, and neither open nor refused yet.
         case asked
-        /// The host has offered and the client hasn't answered.
+        /// The host has offered, and the client hasn't answered.
         case offered
         case open
     }
 
     public let host: MemberID
-    /// Who is in the room beside the host.
+    /// The client in the room, if any.
     public private(set) var client: MemberID?
     public private(set) var hostState: PairState
     public private(set) var clientState = PairState.left
     private var session = Session.none
-    /// Events that didn't fit where their sender stands, and so did nothing.
+    /// The number of events that were ignored, because they didn't fit their sender's state.
     public private(set) var ignoredEvents = 0
 
-    /// A room without a client; its host is there while it has something to show.
+    /// Creates a room without a client. The host is in it while it has something to show.
     public init(host: MemberID, isHostThere: Bool = true) {
         self.host = host
         hostState = isHostThere ? .joined : .left
     }
 
-    /// Whether nobody but the host is there.
+    /// Whether only the host is in the room.
     public var isEmpty: Bool { client == nil }
 
-    /// Takes one event and says what is to be done, in order.
+    /// Processes one event and returns the actions to perform, in order.
     public mutating func handle(_ event: PairEvent) -> [PairAction] {
         switch event {
         case .join(let member): return join(member)
@@ -102,11 +103,11 @@ public struct PairRoom: Sendable {
 
 extension PairRoom {
     private mutating func join(_ member: MemberID) -> [PairAction] {
-        // Who joins again begins anew.
+        // A client that joins again starts over.
         var actions = remove(member)
         guard client == nil else { return actions + [.send(.notice(.full, about: member), to: member)] }
         client = member
-        // The host hears of it, and offers; where it is away, the client waits for it.
+        // The host is told and offers. If the host is away, the client waits for it.
         if hostState.take(.otherJoined) {
             session = .asked
             actions.append(.openSession(member))
@@ -120,7 +121,7 @@ extension PairRoom {
         remove(member) + [.send(.notice(.left, about: member), to: member), .disconnect(member)]
     }
 
-    /// The member is out; the host hears `bye`.
+    /// Removes the member and tells the host `bye`.
     private mutating func remove(_ member: MemberID) -> [PairAction] {
         guard client == member else { return [] }
         let actions = closeSession(of: member)
@@ -148,7 +149,7 @@ extension PairRoom {
         }
     }
 
-    /// Says it to the client, if that can be said to it now.
+    /// Sends a notice to the client, if it fits the client's state.
     private mutating func tell(_ notice: PairNotice, about member: MemberID) -> [PairAction] {
         guard let client, clientState.take(notice) else { return [] }
         return [.send(.notice(notice, about: member), to: client)]
@@ -187,7 +188,7 @@ extension PairRoom {
             return tell(.bye, about: host)
         case (.sessionEnded, .offered), (.sessionEnded, .open):
             session = .none
-            // Perhaps its network has changed: it may offer anew.
+            // The client's network may have changed: let it offer again.
             return tell(.bye, about: host) + tell(.otherJoined, about: host)
         default: return ignored()
         }

@@ -1,30 +1,31 @@
-/// Where one of the two in a one-to-one room stands, by what it has been told.
+/// The state of one of the two members of a one-to-one room, as it follows from the notices that the member was sent.
 ///
 ///     left ──joined──▶ joined ──otherjoin──▶ connected ──bye──▶ unbound ──otherjoin──▶ connected
 ///                      joined ──bye──▶ unbound
-///     each of them ──leaved──▶ left         left ──full──▶ left
+///     any state ──leaved──▶ left            left ──full──▶ left
 ///
-/// In the clients' words: init and leaved, joined, joined_conn, joined_unbind. Who comes second isn't told `otherjoin` and stays
-/// joined while it talks with the other, who offers.
+/// The clients call these states init or leaved, joined, joined_conn and joined_unbind. The member that joins second
+/// isn't sent `otherjoin`: it stays joined while it talks with the first, who offers.
 public enum PairState: Sendable, Equatable, CaseIterable {
-    /// In no room: not yet, or no more.
+    /// Not in a room: not yet, or not any longer.
     case left
     case joined
-    /// The other has come after it: it is its turn to offer.
+    /// The other has joined after it, so this member offers.
     case connected
-    /// The other has gone.
+    /// The other has left.
     case unbound
 
-    /// Whether it is in the room.
+    /// Whether the member is in the room.
     public var isInside: Bool { self != .left }
 
-    /// Goes on by what it is told; false, and no step, where that can't be said to it now.
+    /// Moves to the state that follows from a notice. Returns false, without a change, if the notice doesn't fit the
+    /// state.
     public mutating func take(_ notice: PairNotice) -> Bool {
         switch (self, notice) {
         case (.left, .joined): self = .joined
         case (.joined, .otherJoined), (.unbound, .otherJoined): self = .connected
         case (.joined, .bye), (.connected, .bye): self = .unbound
-        // Who asks to leave, or may not come in, hears that it is out, also where it never was in.
+        // A member that asks to leave is told that it has left, even if it never was in the room.
         case (_, .left): self = .left
         case (.left, .full): break
         default: return false
@@ -33,17 +34,17 @@ public enum PairState: Sendable, Equatable, CaseIterable {
     }
 }
 
-/// What one of the two is told of the room.
+/// A notice about the room to one of its two members.
 public enum PairNotice: Sendable, Equatable, CaseIterable {
-    /// `joined`: it is in.
+    /// `joined`: the member has joined.
     case joined
-    /// `otherjoin`: the other has come.
+    /// `otherjoin`: the other has joined.
     case otherJoined
-    /// `full`: there are two already.
+    /// `full`: two members are already there.
     case full
-    /// `bye`: the other has gone.
+    /// `bye`: the other has left.
     case bye
-    /// `leaved`: it is out.
+    /// `leaved`: the member has left.
     case left
 
     /// The event's name on the wire.

@@ -1,9 +1,10 @@
-/// One packet of socket.io, as an Engine.IO message carries it (socket.io protocol 4 and 5).
+/// One packet of socket.io, as carried in an Engine.IO message (socket.io protocol 4 and 5).
 ///
-///     2            12      ["join","desk"]
-///     what it is   an id   JSON
+///     2       12      ["join","desk"]
+///     kind    id      JSON
 ///
-/// Between the digit and the id a packet may have `/namespace,`; these rooms are in the one called `/`, which isn't written.
+/// A packet may have `/namespace,` between the digit and the id. These rooms use the namespace `/`, which isn't
+/// written.
 public struct SocketPacket: Sendable, Equatable {
     public enum Kind: UInt8, Sendable, CaseIterable {
         case connect = 0
@@ -18,9 +19,9 @@ public struct SocketPacket: Sendable, Equatable {
 
     public let kind: Kind
     public let namespace: String
-    /// What an event's sender wants to have back, or what an ack gives back.
+    /// The id of an event whose sender wants an acknowledgement, or of the acknowledgement itself.
     public let acknowledgement: UInt64?
-    /// As it stands; empty where there is none.
+    /// The data as it was received; empty if there is none.
     public let json: String
 
     public init(_ kind: Kind, namespace: String = "/", acknowledgement: UInt64? = nil, json: String = "") {
@@ -30,7 +31,7 @@ public struct SocketPacket: Sendable, Equatable {
         self.json = json
     }
 
-    /// Reads a packet, but not its JSON; nil where `text` is none.
+    /// Parses a packet, but not its JSON; nil if `text` isn't one.
     public init?(parsing text: String) {
         var rest = text.utf8[...]
         guard let first = rest.popFirst(), first >= UInt8(ascii: "0"), let kind = Kind(rawValue: first - 0x30) else {
@@ -42,7 +43,7 @@ public struct SocketPacket: Sendable, Equatable {
         var namespace = "/"
         if rest.first == UInt8(ascii: "/") {
             let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
-            // Clients of version 3 put their query behind it.
+            // Clients of version 3 append their query to the namespace.
             namespace = String(Substring(rest[..<end].prefix { $0 != UInt8(ascii: "?") }))
             rest = rest[end...].dropFirst()
         }
@@ -59,7 +60,7 @@ public struct SocketPacket: Sendable, Equatable {
         return "\(kind.rawValue)\(place)\(acknowledgement.map { "\($0)" } ?? "")\(json)"
     }
 
-    /// What answers an event that wants to be acknowledged: an empty list.
+    /// The acknowledgement of an event: an empty list.
     public static func acknowledging(_ id: UInt64) -> SocketPacket {
         SocketPacket(.ack, acknowledgement: id, json: "[]")
     }
@@ -68,7 +69,7 @@ public struct SocketPacket: Sendable, Equatable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Takes decimal digits, at least one and no more than a number of 64 bits has.
+    /// Reads at least one decimal digit and at most 18, which always fit 64 bits.
     private static func number(_ rest: inout Substring.UTF8View.SubSequence) -> UInt64? {
         let digits = rest.prefix { isDigit($0) }
         guard digits.count <= 18, let number = UInt64(String(Substring(digits))) else { return nil }

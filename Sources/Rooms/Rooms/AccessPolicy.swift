@@ -1,26 +1,27 @@
-/// Who may do what in a room: by which tokens, with which password, and until when.
+/// The access rules of a room: which tokens and password grant what, and until when.
 ///
-/// A core: time is an argument, and the password's check is handed in, so that its hash is the shell's.
+/// A pure core: time is an argument, and the shell supplies the password check and so chooses the hash.
 public struct AccessPolicy: Sendable {
-    /// Whether a password is the room's. Takes little time, and the same for each.
+    /// Returns whether a password is the room's password. It is fast, and takes the same time for every password.
     public typealias PasswordCheck = @Sendable (String) -> Bool
 
-    /// A longer password, in bytes of UTF-8, is wrong unseen.
+    /// The longest password that is checked, in bytes of UTF-8. Longer ones are rejected without being compared.
     public static let passwordLimit = 256
 
-    /// What lets a viewer in; nil lets in everybody.
+    /// The token that lets a viewer in; nil lets in everybody.
     public let viewing: AccessToken?
-    /// What lets somebody present, and view as well; nil lets nobody present.
+    /// The token that lets a member present and view; nil lets nobody present.
     public let presenting: AccessToken?
-    /// When the tokens stop being any good, in seconds of the clock that ``grant(token:password:now:)`` is asked by; nil: never.
+    /// When the tokens expire, in seconds of the clock that ``grant(token:password:now:)`` is called with; nil means
+    /// never.
     public let expiry: Int?
     private let isPassword: PasswordCheck?
 
-    /// Compared with where there is no room or no such token, so that what isn't there costs what a wrong token costs.
+    /// The policy to compare with if the room or the token doesn't exist, so that this takes as long as a wrong token.
     static let decoy = AccessPolicy(viewing: decoyToken, presenting: decoyToken)
     private static let decoyToken = AccessToken("no room answers to this token")
 
-    /// The rules of one room. With `isPassword`, every token needs the password beside it.
+    /// Creates the rules of one room. If `isPassword` is given, every token also needs the password.
     public init(
         viewing: AccessToken?, presenting: AccessToken? = nil, expiry: Int? = nil, isPassword: PasswordCheck? = nil
     ) {
@@ -30,20 +31,21 @@ public struct AccessPolicy: Sendable {
         self.isPassword = isPassword
     }
 
-    /// Whether whoever reaches the port may view, without knowing anything.
+    /// Whether anyone who can reach the port may view, without a token or a password.
     public var isOpen: Bool { viewing == nil && isPassword == nil }
 
-    /// Whether there is a password.
+    /// Whether the room has a password.
     public var hasPassword: Bool { isPassword != nil }
 
-    /// Whether nobody is let in any more at `now`, in seconds.
+    /// Whether the tokens have expired at `now`, in seconds.
     public func isExpired(at now: Int) -> Bool {
         expiry.map { now >= $0 } ?? false
     }
 
-    /// What `token` and `password` are good for at `now`, in seconds.
+    /// Returns what `token` and `password` grant at `now`, in seconds.
     ///
-    /// The password is looked at only where the token is right: who hasn't that learns nothing of one, by time either.
+    /// The password is checked only if the token is right. Without the right token, nobody can learn anything about the
+    /// password, not even from the time that the answer takes.
     public func grant(token: String, password: String?, now: Int) -> AccessGrant {
         let isPresenter = (presenting ?? Self.decoyToken).matches(token) && presenting != nil
         let isViewer = (viewing ?? Self.decoyToken).matches(token) || viewing == nil
@@ -56,14 +58,14 @@ public struct AccessPolicy: Sendable {
     }
 }
 
-/// What somebody may do in a room.
+/// What a client may do in a room.
 public enum AccessGrant: Sendable, Equatable {
-    /// Nothing: no such room, a wrong token, or one whose time is over.
+    /// Nothing: the room doesn't exist, or the token is wrong or has expired.
     case refused
-    /// Nothing yet: the token is right, and the password missing or wrong.
+    /// Nothing yet: the token is right, but the password is missing or wrong.
     case needsPassword
-    /// See what is presented.
+    /// The client may view what is presented.
     case viewing
-    /// That, and present.
+    /// The client may view and present.
     case presenting
 }

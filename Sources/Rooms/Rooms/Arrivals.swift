@@ -1,18 +1,18 @@
-/// Members in the order of their numbers, which are drawn as they come: who came first stands first.
+/// Members in the order in which they arrived. Each has a number, and numbers ascend.
 ///
-/// Adding costs nothing, removing a search and a move, however many there are.
+/// Adding a member takes constant time. Removing one takes a binary search and a move of the entries behind it.
 struct Arrivals: Sendable {
     private var entries: [(number: UInt64, member: MemberID)] = []
 
     var count: Int { entries.count }
     var members: some Sequence<MemberID> { entries.lazy.map(\.member) }
 
-    /// Adds a member whose number is above all others'.
+    /// Adds a member. Its number must be greater than all the others.
     mutating func append(_ member: MemberID, number: UInt64) {
         entries.append((number, member))
     }
 
-    /// Removes the member of that number; one that isn't there is ignored.
+    /// Removes the member with that number, if there is one.
     mutating func remove(_ number: UInt64) {
         var low = 0
         var high = entries.count

@@ -1,18 +1,19 @@
-/// The offers within a mesh that wait for their answer, and who gives way where two cross.
+/// The offers within a mesh that wait for an answer. It also resolves glare, where the offers of two members cross.
 ///
-/// Who came later offers, so the later one's offer wins: the earlier one's is dropped, or, where it has been passed on already,
-/// its answer is. The earlier one then has an offer to answer, and takes its own back.
+/// The member who joined later is the one who should offer, so its offer wins. The earlier member's offer is dropped
+/// or, if it has already been passed on, the answer to it is. The earlier member then rolls its own offer back and
+/// answers the other.
 struct PendingOffers: Sendable {
-    /// From whom, to whom, and whether the offer has won against another already.
+    /// By sender and receiver: whether the offer has already won against another.
     private var waiting: [MemberID: [MemberID: Bool]] = [:]
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether an offer is to be passed on. `isLater`: `sender` came into the mesh after `receiver`.
+    /// Returns whether to pass an offer on. `isLater` says whether `sender` joined the mesh after `receiver`.
     mutating func offer(from sender: MemberID, to receiver: MemberID, isLater: Bool) -> Bool {
         if let hasWon = waiting[receiver]?[sender] {
             if !isLater, !hasWon {
-                // Once: who offers yet again, instead of answering, doesn't know how to give way.
+                // Only once: a client that offers again instead of answering doesn't know how to give way.
                 waiting[receiver]?[sender] = true
                 return false
             }
@@ -22,12 +23,12 @@ struct PendingOffers: Sendable {
         return true
     }
 
-    /// Whether an answer is to be passed on: `receiver` has an offer out that it is the answer to.
+    /// Returns whether to pass an answer on, which requires a pending offer from `receiver` to `sender`.
     mutating func answer(from sender: MemberID, to receiver: MemberID) -> Bool {
         remove(from: receiver, to: sender)
     }
 
-    /// The member is no more in the mesh.
+    /// Removes all offers of a member that has left the mesh, and all offers to it.
     mutating func forget(_ member: MemberID) {
         waiting[member] = nil
         for sender in Array(waiting.keys) { remove(from: sender, to: member) }

@@ -1,40 +1,43 @@
-/// Who draws a room's pointer: the pictures for all who watch, or each page for itself.
+/// Decides how the pointer of a room is drawn: into the pictures for everybody, or by each page itself.
 ///
-/// A core: the audience and the time go in, a decision comes out; no thread, no clock, no I/O.
+/// A pure core: the audience and the time go in, and a decision comes out. It has no thread, no clock and no I/O.
 public struct PointerPolicy: Sendable {
-    /// With more pages than this a message for each motion costs more than drawing the pointer once.
+    /// Above this number of pages, sending a message for each motion costs more than drawing the pointer into the
+    /// pictures.
     public static let mostPages = 100
-    /// With fewer than this the pointer goes apart again: the space between keeps one who comes and goes from switching it.
+    /// Below this number of pages, the pages draw the pointer again. The gap to ``mostPages`` provides hysteresis: one
+    /// viewer who comes and goes doesn't switch it back and forth.
     public static let fewPages = 90
-    /// The shortest time between two changes, in microseconds: each costs a picture.
+    /// The shortest time between two changes, in microseconds. Each change costs a picture.
     public static let pause = 500_000
 
-    /// What the decision is made from.
+    /// The facts that the decision is based on.
     public struct Audience: Sendable, Equatable {
-        /// Whether the source can leave the pointer out and tell where it is.
+        /// Whether the source can leave the pointer out of its pictures and report its position instead.
         public var hasPointerSource = false
-        /// Our pages: they can draw a pointer.
+        /// The number of our own pages, which can draw a pointer.
         public var pages = 0
-        /// Who can't: players, plain SkyRTC clients, readers such as recordings.
+        /// The number of readers that can't draw one: players, plain SkyRTC clients, and others such as recordings.
         public var plainReaders = 0
 
-        /// Nobody, and a source that draws.
+        /// Creates an empty audience, with a source that draws the pointer itself.
         public init() {}
     }
 
-    /// Whether pictures are to carry the pointer.
+    /// Whether the pictures should contain the pointer.
     public private(set) var isDrawn = true
-    /// When a change is due that had to wait (microseconds); nil while none is.
+    /// When a postponed change is due, in microseconds; nil if none is pending.
     public private(set) var due: Int?
 
     private var lastChange: Int?
 
-    /// Drawn, until something better is known.
+    /// Creates a policy that draws the pointer into the pictures until the first decision.
     public init() {}
 
-    /// Decides anew for `audience` at `now`, microseconds of any clock that doesn't run back.
+    /// Decides for `audience` at `now`, in microseconds of any monotonic clock.
     ///
-    /// - Returns: whether ``isDrawn`` has changed. A change that comes too soon after the last waits until ``due``.
+    /// - Returns: whether ``isDrawn`` has changed. A change that would follow the last one too soon is postponed until
+    ///   ``due``.
     public mutating func decide(for audience: Audience, at now: Int) -> Bool {
         due = nil
         guard wish(for: audience) != isDrawn else { return false }

@@ -1,7 +1,7 @@
-// Who and what is in the rooms, for who asks.
+// Queries about the rooms and their members.
 
 extension RoomDirectory {
-    /// Where a member is, and as what.
+    /// The room that a member is in, and its role there.
     public struct Place: Sendable, Equatable {
         public let room: String
         public let role: MemberRole
@@ -9,18 +9,19 @@ extension RoomDirectory {
         public let isMeeting: Bool
     }
 
-    /// Who is in a room, as its viewers are told.
+    /// The members of a room, as its viewers are told of them.
     public struct People: Sendable, Equatable {
-        /// Everybody but the host.
+        /// The number of members, without the host.
         public let count: Int
-        /// Some of them: first who meets, then who has a name, then others, each in the order they came.
+        /// Some of the members: first those in the meeting, then others with a name, then the rest, each in order of
+        /// arrival.
         public let members: [Person]
     }
 
-    /// The rooms' names, the first of which is meant where a client names none.
+    /// The names of the rooms. The first room is meant if a client names none.
     public var roomNames: [String] { rooms.map(\.definition.name) }
 
-    /// Where `member` is; nil while it is in no room.
+    /// Returns where `member` is; nil if it is in no room.
     public func place(of member: MemberID) -> Place? {
         memberships[member].map {
             Place(
@@ -28,55 +29,55 @@ extension RoomDirectory {
         }
     }
 
-    /// The tracks of the room called `name`, in the order they came.
+    /// The tracks of the room called `name`, in the order in which they were added.
     public func tracks(in name: String) -> [TrackName] {
         index(of: name).map { rooms[$0].tracks } ?? []
     }
 
-    /// Whether messages to members of that room name the track that they are about.
+    /// Whether messages to the members of that room name the track that they are about.
     public func namesTracks(in name: String) -> Bool {
         index(of: name).map { rooms[$0].namesTracks } ?? false
     }
 
-    /// The tracks that a member has a session of, in the order of its room's.
+    /// The tracks for which a member has a session, in the order of the room's tracks.
     public func tracksWatched(by member: MemberID) -> [TrackName] {
         guard let membership = memberships[member] else { return [] }
         return rooms[membership.room].tracks.filter(membership.sessions.contains)
     }
 
-    /// Whether a member has a session of `track`.
+    /// Whether a member has a session for `track`.
     public func isWatching(_ member: MemberID, _ track: TrackName) -> Bool {
         memberships[member]?.sessions.contains(track) ?? false
     }
 
-    /// How many are in the room called `name`, without the host: plain clients and viewers.
+    /// The number of members in the room called `name`: plain clients and viewers, without the host.
     public func memberCount(in name: String) -> Int {
         index(of: name).map { rooms[$0].arrivals.count } ?? 0
     }
 
-    /// Everybody in the room called `name`, in the order they came.
+    /// All members of the room called `name`, in order of arrival.
     public func members(in name: String) -> [MemberID] {
         index(of: name).map { Array(rooms[$0].arrivals.members) } ?? []
     }
 
-    /// Who watches the room called `name` by our page.
+    /// The members who watch the room called `name` with our page.
     public func viewers(in name: String) -> Set<MemberID> {
         index(of: name).map { rooms[$0].viewers } ?? []
     }
 
-    /// How many plain SkyRTC clients watch `track` of the room called `name`. The first track is what all of them came for,
-    /// whether they have asked for it yet or not.
+    /// The number of plain SkyRTC clients that watch `track` in the room called `name`. For the first track all of them
+    /// count, because they joined for it, even if they haven't asked for it yet.
     public func peerCount(of track: TrackName, in name: String) -> Int {
         guard let room = index(of: name) else { return 0 }
         if rooms[room].tracks.first == track { return rooms[room].peers.count }
         return rooms[room].peers.count { memberships[$0]?.sessions.contains(track) == true }
     }
 
-    /// Who is in the room called `name`; at most `limit` are named.
+    /// Returns the members of the room called `name`, of whom at most `limit` are listed.
     public func people(in name: String, limit: Int = 50) -> People {
         guard let room = index(of: name).map({ rooms[$0] }) else { return People(count: 0, members: []) }
         var members = room.mesh.prefix(limit).compactMap(person)
-        // Passed over are those who stand here already: no more than `limit` of them.
+        // Only members that are already in the list are skipped, so no more than `limit`.
         for member in room.namedArrivals.members {
             guard members.count < limit else { break }
             if let person = person(member), !person.isMeeting { members.append(person) }

@@ -1,4 +1,4 @@
-// The mesh of a room: who sees each other, and what the server passes on between them.
+// The mesh of a room: its members, and the messages that the server relays between them.
 
 extension RoomDirectory {
     mutating func meet(_ member: MemberID) -> [RoomAction] {
@@ -9,20 +9,20 @@ extension RoomDirectory {
         }
         memberships[member]?.isMeeting = true
         rooms[membership.room].mesh.append(member)
-        // As for who joins: those who are there first, and the newcomer offers.
+        // As in a join: the existing members are told first, and the newcomer offers.
         return others.map { .send(.newPeer(member, name: membership.name), to: $0) }
             + [.send(.meeting(others.compactMap(person)), to: member)]
     }
 
     mutating func stopMeeting(_ member: MemberID) -> [RoomAction] {
-        // A plain client is there to be seen.
+        // A plain client is always in the mesh.
         guard let membership = memberships[member], membership.role == .viewer, membership.isMeeting else {
             return ignored()
         }
         return leaveMesh(member) + [.send(.notMeeting(reason: nil), to: member)]
     }
 
-    /// Takes the member out of its room's mesh, where it is in that, and tells those who stay.
+    /// Removes the member from its room's mesh, if it is there, and tells those who stay.
     mutating func leaveMesh(_ member: MemberID) -> [RoomAction] {
         guard let membership = memberships[member], membership.isMeeting else { return [] }
         memberships[member]?.isMeeting = false
@@ -34,7 +34,7 @@ extension RoomDirectory {
     mutating func relayOffer(from member: MemberID, to target: MemberID, _ sdp: String) -> [RoomAction] {
         guard let room = mesh(of: member, and: target) else { return ignored() }
         let isLater = isLater(member, than: target, in: room)
-        // An offer that gives way isn't ignored: its sender has another to answer.
+        // An offer that gives way doesn't count as ignored: its sender has another one to answer.
         guard rooms[room].pendingOffers.offer(from: member, to: target, isLater: isLater) else { return [] }
         return [.send(.offer(sdp: sdp, from: member), to: target)]
     }
@@ -52,7 +52,7 @@ extension RoomDirectory {
         return [.send(.candidate(candidate, from: member), to: target)]
     }
 
-    /// The room in whose mesh both are.
+    /// Returns the room if both are in its mesh.
     private func mesh(of member: MemberID, and target: MemberID) -> Int? {
         guard let sender = memberships[member], let receiver = memberships[target], member != target,
             sender.room == receiver.room, sender.isMeeting, receiver.isMeeting
@@ -60,7 +60,7 @@ extension RoomDirectory {
         return sender.room
     }
 
-    /// Whether `member` came into the mesh after `other`.
+    /// Whether `member` joined the mesh after `other`.
     private func isLater(_ member: MemberID, than other: MemberID, in room: Int) -> Bool {
         rooms[room].mesh.first { $0 == member || $0 == other } == other
     }

@@ -1,4 +1,4 @@
-// The tracks of a room, and the sessions that members have of them with the host.
+// The tracks of a room, and the sessions between its members and the host.
 
 extension RoomDirectory {
     mutating func addTrack(_ track: TrackName, _ name: String) -> [RoomAction] {
@@ -8,7 +8,7 @@ extension RoomDirectory {
         rooms[room].tracks.append(track)
         let first = rooms[room].firstTrack ?? track
         rooms[room].firstTrack = first
-        // Once named, always named: clients go by the names that they were told.
+        // Once tracks are named, they stay named: clients rely on the names that they were told.
         if first != track { rooms[room].namesTracks = true }
         return [.tracksChanged(room: name)]
     }
@@ -34,7 +34,7 @@ extension RoomDirectory {
             let reason = track == nil ? "nothing is shared in this room now" : "this room has no track of that name"
             return [.send(.offerRefused(host: definition.host, reason: reason, track: track), to: member)]
         }
-        // The host never offers, so there is no glare with it: a second offer is a new start.
+        // The host never offers, so there is no glare with it. A second offer is a new start.
         let isOpen = memberships[member]?.sessions.insert(meant).inserted == false
         let open = RoomAction.openSession(member, room: definition.name, track: meant, offer: sdp)
         return isOpen ? [.closeSession(member, track: meant), open] : [open]
@@ -77,7 +77,7 @@ extension RoomDirectory {
         return [.send(message(rooms[room].definition.host, name), to: member)]
     }
 
-    /// The track that a client means.
+    /// Returns the track that a client means.
     private func track(_ track: TrackName?, in room: Int) -> TrackName? {
         guard let track else { return rooms[room].tracks.first }
         return rooms[room].tracks.contains(track) ? track : nil

@@ -1,23 +1,25 @@
-/// The rooms of a host, their tracks and who is in them: SkyRTC's rules, with the host as one member of every room.
+/// The rooms of a host, with their tracks and members. It follows SkyRTC's rules, and the host is a member of every
+/// room.
 ///
-/// A core: typed events in, actions out; no thread, no clock, no I/O. Identifiers are handed in. Who comes as a plain
-/// SkyRTC client (`MemberRole.peer`) is in the room's mesh: it sees the host and the others of the mesh, and they see it. Who
-/// comes as a viewer (our page, in thousands) sees the host alone, so that a join costs the same however many watch; it may
-/// come into the mesh and leave that again (`RoomEvent.meet`). With the host a member has at most one session a track.
+/// A pure core: typed events in, actions out; no thread, no clock, no I/O. The caller supplies the identifiers. A plain
+/// SkyRTC client (`MemberRole.peer`) is in the room's mesh: it sees the host and the others in the mesh, and they see
+/// it. A viewer (our page, of which there can be thousands) sees only the host, so the cost of a join doesn't depend on
+/// the number of viewers. A viewer may join and leave the mesh (`RoomEvent.meet`). A member has at most one session
+/// with the host for each track.
 public struct RoomDirectory: Sendable {
     struct Room: Sendable {
         let definition: RoomDefinition
-        /// In the order they came; the first is meant where a client names none.
+        /// In the order in which they were added. The first is meant if a client names none.
         var tracks: [TrackName] = []
-        /// What the room's first track ever was called.
+        /// The name of the first track that the room ever had.
         var firstTrack: TrackName?
-        /// Whether messages name the track: there are, or have been, several.
+        /// Whether messages name the track, because there are or have been several.
         var namesTracks = false
-        /// Plain clients, and viewers that meet, in the order they came into the mesh.
+        /// Plain clients, and viewers in the meeting, in the order in which they joined the mesh.
         var mesh: [MemberID] = []
         var peers: Set<MemberID> = []
         var viewers: Set<MemberID> = []
-        /// Everybody, and everybody with a name.
+        /// All members, and all members that have a name.
         var arrivals = Arrivals()
         var namedArrivals = Arrivals()
         var pendingOffers = PendingOffers()
@@ -27,38 +29,38 @@ public struct RoomDirectory: Sendable {
         let room: Int
         let role: MemberRole
         let name: String?
-        /// Above those of all who came before, in whatever room.
+        /// Greater than the numbers of all members that joined any room before.
         let number: UInt64
-        /// Whether it is in its room's mesh.
+        /// Whether the member is in its room's mesh.
         var isMeeting: Bool
-        /// The tracks of which the shell was told to open a media session that hasn't ended since.
+        /// The tracks with an open media session: the shell was told to open one, and it hasn't ended.
         var sessions: Set<TrackName> = []
     }
 
-    /// The most tracks of one room.
+    /// The largest number of tracks in a room.
     public static let trackLimit = 16
 
     var rooms: [Room]
     var memberships: [MemberID: Membership] = [:]
     let peerLimit: Int
     private let memberLimit: Int
-    /// What time it is, in seconds, as `advance(to:)` has said.
+    /// The current time in seconds, as last given to `advance(to:)`.
     private var now = 0
     private var lastNumber: UInt64 = 0
 
-    /// Events that named no room, no member or nobody to send to, and so did nothing.
+    /// The number of events that were ignored, because their room, member or receiver doesn't exist.
     public internal(set) var ignoredEvents = 0
 
-    /// A directory of `rooms`, the first of which is meant where a client names none; they have no tracks yet. A room takes
-    /// `memberLimit` members, and its mesh `peerLimit`: each newcomer is announced to all of them, and a mesh of more can't
-    /// work anyway.
+    /// Creates a directory of `rooms`, which have no tracks yet. The first room is meant if a client names none. A room
+    /// takes at most `memberLimit` members, and its mesh at most `peerLimit`: each newcomer to the mesh is announced to
+    /// all of it, and a larger mesh doesn't work anyway.
     public init(_ rooms: [RoomDefinition], peerLimit: Int = 32, memberLimit: Int = .max) {
         self.rooms = rooms.map { Room(definition: $0) }
         self.peerLimit = peerLimit
         self.memberLimit = memberLimit
     }
 
-    /// Takes one event and says what is to be done, in order.
+    /// Processes one event and returns the actions to perform, in order.
     public mutating func handle(_ event: RoomEvent) -> [RoomAction] {
         switch event {
         case .join(let member, let key, let role, let name): join(member, key, role, name)
@@ -80,12 +82,13 @@ public struct RoomDirectory: Sendable {
         }
     }
 
-    /// The room that `key` opens, or nil: whether the room or the token was wrong can't be told, by time either.
+    /// Returns the room that `key` opens, or nil. The caller can't tell whether the room or the token was wrong, not
+    /// even from the time this takes.
     public func room(openedBy key: RoomKey) -> RoomDefinition? {
         index(openedBy: key).map { rooms[$0].definition }
     }
 
-    /// What `key` is good for, and the room that it opens, where it opens one.
+    /// Returns what `key` grants, and the room that it opens, if any.
     public func grant(to key: RoomKey) -> (grant: AccessGrant, room: RoomDefinition?) {
         let (grant, index) = lookUp(key)
         return (grant, index.map { rooms[$0].definition })
@@ -103,7 +106,7 @@ extension RoomDirectory {
     private mutating func join(
         _ member: MemberID, _ key: RoomKey, _ role: MemberRole, _ name: String?
     ) -> [RoomAction] {
-        // Who joins again moves: the original server left a ghost behind.
+        // A member that joins again moves. The original server left a ghost entry behind.
         var actions = leave(member)
         let (grant, found) = lookUp(key)
         guard let index = found else {
@@ -127,8 +130,8 @@ extension RoomDirectory {
             rooms[index].mesh.append(member)
         case .viewer: rooms[index].viewers.insert(member)
         }
-        // Those who are there hear of the newcomer before it hears of them, and the newcomer offers. The host is named
-        // last because SkyRTC's iOS client calls only the last of the list.
+        // The existing members are told of the newcomer before it is told of them, and the newcomer offers. The host
+        // comes last because SkyRTC's iOS client calls only the last of the list.
         actions += others.map { .send(.newPeer(member, name: name), to: $0) }
         actions.append(
             .send(.peers(connections: others + [definition.host], you: member, host: definition.host), to: member))
@@ -155,7 +158,7 @@ extension RoomDirectory {
         lookUp(key).index
     }
 
-    /// The index is nil where the grant lets nobody in.
+    /// The index is nil if the grant doesn't let the client in.
     private func lookUp(_ key: RoomKey) -> (grant: AccessGrant, index: Int?) {
         let found = key.room.isEmpty ? rooms.indices.first : rooms.firstIndex { $0.definition.name == key.room }
         let access = found.map { rooms[$0].definition.access } ?? .decoy
@@ -170,8 +173,8 @@ extension RoomDirectory {
 // MARK: - Time
 
 extension RoomDirectory {
-    /// Says that it is `now`, in seconds of the clock that the rooms' expiry is told by. Who is in a room whose time is over is
-    /// sent away.
+    /// Sets the current time, in seconds of the clock that the rooms' expiry times refer to. Members of expired rooms
+    /// are removed.
     public mutating func advance(to now: Int) -> [RoomAction] {
         self.now = now
         var actions: [RoomAction] = []
@@ -181,7 +184,7 @@ extension RoomDirectory {
         return actions
     }
 
-    /// Whether the time of the room called `name` is over.
+    /// Whether the room called `name` has expired.
     public func hasExpired(_ name: String) -> Bool {
         rooms.first { $0.definition.name == name }?.definition.access.isExpired(at: now) ?? false
     }

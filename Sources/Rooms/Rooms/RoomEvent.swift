@@ -1,35 +1,36 @@
-/// What happens to a room, in types; the shell has read it from JSON, a closed socket or the media side.
+/// An event that concerns a room. The shell has parsed it from JSON, or it comes from a closed socket or the media
+/// layer.
 ///
-/// Where a client names no track, the room's first is meant.
+/// If a client names no track, the room's first track is meant.
 public enum RoomEvent: Sendable, Equatable {
-    /// `__join`. Who is in a room already moves. `name` is what the member calls itself, as it sent it.
+    /// `__join`. A member that is already in a room moves. `name` is the member's name as the client sent it.
     case join(MemberID, RoomKey, MemberRole, name: String? = nil)
-    /// The member's socket is gone. SkyRTC has no other way to leave.
+    /// The member's socket has closed. SkyRTC has no other way to leave.
     case leave(MemberID)
-    /// `__meet`: a viewer wants to be seen by those who meet, or no more.
+    /// `__meet`: a viewer joins the meeting, so that its other members see it, or leaves it.
     case meet(MemberID, Bool)
-    /// `__offer` to another of the mesh or to the host.
+    /// `__offer` to another member of the mesh or to the host.
     case offer(from: MemberID, to: MemberID, sdp: String, track: TrackName? = nil)
-    /// `__answer` to another of the mesh.
+    /// `__answer` to another member of the mesh.
     case answer(from: MemberID, to: MemberID, sdp: String)
-    /// `__ice_candidate` to another of the mesh or to the host.
+    /// `__ice_candidate` to another member of the mesh or to the host.
     case candidate(from: MemberID, to: MemberID, ICECandidate, track: TrackName? = nil)
-    /// `__unwatch`: the member wants no more of a track.
+    /// `__unwatch`: the member stops watching a track.
     case unwatch(MemberID, TrackName?)
-    /// The media side answered the offer that `RoomAction.openSession` carried.
+    /// The media layer answered the offer that `RoomAction.openSession` carried.
     case sessionAnswered(MemberID, track: TrackName = .screen, sdp: String)
-    /// The media side refused the offer.
+    /// The media layer refused the offer.
     case sessionRefused(MemberID, track: TrackName = .screen, reason: String)
-    /// The member's media session of a track is over.
+    /// The member's media session for a track has ended.
     case sessionEnded(MemberID, track: TrackName = .screen, reason: String)
-    /// A room has another track from here on.
+    /// A track was added to a room.
     case addTrack(TrackName, room: String)
-    /// A track is no more; `reason` is for those who watch it.
+    /// A track was removed from a room; `reason` is told to its viewers.
     case removeTrack(TrackName, room: String, reason: String)
-    /// A message whose event the protocol doesn't have. It is counted and otherwise ignored.
+    /// A message with an event that the protocol doesn't define. It is counted and otherwise ignored.
     case unknown(MemberID)
 
-    /// Whose message it is, or whose session.
+    /// The member whose message or session this is about.
     public var member: MemberID? {
         switch self {
         case .join(let member, _, _, _), .leave(let member), .meet(let member, _), .offer(let member, _, _, _),
@@ -42,42 +43,43 @@ public enum RoomEvent: Sendable, Equatable {
     }
 }
 
-/// What the shell is to do about an event.
+/// An action that the shell performs in response to an event.
 public enum RoomAction: Sendable, Equatable {
     case send(RoomMessage, to: MemberID)
-    /// The member is in; its `_peers` goes before this.
+    /// The member has joined. Its `_peers` message is sent before this.
     case joined(MemberID, room: String, MemberRole)
-    /// Have the media side of a track answer `offer`, and tell by `sessionAnswered` or `sessionRefused`.
+    /// Have the media layer answer `offer` for a track. `sessionAnswered` or `sessionRefused` reports the result.
     case openSession(MemberID, room: String, track: TrackName = .screen, offer: String)
-    /// End the member's media session of a track. No event answers this.
+    /// End the member's media session for a track. No event follows.
     case closeSession(MemberID, track: TrackName = .screen)
-    /// A candidate for the member's media session of a track.
+    /// Hand a candidate to the member's media session for a track.
     case addCandidate(MemberID, ICECandidate, track: TrackName = .screen)
-    /// The member is in no room; tell it so and close its socket.
+    /// The member is in no room. Tell it why and close its socket.
     case refuse(MemberID, RoomRefusal)
-    /// The room has other tracks than before; its viewers are to be told.
+    /// The set of tracks in the room has changed. Tell its viewers.
     case tracksChanged(room: String)
 }
 
-/// Why somebody may not join.
+/// Why a client may not join a room.
 public enum RoomRefusal: Sendable, Equatable {
-    /// No such room, a wrong token, or one whose time is over; which of them is nobody's business.
+    /// The room doesn't exist, or the token is wrong or has expired. The client isn't told which.
     case notAdmitted
-    /// The token is right, and the password that goes with it missing or wrong.
+    /// The token is right, but the password is missing or wrong.
     case needsPassword
-    /// The time is over for which the room let anybody in. Said only to who was inside.
+    /// The room's tokens have expired. Only clients that were in the room are told this.
     case expired
-    /// The room has all the plain clients it takes. Said only to who has the token.
+    /// The room is full. Only clients with the right token are told this.
     case full
 }
 
 /// A message from the server to a member (SkyRTC's server-to-client events).
 ///
-/// `track` is nil where the room has never had more than one: clients that know nothing of tracks see what they always saw.
+/// `track` is nil if the room has never had more than one track. Clients that know nothing of tracks then see the
+/// messages that they know.
 public enum RoomMessage: Sendable, Equatable {
-    /// `_peers`: who is there already; the newcomer offers to them.
+    /// `_peers`: the members that are already there. The newcomer offers to them.
     case peers(connections: [MemberID], you: MemberID, host: MemberID)
-    /// `_new_peer`: somebody can be seen from here on, and will offer.
+    /// `_new_peer`: a member has joined the mesh and will offer.
     case newPeer(MemberID, name: String? = nil)
     /// `_remove_peer`.
     case removePeer(MemberID)
@@ -87,22 +89,22 @@ public enum RoomMessage: Sendable, Equatable {
     case answer(sdp: String, from: MemberID, track: TrackName? = nil)
     /// `_ice_candidate`.
     case candidate(ICECandidate, from: MemberID)
-    /// `_meeting`, ours: who meets already; the newcomer offers to them.
+    /// `_meeting`, an extension: the members who are already in the meeting. The newcomer offers to them.
     case meeting([Person])
-    /// `_meeting`, ours: the member meets nobody any more, or can't, for that reason.
+    /// `_meeting`, an extension: the member has left the meeting, or can't join it for the given reason.
     case notMeeting(reason: String?)
-    /// `_refused`, ours, with a reason: the host can't serve this offer.
+    /// `_refused`, an extension: the host can't serve this offer, for the given reason.
     case offerRefused(host: MemberID, reason: String, track: TrackName? = nil)
-    /// `_session_ended`, ours: the host sends no picture of that track to this member any more.
+    /// `_session_ended`, an extension: the host has stopped sending that track to this member.
     case sessionEnded(host: MemberID, reason: String, track: TrackName? = nil)
 }
 
-/// A member as others are told of it.
+/// A member as described to others.
 public struct Person: Sendable, Equatable {
     public let id: MemberID
-    /// What it calls itself.
+    /// The name that the member has chosen.
     public let name: String?
-    /// Whether it can be seen and called by those who meet.
+    /// Whether the member is in the meeting, where others can see and call it.
     public let isMeeting: Bool
 
     public init(id: MemberID, name: String?, isMeeting: Bool) {
@@ -112,13 +114,13 @@ public struct Person: Sendable, Equatable {
     }
 }
 
-/// A trickled candidate with the names that SkyRTC's clients use for its parts.
+/// A trickled ICE candidate, with the parts that SkyRTC's clients send.
 public struct ICECandidate: Sendable, Equatable {
     /// The candidate line, without "a=".
     public let candidate: String
-    /// `label`, elsewhere `sdpMLineIndex`: which m-line it belongs to, counted from 0.
+    /// `label` in SkyRTC, otherwise `sdpMLineIndex`: the index of the candidate's m-line, counted from 0.
     public let mediaIndex: Int?
-    /// `id`, elsewhere `sdpMid`: the tag of that m-line.
+    /// `id` in SkyRTC, otherwise `sdpMid`: the identification tag of that m-line.
     public let mediaTag: String?
 
     public init(candidate: String, mediaIndex: Int?, mediaTag: String?) {

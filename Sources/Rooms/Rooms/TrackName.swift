@@ -1,12 +1,12 @@
-/// What a track is called in its room: 1 to 64 letters, digits, `-`, `_` and `.`.
+/// The name of a track within its room: 1 to 64 letters, digits, `-`, `_` and `.`.
 public struct TrackName: Hashable, Sendable, CustomStringConvertible {
     public let text: String
     public var description: String { text }
 
-    /// What a room's only track is called where nobody names it.
+    /// The name of a room's only track if nobody has given it another.
     public static let screen = TrackName(known: "screen")
 
-    /// Nil where `text` is no such name.
+    /// Creates a name, or nil if `text` is not a valid one.
     public init?(_ text: String) {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text
@@ -26,15 +26,15 @@ public struct TrackName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a member calls itself. It is shown to others, as text and nothing else.
+/// The name that a member has chosen for itself. It is shown to others as plain text.
 public enum MemberName {
     /// The longest name, in characters.
     public static let limit = 64
 
-    /// `text` without what can't be seen or turns the direction of what stands around it, without space at its ends, and cut
-    /// off at the limit; nil where nothing is left.
+    /// Returns `text` without invisible characters and those that change the text direction, without white space at
+    /// either end, and cut off at the limit; nil if nothing is left.
     public static func clean(_ text: String) -> String? {
-        // A character may have any number of marks on it: both are bounded.
+        // A character can have any number of combining marks, so both characters and scalars are limited.
         let scalars = text.unicodeScalars.prefix(limit * 16).filter(isShown).prefix(limit * 4)
         let shown = String(String(String.UnicodeScalarView(scalars)).prefix(limit))
         let ends = { (character: Character) in character.isWhitespace }
@@ -45,7 +45,7 @@ public enum MemberName {
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Joiners are in emoji, and in the words of many languages.
+        // Joiners are used in emoji and in the words of many languages.
         case .format: scalar.value == 0x200C || scalar.value == 0x200D
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
         default: true

@@ -1,15 +1,16 @@
 import Glibc
 
-/// What a client's address says about who shares it.
+/// Classifies client addresses, and groups those that one client may own.
 enum ClientAddress {
-    /// Whether `address`, in text, is this machine's own to itself: all of its programs have it, and so has everybody behind a
-    /// reverse proxy that runs here.
+    /// Whether `address`, in text, is a loopback address. All programs on this machine share it, and so do all clients
+    /// behind a reverse proxy that runs here.
     static func isLoopback(_ address: String) -> Bool {
         address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127.")
     }
 
-    /// What is counted under one name: an IPv4 address, also where it is written as IPv6; of an IPv6 address the first 64 bits,
-    /// for whoever has one of them has the rest. A link-local address is counted by itself: `fe80::/64` is every machine's.
+    /// Returns the key under which an address is counted: for IPv4, the address itself, even if it is written as IPv6;
+    /// for IPv6, its first 64 bits, because a client that has one address of a /64 network has them all. A link-local
+    /// address is counted in full, because all machines share `fe80::/64`.
     static func key(_ address: String) -> String {
         guard address.contains(":") else { return address }
         let literal = address.prefix { $0 != "%" }

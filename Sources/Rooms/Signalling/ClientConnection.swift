@@ -1,34 +1,34 @@
 import CGLib
 import Glibc
 
-/// What is kept of one accepted connection, from accept until its stream is freed.
+/// The state of one accepted connection, kept from accept until its stream is freed.
 final class ClientConnection {
-    /// The client's address in text, without port.
+    /// The client's address in text, without the port.
     let address: String
-    /// When the connection is closed unless it has got on (g_get_monotonic_time, microseconds).
+    /// When the connection is closed unless it makes progress (g_get_monotonic_time, microseconds).
     var deadline = Int.max
-    /// What is done at the deadline in place of an abort, once.
+    /// Called once at the deadline instead of an abort.
     var onDeadline: (() -> Void)?
-    /// Whether it comes from a trusted proxy, which has many clients.
+    /// Whether the connection comes from a trusted proxy, which serves many clients.
     let isOfProxy: Bool
-    /// Counts the connections of a front as they come.
+    /// The connection's ordinal number within its `HTTPFront`.
     let number: UInt64
-    /// Whether its client has shown what lets it in, or is in a room; one that hasn't makes room for others.
+    /// Whether the client has given valid credentials or is in a room. Other connections may be closed to make room.
     var isAdmitted = false
-    /// Whether its last request has been answered and no other has begun.
+    /// Whether the last request has been answered and no other has begun.
     var isAnswered = false
-    /// Whether it has made room, and will be gone soon.
+    /// Whether the connection was closed to make room, and will be gone soon.
     var isDropped = false
-    /// How much of the present request's body has come.
+    /// The number of bytes received of the current request's body.
     var bodyCount = 0
-    /// What goes between us and the socket once its handshake is done: TLS.
+    /// The TLS stream over the socket; nil until its handshake is done, and without TLS.
     var tls: UnsafeMutablePointer<GIOStream>?
 
     private let socket: UnsafeMutablePointer<GSocket>
     private let socketAddress: UnsafeMutablePointer<GSocketAddress>
     private var onGone: (() -> Void)?
 
-    /// Keeps `socket` and `address`, so that the latter's place in memory names this connection alone.
+    /// Keeps references to `socket` and `address`, so the pointer to the latter identifies this connection alone.
     init(
         socket: UnsafeMutablePointer<GSocket>, address: UnsafeMutablePointer<GSocketAddress>, number: UInt64,
         proxies: TrustedProxies
@@ -47,7 +47,7 @@ final class ClientConnection {
         isOfProxy = proxies.contains(self.address)
     }
 
-    /// What the connection is counted as where those of one address are limited; nil where they aren't.
+    /// The key under which the connection counts towards the limit for one address; nil if it doesn't.
     private(set) lazy var countedAs: String? =
         isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)
 
@@ -70,23 +70,24 @@ final class ClientConnection {
             }, Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// Doesn't call `onGone` any more.
+    /// Cancels the call of `onGone`.
     func forget() {
         onGone = nil
     }
 
-    /// Whether the client has closed and all that it sent is read. libsoup doesn't look while an answer is held back.
+    /// Whether the client has closed the connection and everything it sent has been read. libsoup doesn't check this
+    /// while a response is paused.
     var isLeft: Bool {
         var byte: UInt8 = 0
         return recv(g_socket_get_fd(socket), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Gives the connection `time` from now for its next step.
+    /// Sets the deadline for the next step to `time` from now.
     func allow(_ time: Duration) {
         deadline = g_get_monotonic_time() + time.microseconds
     }
 
-    /// Sends `text` behind libsoup's back, and the end of what we send.
+    /// Sends `text`, bypassing libsoup, and then shuts down our sending side.
     func sayLast(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -102,7 +103,7 @@ final class ClientConnection {
         g_socket_shutdown(socket, 0, 1, nil)
     }
 
-    /// The deadline has passed.
+    /// Handles a deadline that has passed.
     func endInTime() {
         deadline = .max
         guard let end = onDeadline else { return abort() }
@@ -110,7 +111,7 @@ final class ClientConnection {
         end()
     }
 
-    /// Ends the connection both ways; whoever reads or writes it finds out by itself.
+    /// Shuts the connection down in both directions. Its readers and writers notice on their own.
     func abort() {
         deadline = .max
         g_socket_shutdown(socket, 1, 1, nil)

@@ -1,7 +1,7 @@
-/// What a host answers to a command of its control socket, or of `/api`.
+/// A host's answer to a command on its control socket or through `/api`.
 public enum ControlAnswer: Hashable, Sendable {
-    /// It was done; the text is for who asked.
+    /// The command was carried out. The text is for the user.
     case done(String)
-    /// It can't be done, for that reason.
+    /// The command can't be carried out, for the given reason.
     case refused(String)
 }

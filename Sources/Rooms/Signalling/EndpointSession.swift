@@ -1,55 +1,56 @@
 import SDP
 
-/// A session that a client made by `POST` to `/whep` or `/whip`: what its URL stands for until `DELETE` or the media side ends it
-/// (RFC 9725 section 4.2).
+/// A session that a client created with a `POST` to `/whep` or `/whip`. Its URL is valid until `DELETE` or until the
+/// media layer ends the session (RFC 9725 section 4.2).
 protocol EndpointSession {
     var room: String { get }
-    /// What later requests of its client are judged by.
+    /// The ICE generations that the client's later requests are compared with.
     var ice: ICEGenerations { get set }
 
-    /// Takes candidates that the client found later.
+    /// Adds candidates that the client found later.
     func take(candidates fragment: String)
 
-    /// Begins ICE anew with the credentials of `fragment`.
+    /// Restarts ICE with the credentials in `fragment`.
     func restartICE(fragment: String) throws(MediaRefusal) -> RestartedSession
 
-    /// Ends it from this side; `name` is its URL's last segment.
+    /// Ends the session from the server's side. `name` is the last segment of its URL.
     func end(_ name: String, at site: Site)
 }
 
-/// The client's ICE generation in a session, and the one that it left behind (RFC 9725 section 4.3).
+/// The current ICE generation of a session's client, and the one before it (RFC 9725 section 4.3).
 struct ICEGenerations {
-    /// Names the present one.
+    /// The entity tag of the current generation.
     private(set) var tag: EntityTag
-    /// That of the client's offer, or of its last restart.
+    /// The fragment of the client's offer or of its last restart.
     private var present: TrickleFragment
-    /// The one before its last restart.
+    /// The fragment before the last restart.
     private var former: TrickleFragment?
 
-    /// What a fragment means for a session.
+    /// The meaning of a fragment for a session.
     enum Step {
-        /// Candidates of the present generation.
+        /// Candidates of the current generation.
         case trickle
-        /// Candidates that came late, which must not bring back what the client has left behind.
+        /// Late candidates of the previous generation, which must not bring that generation back.
         case leftBehind
         /// A new generation.
         case restart
     }
 
-    /// Of a session that `offer` began.
+    /// Creates the generations of a session that began with `offer`.
     init(of offer: TrickleFragment, tag: String) {
         present = offer
         self.tag = EntityTag(text: tag)
     }
 
-    /// A restart is told from a trickle by its credentials, not by `If-Match: *`: players send that with candidates too.
+    /// Tells a restart from a trickle by its credentials, not by `If-Match: *`, because players send that with
+    /// candidates too.
     func step(of fragment: TrickleFragment) -> Step {
         if fragment.isTrickle(for: present) { return .trickle }
         if let former, fragment.isTrickle(for: former) { return .leftBehind }
         return .restart
     }
 
-    /// The client has begun ICE anew with `fragment`.
+    /// Records that the client has restarted ICE with `fragment`.
     mutating func restart(with fragment: TrickleFragment, tag: String) {
         former = present
         present = fragment

@@ -1,12 +1,13 @@
-/// A session's entity tag as clients send it back: OBS, MediaMTX's reader and browsers quote it, or don't, or say `*`.
+/// A session's entity tag, compared as clients send it back: with quotes, without quotes (as OBS, MediaMTX's reader and
+/// browsers differ), or as `*`.
 struct EntityTag {
-    /// Without quotes.
+    /// The tag without quotes.
     let text: String
 
-    /// As the ETag header has it.
+    /// The value for the ETag header.
     var header: String { "\"\(text)\"" }
 
-    /// Whether an If-Match header of this value, or its absence, means the session as it is.
+    /// Whether an If-Match header with this value, or its absence, matches the session's current state.
     func matches(_ header: String?) -> Bool {
         guard let header else { return true }
         return header.split(separator: ",").contains { part in

@@ -1,9 +1,9 @@
 import CGLib
 
-/// A GSource that calls a Swift closure on its context's thread; the closure says whether it wants to be called again.
+/// A GSource that calls a Swift closure on its context's thread. The closure returns whether to call it again.
 ///
-/// Belongs to the thread of its context. It ends when cancelled, when the closure returns false, or with the context, and
-/// frees the closure then.
+/// It belongs to the thread of its context. It ends when it is cancelled, when the closure returns false, or with the
+/// context; the closure is freed then.
 final class EventSource {
     private let source: UnsafeMutablePointer<GSource>
 
@@ -18,7 +18,7 @@ final class EventSource {
         }
     }
 
-    /// The shape of the C callback, which differs by the kind of source.
+    /// The signature of the C callback, which depends on the kind of source.
     private enum Shape {
         case plain, pollable, socket
     }
@@ -49,7 +49,7 @@ final class EventSource {
         g_source_unref(source)
     }
 
-    /// Ends the source; a second time does nothing.
+    /// Ends the source. Further calls do nothing.
     func cancel() {
         g_source_destroy(source)
     }
@@ -61,14 +61,14 @@ final class EventSource {
         g_timeout_source_new(milliseconds).map { EventSource($0, .plain, on: context, run) }
     }
 
-    /// Calls `run` while a connection waits at `listener`.
+    /// Calls `run` while a connection waits on `listener`.
     static func accepting(
         _ listener: UnsafeMutablePointer<GSocket>, on context: OpaquePointer, _ run: @escaping () -> Bool
     ) -> EventSource? {
         g_socket_create_source(listener, G_IO_IN, nil).map { EventSource($0, .socket, on: context, run) }
     }
 
-    /// Calls `run` while `stream` can be read without waiting, its end included.
+    /// Calls `run` while `stream` can be read without blocking, which includes its end.
     static func readable(
         _ stream: UnsafeMutablePointer<GInputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
     ) -> EventSource? {
@@ -76,7 +76,7 @@ final class EventSource {
             .map { EventSource($0, .pollable, on: context, run) }
     }
 
-    /// Calls `run` while `stream` can be written without waiting.
+    /// Calls `run` while `stream` can be written without blocking.
     static func writable(
         _ stream: UnsafeMutablePointer<GOutputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
     ) -> EventSource? {

@@ -1,15 +1,16 @@
 import CGLib
 
-/// One request and its answer: libsoup's message, as far as routes need it. Belongs to the site's thread.
+/// One request and its response: the parts of libsoup's message that the routes need. It belongs to the site's thread.
 final class HTTPExchange {
-    /// The message, kept until the exchange goes.
+    /// The message, kept for as long as the exchange exists.
     let message: OpaquePointer
     private let requestHeaders: OpaquePointer
-    /// The client's address in text, without port: what a trusted proxy says, else what the connection comes from.
+    /// The client's address in text, without the port: as reported by a trusted proxy, or else the connection's
+    /// address.
     let clientAddress: String
-    /// What is wrong with what a trusted proxy says; the connection's own address is the client's then.
+    /// The fault in a trusted proxy's headers, if any. The connection's own address is then used.
     let proxyFault: TrustedProxies.Fault?
-    /// What the request came over, while that is there.
+    /// The connection that the request came over, while it exists.
     private(set) weak var connection: ClientConnection?
 
     init(message: OpaquePointer, on connection: ClientConnection, proxies: TrustedProxies) {
@@ -42,7 +43,7 @@ final class HTTPExchange {
         soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
     }
 
-    /// The path's segments, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded.
+    /// The segments of the path, percent-decoded: "/whep/my%20desk" has two. nil if one can't be decoded.
     var path: [String]? {
         let raw = soup_server_message_get_uri(message).flatMap { g_uri_get_path($0) }.map { String(cString: $0) } ?? ""
         var segments: [String] = []
@@ -63,7 +64,7 @@ final class HTTPExchange {
         return nil
     }
 
-    /// The values of a request header, joined by commas where it came several times.
+    /// The values of a request header, joined by commas if it appears several times.
     func header(_ name: String) -> String? {
         soup_message_headers_get_list(requestHeaders, name).map { String(cString: $0) }
     }
@@ -74,7 +75,7 @@ final class HTTPExchange {
         return value.prefix { $0 != ";" }.trimmed.lowercased()
     }
 
-    /// What the header says of the body's length; 0 where it doesn't.
+    /// The length of the body according to its header; 0 if the header is missing.
     var announcedLength: Int {
         soup_message_headers_get_content_length(requestHeaders)
     }
@@ -94,10 +95,11 @@ final class HTTPExchange {
     /// The request's body as text, or nil if it isn't UTF-8.
     var bodyText: String? { String(validating: body, as: UTF8.self) }
 
-    /// Whether nobody waits for an answer any more.
+    /// Whether the client no longer waits for a response.
     var clientIsGone: Bool { connection?.isLeft ?? true }
 
-    /// Whether the browser says that a page of another origin has it ask (Fetch Metadata); one that doesn't say so may still be.
+    /// Whether the browser reports that a page of another origin caused the request (Fetch Metadata). If it doesn't
+    /// report that, the request may still come from one.
     var isFromOtherSite: Bool {
         switch header("Sec-Fetch-Site") {
         case nil, "same-origin", "none": false
@@ -111,25 +113,25 @@ final class HTTPExchange {
             && (header("Upgrade") ?? "").lowercased().split(separator: ",").contains { $0.trimmed == "websocket" }
     }
 
-    /// Forgets a header that libsoup would act on.
+    /// Removes a request header that libsoup would act on.
     func ignoreHeader(_ name: String) {
         soup_message_headers_remove(requestHeaders, name)
     }
 
-    /// Sets the answer; a paused exchange is to be resumed after it.
+    /// Sets the response. A paused exchange must be resumed afterwards.
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
         for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
         if connection?.tls != nil {
             soup_message_headers_replace(headers, "Strict-Transport-Security", Self.transportSecurity)
         }
-        // libsoup closes after each answer where it doesn't listen itself, and doesn't say so: a client that keeps the connection
-        // would send its next request in vain.
+        // libsoup closes the connection after each response if it doesn't listen itself, but doesn't announce it. A
+        // client that keeps the connection would send its next request in vain.
         soup_message_headers_replace(headers, "Connection", "close")
         soup_server_message_set_status(message, response.status, nil)
         if let snapshot = response.snapshot {
             soup_message_headers_replace(headers, "Content-Type", response.contentType)
-            // Nothing is copied: the bytes are given back when the answer has been read or dropped.
+            // The bytes aren't copied: they are released once the response has been read or dropped.
             let bytes = g_bytes_new_with_free_func(
                 snapshot.file.start, gsize(snapshot.file.count),
                 { data in
@@ -146,11 +148,11 @@ final class HTTPExchange {
         }
     }
 
-    /// Has browsers ask for HTTPS alone by that name (RFC 6797), and by no other. Thirty days: whoever goes back to HTTP under the
-    /// same name need not wait for half a year.
+    /// Makes browsers use HTTPS only for this name, without its subdomains (RFC 6797). Thirty days, so that a host that
+    /// goes back to HTTP under the same name isn't unreachable for half a year.
     private static let transportSecurity = "max-age=2592000"
 
-    /// Holds the answer back until `resume`.
+    /// Holds the response back until `resume`.
     func pause() {
         soup_server_message_pause(message)
     }
@@ -160,14 +162,14 @@ final class HTTPExchange {
     }
 }
 
-/// An answer to a request.
+/// A response to a request.
 struct HTTPResponse {
     let status: UInt32
     var headers: [(String, String)] = []
-    /// nil where there is no body.
+    /// nil if there is no body.
     var contentType: String?
     var body: [UInt8] = []
-    /// What is sent in place of `body`.
+    /// The file to send instead of `body`.
     var snapshot: UnreadSnapshot?
 
     init(_ status: UInt32, headers: [(String, String)] = []) {
@@ -187,12 +189,12 @@ struct HTTPResponse {
         self.snapshot = snapshot
     }
 
-    /// An answer in words for the user.
+    /// A plain-text response for the user.
     init(_ status: UInt32, headers: [(String, String)] = [], text: String) {
         self.init(status, headers: headers, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
     }
 
-    /// This answer with one more header.
+    /// Returns this response with more headers.
     func with(_ more: [(String, String)]) -> HTTPResponse {
         var result = self
         result.headers += more

@@ -1,14 +1,14 @@
 import CGLib
 import Glibc
 
-/// Accepts connections, hands them to libsoup, and keeps the limits that libsoup doesn't: how many connections, how long
-/// a request or its answer may take, how large a body may be (libsoup has none of these; measured with libsoup 3.2.3).
+/// Accepts connections, hands them to libsoup, and enforces limits that libsoup lacks: the number of connections, the
+/// time for a request and its response, and the size of a body (checked with libsoup 3.2.3).
 ///
-/// Belongs to the site's thread.
+/// It belongs to the site's thread.
 final class HTTPFront {
-    /// Decides on a request by its header alone; an answer ends it before its body is read.
+    /// Decides on a request from its header alone. A non-nil response ends the request before its body is read.
     var admit: (HTTPExchange) -> HTTPResponse? = { _ in nil }
-    /// Answers a request that has been read, or pauses it.
+    /// Answers a request that has been read completely, or pauses it.
     var handle: (HTTPExchange) -> Void = { _ in }
 
     private let server: UnsafeMutablePointer<SoupServer>
@@ -17,13 +17,14 @@ final class HTTPFront {
     private let limits: SignallingLimits
     private let proxies: TrustedProxies
     private var accepting: [EventSource] = []
-    /// By the client's address object, which libsoup gives back with each message of the connection.
+    /// Keyed by the client's address object, which libsoup provides with each message of the connection.
     private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// How many connections each address has, loopback aside; and how many there are of all. Those that make room don't count.
+    /// The number of connections of each address, except loopback, and the total. Connections that were closed to make
+    /// room don't count.
     private var connectionCounts: [String: Int] = [:]
     private var connectionCount = 0
     private var lastNumber: UInt64 = 0
-    /// nil where there is no TLS.
+    /// nil without TLS.
     private var certificate: TLSCertificate?
     private let handshakes: TLSHandshakes
     private var isStopped = false
@@ -41,7 +42,7 @@ final class HTTPFront {
         server = shim_soup_server_new_raw_paths()
     }
 
-    /// Begins to accept. The front must live until `stop`.
+    /// Starts accepting connections. The front must stay alive until `stop`.
     func start() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         soup_server_add_early_handler(
@@ -71,25 +72,26 @@ final class HTTPFront {
         g_object_unref(server)
     }
 
-    /// Closes connections whose time is up, and accepts again after the process was out of descriptors.
+    /// Closes connections that have passed their deadline, and resumes accepting after the process ran out of
+    /// descriptors.
     func tick() {
         let now = g_get_monotonic_time()
         for connection in Array(connections.values) where connection.deadline < now { connection.endInTime() }
         if accepting.isEmpty { listen() }
     }
 
-    /// Shows `new` to connections that come from now on. A server without TLS stays one.
+    /// Uses another certificate for new connections. Does nothing on a server without TLS.
     func use(_ new: TLSCertificate) {
         if certificate != nil { certificate = new }
     }
 
-    /// Takes the connection of `exchange` away from libsoup, for another protocol.
+    /// Takes the connection of `exchange` away from libsoup to use it for another protocol.
     func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
         connection(of: exchange.message)?.deadline = .max
         return soup_server_message_steal_connection(exchange.message)
     }
 
-    /// The exchange of a message that has a connection still.
+    /// Returns the exchange of a message whose connection still exists.
     func exchange(of message: OpaquePointer) -> HTTPExchange? {
         connection(of: message).map { exchange(of: message, on: $0) }
     }
@@ -121,13 +123,14 @@ extension HTTPFront {
         guard let socket = g_socket_accept(listener.socket, nil, &error) else {
             let isGone = error?.pointee.code == gint(G_IO_ERROR_WOULD_BLOCK.rawValue)
             g_clear_error(&error)
-            // Out of descriptors, most likely: the waiting connection would wake us without end, so try at the next tick.
+            // Most likely the process is out of descriptors. The waiting connection would wake us constantly, so try at
+            // the next tick.
             if !isGone { accepting = [] }
             return isGone
         }
         defer { g_object_unref(socket) }
         g_socket_set_keepalive(socket, 1)
-        // Small messages that somebody waits for.
+        // The messages are small and somebody waits for them.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_NODELAY, 1, nil)
         guard let local = g_socket_get_local_address(socket, nil) else { return true }
         defer { g_object_unref(local) }
@@ -147,7 +150,7 @@ extension HTTPFront {
             serve(connection, plain, local, remote)
             return true
         }
-        // Whoever closes TLS waits until the client has read that, unless the system gives it up.
+        // Closing TLS waits until the client has read everything, unless the system gives the connection up.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
         guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
             discount(connection)
@@ -163,7 +166,7 @@ extension HTTPFront {
         return true
     }
 
-    /// Remembers the connection until `stream` is freed.
+    /// Keeps the connection until `stream` is freed.
     private func keep(
         _ connection: ClientConnection, by address: UnsafeMutablePointer<GSocketAddress>,
         until stream: UnsafeMutablePointer<GIOStream>
@@ -185,10 +188,10 @@ extension HTTPFront {
         soup_server_accept_iostream(server, stream, local, remote, nil)
     }
 
-    /// Counts `connection`. Where there are as many as there may be, the oldest that hasn't been admitted makes room for it;
-    /// false where there is none.
+    /// Counts `connection`. At the limit, the oldest connection that hasn't been admitted is closed to make room.
+    /// Returns false if there is none.
     private func makeRoom(for connection: ClientConnection) -> Bool {
-        // Those that make room are gone in a moment; until then each still has a descriptor.
+        // Connections that were closed to make room disappear soon, but hold a descriptor until then.
         guard connections.count - connectionCount < Self.mostDropped else { return false }
         if let key = connection.countedAs, connectionCounts[key, default: 0] >= limits.connectionsPerAddress {
             guard dropOldest({ $0.countedAs == key }) else { return false }
@@ -201,8 +204,9 @@ extension HTTPFront {
 
     private static let mostDropped = 128
 
-    /// Ends one of the connections that haven't been admitted and that `isMeant` names: the oldest of those that have had their
-    /// answer, which a browser opens again by itself, or else the oldest of all. False where there is none.
+    /// Closes one of the connections that match `isMeant` and haven't been admitted: the oldest of those whose request
+    /// has been answered, because a browser reopens them by itself, or else the oldest of all. Returns false if there
+    /// is none.
     private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
         let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
         let answered = candidates.filter(\.isAnswered)
@@ -239,7 +243,7 @@ extension HTTPFront {
     private func gotHeaders(_ message: OpaquePointer?) {
         guard let message, let connection = connection(of: message) else { return }
         let exchange = self.exchange(of: message, on: connection)
-        // libsoup answers ranges by itself, however many a request names.
+        // libsoup serves ranges by itself, no matter how many a request names.
         exchange.ignoreHeader("Range")
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
             refuse(exchange, on: connection)
@@ -248,8 +252,8 @@ extension HTTPFront {
         }
     }
 
-    /// Answers 413 past libsoup, which would read all of the body before it answered, and closes a second later: at
-    /// once would take the answer back from a client that is still sending.
+    /// Responds with 413, bypassing libsoup, which would read the whole body first. Closes a second later: if it closed
+    /// at once, a client that is still sending would lose the response.
     private func refuse(_ exchange: HTTPExchange, on connection: ClientConnection) {
         exchange.pause()
         connection.sayLast("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -262,7 +266,7 @@ extension HTTPFront {
         }
     }
 
-    /// Counts a body that came without its length: libsoup would keep all of it.
+    /// Counts the bytes of a body without an announced length, because libsoup would buffer all of it.
     private func gotChunk(_ message: OpaquePointer?, _ chunk: OpaquePointer?) {
         guard let message, let chunk, let connection = connection(of: message) else { return }
         connection.bodyCount += Int(g_bytes_get_size(chunk))
@@ -285,12 +289,12 @@ extension HTTPFront {
         guard let message, let connection = connection(of: message) else { return }
         connection.isAnswered = true
         connection.allow(limits.idleTime)
-        // All is written, and libsoup closes now.
+        // Everything has been written, and libsoup closes the connection now.
         if let tls = connection.tls { shim_end_sending(tls) }
     }
 }
 
-/// The two addresses of a connection, kept while its handshake goes on.
+/// The two addresses of a connection, kept during its handshake.
 private final class ConnectionEnds {
     let local: UnsafeMutablePointer<GSocketAddress>
     let remote: UnsafeMutablePointer<GSocketAddress>

@@ -1,14 +1,15 @@
 import CGLib
 
-/// The names that a Host header may have.
+/// The names that are accepted in a Host header.
 ///
-/// Against DNS rebinding: a page of some other site whose name was made to point here asks for that name. A literal
-/// address can't be rebound, so with the server open to the network each one will do (a forwarded port has the router's).
+/// This prevents DNS rebinding: another site's page whose name was made to resolve to this machine sends that name. A
+/// literal address can't be rebound, so a server that is open to the network accepts every one (a forwarded port is
+/// reached by the router's address).
 struct HostNames: Sendable, CustomStringConvertible {
     private let names: Set<String>
     private let takesEveryLiteral: Bool
 
-    /// `machineName` counts with `lan` only, and so do addresses that aren't loopback's.
+    /// Without `lan`, `machineName` and addresses other than loopback are not accepted.
     init(listening: [ListenAddress], lan: Bool, machineName: String, more: [String]) {
         var names: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
         for address in listening {
@@ -24,14 +25,14 @@ struct HostNames: Sendable, CustomStringConvertible {
         takesEveryLiteral = lan
     }
 
-    /// As `configuration` says, and the names that `certificate` is good for: nobody else's page has those.
+    /// Creates the names from `configuration`, plus those in `certificate`, which no other site's page can have.
     init(_ configuration: SignallingConfiguration, certificate: TLSCertificate?) {
         self.init(
             listening: configuration.listen, lan: configuration.lan, machineName: String(cString: g_get_host_name()),
             more: configuration.hostNames + (certificate?.names ?? []))
     }
 
-    /// What to tell whoever asked by another name.
+    /// The message for a client that used another name.
     var description: String {
         let others = takesEveryLiteral ? ", and to every IP address" : ""
         return "this host does not answer to the name in the request's Host header.\n"
@@ -41,18 +42,19 @@ struct HostNames: Sendable, CustomStringConvertible {
             + "in the certificate, and with --advertise ADDRESS to that address."
     }
 
-    /// Whether `header`, a Host header's value, names this server. The port is not looked at: it may be a proxy's.
+    /// Whether `header`, the value of a Host header, names this server. The port is ignored, because it may be a
+    /// proxy's.
     func accept(_ header: String?) -> Bool {
         guard let header, let authority = Authority(header) else { return false }
         return names.contains(authority.host) || (takesEveryLiteral && authority.isLiteral)
     }
 }
 
-/// A host and a port as they stand in a Host header or an origin (RFC 9110 section 7.2, RFC 6454 section 6.2).
+/// A host and port as in a Host header or an origin (RFC 9110 section 7.2, RFC 6454 section 6.2).
 struct Authority: Equatable, Sendable {
-    /// In lower case, with the brackets of an IPv6 address, without a last dot.
+    /// The host in lower case, with the brackets of an IPv6 address and without a trailing dot.
     let host: String
-    /// nil where it's the scheme's own.
+    /// nil for the scheme's default port.
     let port: UInt16?
 
     init?(_ text: some StringProtocol) {
@@ -82,7 +84,7 @@ struct Authority: Equatable, Sendable {
         self.port = port
     }
 
-    /// Whether the host is an address and not a name.
+    /// Whether the host is an IP address rather than a name.
     var isLiteral: Bool {
         if host.hasPrefix("[") { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -90,18 +92,18 @@ struct Authority: Equatable, Sendable {
     }
 }
 
-/// Where a request comes from, by its Origin header.
+/// The origin of a request, according to its Origin header.
 enum RequestOrigin: Equatable, Sendable {
-    /// Not from a page of another origin: no Origin header, or our own page's.
+    /// No other origin: there is no Origin header, or it is our own page's.
     case ours
-    /// A page of an origin that was allowed by name; the value is what an answer has to repeat.
+    /// A page of an origin that is explicitly allowed. The response must repeat the value.
     case allowed(String)
-    /// Any other page's; the same.
+    /// A page of any other origin. The response must repeat the value.
     case foreign(String)
-    /// A header that isn't one origin.
+    /// A header that isn't a single origin.
     case malformed
 
-    /// Compares `header` with the `Host` it came with, and with `allowed` origins.
+    /// Compares `header` with the request's `Host` header and with the `allowed` origins.
     init(header: String?, host: String?, allowed: Set<String>) {
         guard let header else {
             self = .ours
@@ -115,7 +117,7 @@ enum RequestOrigin: Equatable, Sendable {
             self = .malformed
             return
         }
-        // Some clients that aren't pages name the WebSocket's own scheme (Starscream).
+        // Some clients that aren't pages use the WebSocket scheme (Starscream).
         let ownPort: UInt16 = scheme == "https" || scheme == "wss" ? 443 : 80
         if let host = host.flatMap({ Authority($0) }), ["http", "https", "ws", "wss"].contains(scheme),
             host.host == authority.host,

@@ -1,11 +1,12 @@
 import CGLib
 
-/// A socket that listens, from being bound to being closed.
+/// A listening socket, from bind to close.
 ///
-/// Bound on whatever thread starts the server, so that its error can be thrown there; used by the site's thread after that.
+/// It is bound on the thread that starts the server, so that errors can be thrown there. After that only the site's
+/// thread uses it.
 final class ListeningSocket: @unchecked Sendable {
     let socket: UnsafeMutablePointer<GSocket>
-    /// With the port that the system chose, where it was asked to.
+    /// The address, with the port that the system chose if it was asked to.
     let address: ListenAddress
 
     /// Listens on `wanted`.
@@ -38,7 +39,7 @@ final class ListeningSocket: @unchecked Sendable {
         g_object_unref(socket)
     }
 
-    /// Gives the port back; a second time does nothing.
+    /// Releases the port. Further calls do nothing.
     func close() {
         g_socket_close(socket, nil)
     }

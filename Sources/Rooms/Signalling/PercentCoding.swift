@@ -1,6 +1,7 @@
-/// Percent-encoding of a path's segment (RFC 3986 section 2.1).
+/// Percent-encoding of a path segment (RFC 3986 section 2.1).
 enum PercentCoding {
-    /// `text` with its `%XX` replaced, or nil if one is cut short or the outcome isn't UTF-8 or has a control character.
+    /// Returns `text` with each `%XX` decoded; nil if one is incomplete, or the result isn't UTF-8 or has a control
+    /// character.
     static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8.makeIterator()
@@ -16,7 +17,7 @@ enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// `text` with all but unreserved characters (RFC 3986 section 2.3) replaced by `%XX`.
+    /// Returns `text` with all characters encoded as `%XX` except unreserved ones (RFC 3986 section 2.3).
     static func encode(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {
@@ -44,7 +45,7 @@ enum PercentCoding {
 }
 
 extension StringProtocol {
-    /// Without the blanks and tabs at both ends (HTTP's optional white space, RFC 9110 section 5.6.3).
+    /// The text without spaces and tabs at both ends (HTTP's optional white space, RFC 9110 section 5.6.3).
     var trimmed: String {
         var text = Substring(self)
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

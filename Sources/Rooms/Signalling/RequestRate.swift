@@ -1,29 +1,29 @@
-/// How many requests each address makes: so many a second on average, and what it has saved up by being quiet at once.
+/// A token bucket for the requests of each address: a rate in requests per second, and a burst after a quiet time.
 ///
-/// Loopback isn't counted: everybody behind a reverse proxy of this machine has that address. At most 4,096 addresses are
-/// remembered. Time is an argument, in microseconds.
+/// Loopback isn't counted, because all clients behind a reverse proxy on this machine have that address. At most 4,096
+/// addresses are remembered. Time is an argument, in microseconds.
 struct RequestRate {
     static let capacity = 4096
 
     private let sparesLoopback: Bool
-    /// What one request costs, in microseconds.
+    /// The cost of one request, in microseconds.
     private let price: Int
-    /// What can be saved up, in microseconds.
+    /// The size of the burst, in microseconds.
     private let savings: Int
-    /// When the requests of an address so far are paid for.
+    /// For each address, the time up to which its requests are paid for.
     private var paid: [String: Int] = [:]
 
-    /// `perSecond` on average, and `burst` at once.
+    /// Allows `perSecond` requests on average and `burst` at once.
     init(perSecond: Int, burst: Int, sparesLoopback: Bool = true) {
         self.sparesLoopback = sparesLoopback
         price = 1_000_000 / max(1, perSecond)
         savings = price * max(1, burst)
     }
 
-    /// How many addresses are remembered.
+    /// The number of addresses that are remembered.
     var count: Int { paid.count }
 
-    /// Whether `address` may make a request now; counts it then.
+    /// Returns whether `address` may make a request now, and counts it if so.
     mutating func take(_ address: String, now: Int) -> Bool {
         guard !sparesLoopback || !ClientAddress.isLoopback(address) else { return true }
         let key = ClientAddress.key(address)

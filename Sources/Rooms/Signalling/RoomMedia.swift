@@ -1,67 +1,70 @@
-/// What signalling needs from the media side of a room: sessions with viewers, and the last picture.
+/// The media layer of one track, as signalling sees it: sessions with viewers, snapshots and the pointer.
 public protocol RoomMedia: Sendable {
-    /// Answers a viewer's offer; quick, never blocks. Called on the signalling thread.
+    /// Answers a viewer's offer. Returns quickly and never blocks. Called on the signalling thread.
     ///
-    /// `onEnd` is called at most once, on any thread, when the session ended by itself, with the reason in words; not after
-    /// `close`.
+    /// `onEnd` is called at most once, on any thread, when the session ends on its own, with the reason as text. It is
+    /// not called after `close`.
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession
 
-    /// Opens a session with an offer of ours, for a viewer that waits for one; quick, never blocks. Called on the signalling
-    /// thread; `onEnd` as in `open`.
+    /// Opens a session with an offer from the host, for a viewer that waits for one. Returns quickly and never blocks.
+    /// Called on the signalling thread; `onEnd` is as in `open`.
     func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession
 
-    /// Takes the viewer's answer to what `offer` gave, for which there are 30 s. A session whose answer was refused is over, also by a
-    /// second answer, which is always refused; `onEnd` may be called after that and says nothing new.
+    /// Accepts the viewer's answer to what `offer` returned, within 30 s. If an answer is refused, the session is over.
+    /// A second answer is always refused and so also ends the session. `onEnd` may still be called afterwards, but
+    /// tells nothing new.
     func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal)
 
-    /// Begins ICE anew for a session, with the viewer's new user fragment and password of `fragment` (RFC 8840); the session, its
-    /// keys and its pictures go on. On an error the old ICE goes on as well.
+    /// Restarts ICE for a session with the viewer's new user fragment and password in `fragment` (RFC 8840). The
+    /// session, its keys and its pictures continue. If this throws, the old ICE generation continues as well.
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
 
-    /// Ends a session; unknown ids are ignored. Called on the signalling thread.
+    /// Ends a session. Unknown ids are ignored. Called on the signalling thread.
     func close(_ session: MediaSessionID)
 
-    /// The viewer's candidates; a host that is ICE-lite needs none. `fragment` is a candidate line or a trickle-ice-sdpfrag
-    /// (RFC 8840).
+    /// Adds the viewer's candidates, which an ICE-lite host doesn't need. `fragment` is a candidate line or a
+    /// trickle-ice-sdpfrag (RFC 8840).
     func remoteCandidates(_ session: MediaSessionID, fragment: String)
 
-    /// The last picture as a file; wakes a paused source. `completion` is called once, on any thread. Where `isWanted` says that
-    /// nobody waits any more, nothing need be made. The same picture in the same format is the same file while that is kept.
+    /// Encodes the last picture as a file; wakes a paused source. `completion` is called once, on any thread. If
+    /// `isWanted` returns false, nobody waits any longer and no file needs to be made. As long as a file is kept, the
+    /// same picture in the same format is the same file.
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void)
 
-    /// Has the pointer drawn into the room's pictures, or left out of them. Called on the signalling thread.
+    /// Draws the pointer into the room's pictures, or leaves it out. Called on the signalling thread.
     func setPointerDrawn(_ isDrawn: Bool)
 
-    /// Tells for the first picture of `session`, and for each that differs from the one before, whether the pointer is drawn in
-    /// it, and its RTP time stamp in that session. Called on the signalling thread; `onChange` on any.
+    /// Reports whether the pointer is drawn into the pictures of `session`, for the first picture and at each change,
+    /// with the picture's RTP timestamp in that session. Called on the signalling thread; `onChange` is called on any
+    /// thread.
     func watchPointer(
         _ session: MediaSessionID, onChange: @escaping @Sendable (_ isDrawn: Bool, _ timestamp: UInt32) -> Void)
 }
 
 extension RoomMedia {
-    /// For a media side that answers alone.
+    /// The default for a media layer that only answers offers.
     public func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
         throw .unsupported("this host makes no offers")
     }
-    /// For a media side that answers alone.
+    /// The default for a media layer that only answers offers.
     public func accept(answer sdp: String, for session: MediaSessionID) throws(MediaRefusal) {
         throw .unsupported("this host has made no offer")
     }
-    /// For a media side whose sessions keep the ICE that they began with.
+    /// The default for a media layer that can't restart ICE.
     public func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
         throw .unsupported("this host doesn't restart ICE")
     }
-    /// For a media side whose pictures always have the pointer, or never.
+    /// The default for a media layer whose pictures always contain the pointer, or never do.
     public func setPointerDrawn(_ isDrawn: Bool) {}
-    /// For a media side whose pictures always have the pointer, or never.
+    /// The default for a media layer whose pictures always contain the pointer, or never do.
     public func watchPointer(
         _ session: MediaSessionID, onChange: @escaping @Sendable (_ isDrawn: Bool, _ timestamp: UInt32) -> Void
     ) {}
 }
 
-/// The media side's name for one viewer's session.
+/// The media layer's identifier of one viewer's session.
 public struct MediaSessionID: Hashable, Sendable {
     public let rawValue: UInt64
 
@@ -70,12 +73,12 @@ public struct MediaSessionID: Hashable, Sendable {
     }
 }
 
-/// A session that the media side has opened.
+/// A session that the media layer has opened.
 public struct OpenedSession: Sendable {
     public let id: MediaSessionID
     /// The SDP answer, with all of the host's candidates.
     public let answer: String
-    /// Names the session's ICE generation in `ETag` (RFC 9725 section 4.3.1), without quotes.
+    /// The tag of the session's ICE generation for `ETag` (RFC 9725 section 4.3.1), without quotes.
     public let entityTag: String
 
     public init(id: MediaSessionID, answer: String, entityTag: String) {
@@ -85,7 +88,7 @@ public struct OpenedSession: Sendable {
     }
 }
 
-/// A session that the media side has opened by an offer of its own.
+/// A session that the media layer has opened with its own offer.
 public struct OfferedSession: Sendable {
     public let id: MediaSessionID
     /// The SDP offer, with all of the host's candidates.
@@ -97,11 +100,11 @@ public struct OfferedSession: Sendable {
     }
 }
 
-/// A session whose ICE has begun anew.
+/// A session whose ICE has been restarted.
 public struct RestartedSession: Sendable {
     /// The host's new user fragment, password and candidates, as application/trickle-ice-sdpfrag.
     public let fragment: String
-    /// Names the new ICE generation in `ETag`, without quotes.
+    /// The tag of the new ICE generation for `ETag`, without quotes.
     public let entityTag: String
 
     public init(fragment: String, entityTag: String) {
@@ -110,13 +113,13 @@ public struct RestartedSession: Sendable {
     }
 }
 
-/// Why the media side doesn't take an offer; the text is for the viewer's user.
+/// Why the media layer rejects an offer. The text is for the viewer's user.
 public enum MediaRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     /// Not an SDP offer, answer or fragment. HTTP 400.
     case badOffer(String)
-    /// An offer with which no picture can be sent, say for the lack of H.264. HTTP 422.
+    /// No picture can be sent in response to this offer, for example because it lacks H.264. HTTP 422.
     case unsupported(String)
-    /// As many viewers as there may be. HTTP 503.
+    /// The limit of viewers is reached. HTTP 503.
     case full(String)
 
     public var description: String {
@@ -143,18 +146,18 @@ public enum SnapshotFormat: String, Sendable, CaseIterable {
 public enum SnapshotFailure: Error, Sendable, Equatable {
     /// Nothing has been captured yet. HTTP 503.
     case noPicture
-    /// The picture couldn't be made a file. HTTP 500.
+    /// The picture couldn't be encoded as a file. HTTP 500.
     case failed(String)
 }
 
-/// What viewers are told about where the picture comes from.
+/// The state of a source, as its viewers are told.
 public enum SourceState: String, Sendable {
-    /// No picture has come yet.
+    /// No picture has arrived yet.
     case waiting
-    /// Pictures come, or would if the screen changed.
+    /// Pictures arrive, or would if the screen changed.
     case live
-    /// The source shows nothing on purpose; the last picture stays.
+    /// The source shows nothing on purpose; the last picture remains.
     case paused
-    /// Capture is gone; the last picture stays and capture may come back.
+    /// The capture has ended; the last picture remains, and the capture may come back.
     case gone
 }

@@ -1,4 +1,4 @@
-/// Somebody has come into a room, or left it.
+/// The event that somebody has joined or left a room.
 public struct RoomNews: Sendable, Equatable {
     public enum Change: String, Sendable {
         case came
@@ -16,26 +16,26 @@ public struct RoomNews: Sendable, Equatable {
     }
 }
 
-/// Who takes part in a room.
+/// Somebody who is in a room, by whatever protocol.
 public struct Visitor: Sendable, Equatable {
     public enum Kind: String, Sendable {
         /// Our page.
         case viewer
         /// A plain SkyRTC client.
         case client
-        /// A player, by WHEP.
+        /// A player, over WHEP.
         case player
-        /// One of two who call each other, by socket.io.
+        /// One of the two in a call over socket.io.
         case caller
-        /// Who sends a track, by WHIP.
+        /// A program that sends a track, over WHIP.
         case publisher
     }
 
-    /// Names it to ``SignallingServer/kick(_:completion:)``. No secret: it lets nobody in.
+    /// The identifier for ``SignallingServer/kick(_:completion:)``. It isn't secret: it grants no access.
     public var id: String
-    /// What it calls itself.
+    /// The name that the visitor has chosen.
     public var name: String?
-    /// The address that it came from.
+    /// The client's address.
     public var address: String
     public var kind: Kind
 
@@ -47,7 +47,7 @@ public struct Visitor: Sendable, Equatable {
     }
 }
 
-/// A room as it is now.
+/// The current state of a room.
 public struct RoomReport: Sendable {
     public var name: String
     public var tracks: [Track]
@@ -57,20 +57,20 @@ public struct RoomReport: Sendable {
     public struct Track: Sendable {
         public var name: String
         public var state: SourceState
-        /// What there is to say of the state, for people; may be empty.
+        /// An explanation of the state for people; may be empty.
         public var message: String
-        /// For how long it has been so.
+        /// How long the track has been in this state.
         public var age: Duration
     }
 
-    /// Somebody in a room.
+    /// A visitor in a room.
     public struct Presence: Sendable {
         public var who: Visitor
-        /// For how long it has been there.
+        /// How long the visitor has been in the room.
         public var age: Duration
-        /// The tracks that it watches.
+        /// The tracks that the visitor watches.
         public var tracks: [String]
-        /// Whether it is seen by those who meet.
+        /// Whether the visitor is in the meeting.
         public var isMeeting: Bool
     }
 }

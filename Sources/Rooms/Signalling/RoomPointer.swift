@@ -2,18 +2,18 @@ import Foundation
 import Rooms
 import Synchronization
 
-/// What a room's pointer looks like.
+/// The appearance of a room's pointer.
 public struct PointerShape: Sendable, Equatable {
-    /// Columns and rows; 0 by 0 for a pointer that can't be seen.
+    /// Columns and rows; 0 by 0 for an invisible pointer.
     public let width: Int
     public let height: Int
-    /// The pixel that points, from the top left corner.
+    /// The pixel that points, measured from the top left corner.
     public let hotX: Int
     public let hotY: Int
-    /// Premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
+    /// Pixels with premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
     public let pixels: [UInt32]
 
-    /// A shape; nil where there are not `width` times `height` pixels, or more than 128 a side.
+    /// Creates a shape; nil unless there are `width` times `height` pixels and at most 128 in each direction.
     public init?(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
         guard (0...128).contains(width), (0...128).contains(height), pixels.count == width * height else { return nil }
         self.width = width
@@ -24,18 +24,18 @@ public struct PointerShape: Sendable, Equatable {
     }
 }
 
-/// Where a room's pointer is.
+/// The position of a room's pointer.
 public struct PointerPlace: Sendable, Equatable {
-    /// Its hot spot, in pixels of the picture from the top left corner.
+    /// The hot spot, in pixels of the picture from the top left corner.
     public var x: Int
     public var y: Int
-    /// Whether it is on what is shared at all.
+    /// Whether the pointer is over what is shared.
     public var isVisible: Bool
-    /// The size of the picture that `x` and `y` are pixels of; 0 by 0 where that isn't known.
+    /// The size of the picture that `x` and `y` refer to; 0 by 0 if unknown.
     public var width: Int
     public var height: Int
 
-    /// A place in a picture of that size.
+    /// Creates a place in a picture of that size.
     public init(x: Int, y: Int, isVisible: Bool, width: Int = 0, height: Int = 0) {
         self.x = x
         self.y = y
@@ -46,21 +46,22 @@ public struct PointerPlace: Sendable, Equatable {
 
 }
 
-/// What can be told of a room's pointer.
+/// A change of a room's pointer.
 public enum PointerUpdate: Sendable, Equatable {
-    /// What it looks like from here on.
+    /// The new appearance.
     case shape(PointerShape)
-    /// Where it is.
+    /// The new position.
     case place(PointerPlace)
-    /// Whether the source can leave it out of the pictures and tell where it is.
+    /// Whether the source can leave the pointer out of the pictures and report its position.
     case ability(Bool)
-    /// Whether the pictures published from now on have it drawn in them.
+    /// Whether the pointer is drawn into the pictures published from now on.
     case pictures(areDrawn: Bool)
-    /// How many read the track beside viewers and players and can't draw it: recordings, outputs.
+    /// The number of readers of the track that can't draw the pointer, besides viewers and players: recordings and
+    /// outputs.
     case readers(Int)
 }
 
-/// What was told and not yet taken by the site's thread, the latest of each kind: bounded, however much is told.
+/// Updates that the site's thread hasn't taken yet. Only the latest of each kind is kept, so the size is bounded.
 struct PointerNews: Sendable {
     var shape: PointerShape?
     var place: PointerPlace?
@@ -79,9 +80,9 @@ struct PointerNews: Sendable {
     }
 }
 
-/// Where other threads leave what they have to tell of each track's pointer.
+/// The place where other threads leave updates of each track's pointer.
 final class PointerBoard: Sendable {
-    /// Whose pointer: a track's, or that of the room's first.
+    /// Identifies a pointer: that of a track, or of the room's first track.
     struct Key: Hashable {
         let room: String
         let track: TrackName?
@@ -89,7 +90,7 @@ final class PointerBoard: Sendable {
 
     private let news = Mutex<[Key: PointerNews]>([:])
 
-    /// Notes `update`; true where the site's thread has to be sent for it.
+    /// Stores `update`. Returns true if the site's thread must be notified.
     func note(_ update: PointerUpdate, _ key: Key) -> Bool {
         news.withLock { news in
             let isFirst = news[key] == nil
@@ -103,10 +104,10 @@ final class PointerBoard: Sendable {
     }
 }
 
-/// The events of the pointer as JSON. By hand: they have no text to escape, and a position goes out 60 times a second. `track` is
-/// nil where the room has never had more than one.
+/// The pointer's events as JSON. They are written by hand, because they have no text to escape and a position is sent
+/// 60 times a second. `track` is nil if the room has never had more than one.
 enum PointerEvent {
-    /// `_pointer_shape`: straight alpha as base64 of RGBA bytes, as a canvas takes them.
+    /// `_pointer_shape`: the pixels with straight alpha, as base64 of RGBA bytes, which is the format of a canvas.
     static func shape(_ shape: PointerShape, track: TrackName? = nil) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(shape.pixels.count * 4)
@@ -136,13 +137,13 @@ enum PointerEvent {
             """, track)
     }
 
-    /// `_pointer_mode`; `rtp` is the RTP time stamp of the first picture that it holds for.
+    /// `_pointer_mode`; `rtp` is the RTP timestamp of the first picture it applies to.
     static func mode(isDrawn: Bool, rtp: UInt32? = nil, track: TrackName? = nil) -> String {
         event("_pointer_mode", "\"drawn\":\(isDrawn)\(rtp.map { ",\"rtp\":\($0)" } ?? "")", track)
     }
 
     private static func event(_ name: String, _ data: String, _ track: TrackName?) -> String {
-        // A track's name has no character that JSON escapes.
+        // The characters of a track's name need no escaping in JSON.
         "{\"data\":{\(data)\(track.map { ",\"track\":\"\($0)\"" } ?? "")},\"eventName\":\"\(name)\"}"
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rooms of a host as programs read them: the JSON of `GET /api/rooms` and of the control socket's `rooms`
-/// (`Protocol/openapi.yaml`). A later version may add names.
+/// The rooms of a host for programs: the JSON of `GET /api/rooms` and of the control socket's `rooms`
+/// (`Protocol/openapi.yaml`). A later version may add fields.
 public struct RoomsDocument: Codable, Sendable, Equatable {
     public var rooms: [Room]
 
@@ -9,7 +9,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     public struct Room: Codable, Sendable, Equatable {
         public var name: String
         public var tracks: [Track]
-        /// Everybody who is in it, by whatever protocol, in the order in which they came.
+        /// Everybody in the room, by whatever protocol, in order of arrival.
         public var members: [Member]
     }
 
@@ -18,36 +18,36 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var name: String
         /// `waiting`, `live`, `paused` or `gone`, as viewers are told.
         public var state: String
-        /// What there is to say of the state, for people; may be empty.
+        /// An explanation of the state for people; may be empty.
         public var message: String
-        /// For how many seconds it has been so.
+        /// How long the track has been in this state, in seconds.
         public var seconds: Double
     }
 
-    /// Somebody in a room.
+    /// A member of a room.
     public struct Member: Codable, Sendable, Equatable {
-        /// What `kick` and the API take. No secret: it lets nobody in.
+        /// The identifier that `kick` and the API accept. It isn't secret: it grants no access.
         public var id: String
         /// `viewer`, `client`, `player`, `caller` or `publisher`.
         public var kind: String
-        /// What it calls itself.
+        /// The name that the member has chosen.
         public var name: String?
-        /// The address that it came from.
+        /// The client's address.
         public var address: String
-        /// For how many seconds it has been there.
+        /// How long the member has been in the room, in seconds.
         public var seconds: Double
-        /// The tracks that it watches, or sends.
+        /// The tracks that the member watches or sends.
         public var tracks: [String]
-        /// Whether it is seen by those who meet.
+        /// Whether the member is in the meeting.
         public var meeting: Bool
     }
 
-    /// The rooms as a server has told of them.
+    /// Creates a document from a server's reports.
     public init(_ reports: [RoomReport]) {
         rooms = reports.map { Room($0) }
     }
 
-    /// The document that `json` is.
+    /// Parses a document from `json`.
     public init(json: String) throws(RoomsDocumentError) {
         do {
             self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
@@ -59,8 +59,8 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// One line of JSON (RFC 8259).
     public var json: String { Self.json(self) }
 
-    /// Who may be meant by a name, an identifier, or the beginning of either, as people type it: upper and lower case are the
-    /// same, but who is called exactly that goes before those who are only called so in another case, or begin so.
+    /// Returns the members that a person may mean by a name, an identifier, or the beginning of either. Case is
+    /// ignored, but an exact match wins over one that differs in case, and that over one that only begins so.
     public func members(called who: String) -> [(room: String, member: Member)] {
         let all = rooms.flatMap { room in room.members.map { (room: room.name, member: $0) } }
         if who.isEmpty { return [] }
@@ -75,12 +75,12 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Nothing in it can fail: strings, and numbers that are finite.
+        // Encoding can't fail: there are only strings and finite numbers.
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
 
-/// What was read is no such document.
+/// The text that was read isn't such a document.
 public struct RoomsDocumentError: Error, CustomStringConvertible {
     public var description: String { "the answer can't be understood; the host may be of another version" }
 }
@@ -102,6 +102,6 @@ extension RoomsDocument.Room {
 }
 
 extension Duration {
-    /// Seconds, to the tenth.
+    /// The duration in seconds, rounded down to tenths.
     fileprivate var inTenths: Double { (self / .milliseconds(100)).rounded(.down) / 10 }
 }

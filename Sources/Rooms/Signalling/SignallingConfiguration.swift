@@ -3,41 +3,43 @@ import Glibc
 public import LinkTransport
 public import Rooms
 
-/// How a `SignallingServer` is set up.
+/// The configuration of a `SignallingServer`.
 public struct SignallingConfiguration: Sendable {
-    /// Where to listen; at least one.
+    /// The addresses to listen on; at least one.
     public var listen: [ListenAddress]
-    /// The rooms; the first is meant where a client names none.
+    /// The rooms. The first is meant if a client names none.
     public var rooms: [RoomConfiguration]
-    /// Pages of these origins (`https://host[:port]`) may use the server as our own page does.
+    /// Origins (`https://host[:port]`) whose pages may use the server as our own page does.
     public var allowedOrigins: [String] = []
-    /// Whether any literal address and the machine's name are names of this server, not loopback's alone.
+    /// Whether the server accepts any literal address and the machine's name in a Host header, not only loopback's.
     public var lan = false
-    /// More names that a Host header may have, without port: what a reverse proxy or a DNS entry calls this machine.
+    /// More names to accept in a Host header, without a port: those that a reverse proxy or a DNS entry gives this
+    /// machine.
     public var hostNames: [String] = []
-    /// Proxies that are believed when they say in `Forwarded` or `X-Forwarded-For` for whom they ask.
+    /// Proxies that are trusted to report the client's address in `Forwarded` or `X-Forwarded-For`.
     public var trustedProxies: [AddressRange] = []
-    /// Whether socket.io clients hear `other_joined` beside `otherjoin`, which means the same.
+    /// Whether socket.io clients are sent `other_joined` in addition to `otherjoin`, which means the same.
     public var alsoOtherJoined = false
     public var limits = SignallingLimits()
-    /// With which HTTPS is served, and nothing else; nil: HTTP.
+    /// The certificate. With one, the server serves only HTTPS; nil means HTTP.
     public var tls: TLSCertificate?
-    /// Seconds of a clock that rooms expire by; unless told otherwise one that counts on while the machine sleeps.
+    /// The clock for the expiry of rooms, in seconds. By default one that continues while the machine sleeps.
     public var lifetimeClock: @Sendable () -> Int = Self.bootTime
-    /// Seconds of a clock that wrong tokens and passwords are counted by; never stepped.
+    /// The clock for counting wrong tokens and passwords, in seconds. It is never stepped.
     public var attemptClock: @Sendable () -> Int = { Int(g_get_monotonic_time() / 1_000_000) }
-    /// Microseconds since 1970 of the clock that pictures' capture times are told in; never stepped. For pages that measure the
-    /// delay. Called on the signalling thread.
+    /// The clock of the pictures' capture times, in microseconds since 1970, for pages that measure the delay. It is
+    /// never stepped. Called on the signalling thread.
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
-    /// Who lets publishers in (WHIP); nil where nobody may publish.
+    /// Accepts publishers (WHIP); nil if nobody may publish.
     public var publishing: (any TrackPublishing)?
-    /// Takes one line for the log, on the signalling thread. No line has what stands after the comma of a room's name.
+    /// Takes one line for the log, on the signalling thread. No line contains the part of a room's name after its
+    /// comma.
     public var log: @Sendable (String) -> Void = { _ in }
-    /// Is told who has come into a room and who has left it, on the signalling thread; it must not block.
+    /// Called when somebody has joined or left a room, on the signalling thread. It must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
-    /// Is told, once, the room whose links have expired, on the signalling thread; it must not block.
+    /// Called once with the name of a room whose links have expired, on the signalling thread. It must not block.
     public var onExpiry: @Sendable (String) -> Void = { _ in }
-    /// Who answers the commands of `/api`.
+    /// Answers the commands of `/api`.
     public var commands = CommandAnswers()
     /// Who may use `/api`; nil for nobody.
     public var administration: Administration?
@@ -49,7 +51,7 @@ public struct SignallingConfiguration: Sendable {
 }
 
 extension SignallingConfiguration {
-    /// Seconds since the machine started (CLOCK_BOOTTIME), its sleep included.
+    /// Seconds since the machine started, including sleep (CLOCK_BOOTTIME).
     public static func bootTime() -> Int {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -76,48 +78,49 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
 /// A room and its first track.
 public struct RoomConfiguration: Sendable {
-    /// As it stands in links: no comma, no slash.
+    /// The name as it appears in links: no comma, no slash.
     public let name: String
-    /// Who may do what in it.
+    /// The access rules of the room.
     public var access: RoomAccess
-    /// The track that is there from the beginning, and who serves its pictures.
+    /// The track that exists from the beginning, and the media layer that serves its pictures.
     public let track: (name: TrackName, media: any RoomMedia)?
 
-    /// A room with one track.
+    /// Creates a room with one track.
     public init(name: String, access: RoomAccess, media: any RoomMedia, track: TrackName = .screen) {
         self.name = name
         self.access = access
         self.track = (track, media)
     }
 
-    /// A room without a track; ``SignallingServer/addTrack(_:media:room:)`` brings one.
+    /// Creates a room without a track; ``SignallingServer/addTrack(_:media:room:)`` adds one.
     public init(name: String, access: RoomAccess) {
         self.name = name
         self.access = access
         track = nil
     }
 
-    /// A room without a track, with the rules of ``init(name:token:media:track:)``.
+    /// Creates a room without a track, with the access rules of ``init(name:token:media:track:)``.
     public init(name: String, token: String?) {
         self.init(name: name, access: RoomAccess(viewing: token))
     }
 
-    /// A room that whoever has `token` may view, and with nil (`--open`) everybody; nobody presents in it.
+    /// Creates a room that a client with `token` may view, or everybody if it is nil (`--open`). Nobody may present in
+    /// it.
     public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
         self.init(name: name, access: RoomAccess(viewing: token), media: media, track: track)
     }
 }
 
-/// Who may do what in a room.
+/// The access rules of a room.
 public struct RoomAccess: Sendable {
     /// The token that lets a viewer in; nil lets in everybody.
     public var viewing: String?
-    /// The token that lets somebody present, and view as well; nil lets nobody present.
+    /// The token that lets a member present and view; nil lets nobody present.
     public var presenting: String?
-    /// When both stop being any good, in seconds of ``SignallingConfiguration/lifetimeClock``; nil: never.
+    /// When both tokens expire, in seconds of ``SignallingConfiguration/lifetimeClock``; nil means never.
     public var expiry: Int?
-    /// Whether a password is the one that has to be beside each token; nil: there is none. Called on the signalling thread; it
-    /// takes the same time for each password, and that not long.
+    /// Returns whether a password is the one that each token requires; nil if there is none. Called on the signalling
+    /// thread. It is fast, and takes the same time for every password.
     public var isPassword: (@Sendable (String) -> Bool)?
 
     public init(
@@ -137,71 +140,71 @@ public struct RoomAccess: Sendable {
     }
 }
 
-/// What one client, and all of them, may use. Sizes are in bytes.
+/// Limits for one client and for all of them. Sizes are in bytes.
 public struct SignallingLimits: Sendable {
-    /// Connections at once, of all kinds. For a further one the oldest makes room whose client hasn't been let in; where there
-    /// is none, the further one is closed as it comes.
+    /// Simultaneous connections of all kinds. Beyond that, a new connection replaces the oldest whose client hasn't
+    /// been admitted. If there is none, the new one is closed at once.
     public var connections = 1024
-    /// The same from one address that isn't loopback.
+    /// The same limit for one address that isn't loopback.
     public var connectionsPerAddress = 256
-    /// Who may be in rooms at once from one address that isn't loopback.
+    /// Simultaneous visitors in rooms from one address that isn't loopback.
     public var visitorsPerAddress = 256
-    /// Requests in a second from one address that isn't loopback, on average; more is 429. A page is about 20. Those with a
-    /// right token are counted by themselves, and those with a wrong one are no part of either.
+    /// Requests per second from one address that isn't loopback, on average; more get 429. A page makes about 20.
+    /// Requests with a right token have a limit of their own, and those with a wrong token count towards neither.
     public var requestsPerSecond = 100
-    /// Requests that such an address may make at once when it has been quiet.
+    /// The burst of requests that such an address may make after a quiet time.
     public var requestsAtOnce = 1000
-    /// Who may be in one room at once over WebSockets.
+    /// Simultaneous members of one room over WebSockets.
     public var membersInRoom = 4096
-    /// TLS handshakes that are under way at once; the next ones wait.
+    /// Simultaneous TLS handshakes; further ones wait.
     public var handshakes = 32
-    /// Of those, from one address that isn't loopback.
+    /// Simultaneous TLS handshakes from one address that isn't loopback.
     public var handshakesPerAddress = 8
-    /// From a connection to the end of its TLS handshake.
+    /// The time from a connection to the end of its TLS handshake.
     public var handshakeTime: Duration = .seconds(10)
-    /// A request's body; more is 413. (A request's header ends at libsoup's 64 KiB.)
+    /// The size of a request's body; more gets 413. (libsoup limits a request's header to 64 KiB.)
     public var body = 64 * 1024
-    /// From a connection, or a request's first byte, to its last.
+    /// The time from a connection, or from a request's first byte, to the request's last byte.
     public var requestTime: Duration = .seconds(15)
-    /// From a request's last byte until its answer is written.
+    /// The time from a request's last byte until its response is written.
     public var answerTime: Duration = .seconds(60)
-    /// A connection that is kept for a next request.
+    /// How long a connection is kept for another request.
     public var idleTime: Duration = .seconds(60)
-    /// A WebSocket message, all its fragments together.
+    /// The size of a WebSocket message, with all its fragments.
     public var message = 64 * 1024
-    /// What a WebSocket's client may send before it is in a room, in all.
+    /// The total size of what a WebSocket client may send before it is in a room.
     public var bytesBeforeJoining = 4096
     public var messagesBeforeJoining = 4
-    /// From a WebSocket's opening to its first `__join`.
+    /// The time from opening a WebSocket to its first `__join`.
     public var joinTime: Duration = .seconds(10)
-    /// Between pings, and for each pong.
+    /// The time between pings, and for each pong.
     public var pingTime: Duration = .seconds(20)
-    /// WebSocket messages in a second, on average over twice as many.
+    /// WebSocket messages per second on average; a burst may have twice as many.
     public var messagesPerSecond = 50
-    /// What waits in the host for a WebSocket client to read it.
+    /// Data that is queued for a WebSocket client that doesn't read it.
     public var unread = 512 * 1024
-    /// Sessions of socket.io clients at once, in rooms or not.
+    /// Simultaneous sessions of socket.io clients, in rooms or not.
     public var engineSessions = 256
-    /// Between heartbeats of a socket.io client's session.
+    /// The time between heartbeats of a socket.io session.
     public var enginePingInterval: Duration = .seconds(10)
-    /// For the answer to one.
+    /// The time for the answer to a heartbeat.
     public var enginePingTimeout: Duration = .seconds(15)
-    /// For a polling socket.io client to go over to its WebSocket.
+    /// The time for a polling socket.io client to upgrade to its WebSocket.
     public var engineUpgradeTime: Duration = .seconds(10)
-    /// WebSockets at once that read the events of `/api`.
+    /// Simultaneous WebSockets that read the events of `/api`.
     public var eventReaders = 16
-    /// Requests that wait for a snapshot at once.
+    /// Simultaneous requests that wait for a snapshot.
     public var snapshots = 256
-    /// Snapshots that are made at once, for however many requests.
+    /// Snapshots that are made at the same time, for any number of requests.
     public var snapshotsUnderWay = 2
-    /// What of snapshots waits for clients to read it before no more are made.
+    /// Snapshot data that clients haven't read yet, before no more snapshots are made.
     public var snapshotBytes = 32 << 20
-    /// For one snapshot.
+    /// The time for one snapshot.
     public var snapshotTime: Duration = .seconds(10)
 
     public init() {}
 
-    /// How often to look whether somebody's time is up, in milliseconds.
+    /// How often to check the deadlines, in milliseconds.
     var tick: UInt32 {
         let shortest = min(
             requestTime, answerTime, idleTime, joinTime, pingTime, enginePingInterval, enginePingTimeout,
@@ -211,7 +214,7 @@ public struct SignallingLimits: Sendable {
 }
 
 extension Duration {
-    /// In whole microseconds, GLib's unit; at most a day.
+    /// The duration in whole microseconds, GLib's unit; at most a day.
     var microseconds: Int {
         let parts = min(self, .seconds(86400)).components
         return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)

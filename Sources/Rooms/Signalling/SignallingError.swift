@@ -3,12 +3,12 @@ public enum SignallingError: Error, Sendable, Equatable, CustomStringConvertible
     case notAnAddress(String)
     case occupied(ListenAddress)
     case notPermitted(ListenAddress)
-    /// The address is none of this machine's.
+    /// The address doesn't belong to this machine.
     case notOurs(ListenAddress)
     case cannotListen(ListenAddress, reason: String)
-    /// GLib has no TLS here.
+    /// GLib has no TLS backend on this machine.
     case noTLS
-    /// The certificate or its key can't be used.
+    /// The certificate or its key is unusable.
     case certificate(String)
     case alreadyStarted
 

@@ -2,10 +2,10 @@ import CGLib
 import Rooms
 import Synchronization
 
-/// The rooms of a host over HTTP and WebSocket: the page, SkyRTC's signalling, WHEP and snapshots, as `Protocol/http.md` and
-/// `Protocol/rooms.md` say.
+/// The rooms of a host over HTTP and WebSocket: the page, SkyRTC's signalling, WHEP, WHIP, socket.io and snapshots, as
+/// specified in `Protocol/http.md` and `Protocol/rooms.md`.
 ///
-/// One thread of its own, named `signalling`, owns all of it. The methods here may be called from any other thread.
+/// Everything runs on one thread of its own, named `signalling`. The methods here may be called from any other thread.
 public final class SignallingServer: Sendable {
     private struct Running {
         let thread: SiteThread
@@ -27,7 +27,8 @@ public final class SignallingServer: Sendable {
         self.configuration = configuration
     }
 
-    /// Where the server listens, with the ports that the system chose; empty unless it's running.
+    /// The addresses that the server listens on, with the ports that the system chose; empty unless the server is
+    /// running.
     public var addresses: [ListenAddress] {
         state.withLock { state in
             guard case .running(let running) = state else { return [] }
@@ -35,7 +36,8 @@ public final class SignallingServer: Sendable {
         }
     }
 
-    /// Listens on every address of the configuration and begins to serve; once. On an error nothing is left behind.
+    /// Listens on every address of the configuration and starts serving. May be called once. If it throws, nothing
+    /// remains open.
     public func start() throws(SignallingError) {
         let result = state.withLock { state -> Result<SiteThread, SignallingError> in
             guard case .new = state else { return .failure(.alreadyStarted) }
@@ -55,8 +57,8 @@ public final class SignallingServer: Sendable {
         try result.get().start()
     }
 
-    /// Closes WebSockets with 1001 and everything else, ends the media sessions, and waits for the thread: at most about half
-    /// a second. Not to be called from a `RoomMedia` method. A second time does nothing.
+    /// Closes WebSockets with 1001 and all other connections, ends the media sessions, and waits for the thread, for
+    /// about 500 ms at most. Must not be called from a `RoomMedia` method. Further calls do nothing.
     public func stop() {
         let running = state.withLock { state -> Running? in
             defer { state = .stopped }
@@ -68,28 +70,30 @@ public final class SignallingServer: Sendable {
         running.thread.join()
     }
 
-    /// Adds a track to a room of the configuration: 1 to 64 letters, digits, `-`, `_` and `.`. What can't be added, because the
-    /// room has 16 or one of that name, is logged. On a server that isn't running it does nothing, like all of the following.
+    /// Adds a track to a room of the configuration. Its name has 1 to 64 letters, digits, `-`, `_` and `.`. If the room
+    /// already has 16 tracks or one of that name, the failure is logged. Like the methods below, does nothing unless
+    /// the server is running.
     public func addTrack(_ name: String, media: any RoomMedia, room: String) {
         guard let track = TrackName(name) else { return configuration.log("room \(room): no track can be called that") }
         running?.thread.post { $0.addTrack(track, media: media, to: room) }
     }
 
-    /// Ends a track and everybody's sessions of it.
+    /// Ends a track and all sessions for it.
     public func removeTrack(_ name: String, room: String) {
         guard let track = TrackName(name) else { return }
         running?.thread.post { $0.removeTrack(track, from: room) }
     }
 
-    /// Tells the viewers of `room`, and those who join it later, what the source of a track is doing, with a sentence for people
-    /// where there is more to say. The same again is not told again. Without `track` the room's first is meant.
+    /// Tells the viewers of `room`, and those who join later, the state of a track's source, with a sentence for people
+    /// if there is more to say. A state that hasn't changed isn't sent again. Without `track`, the room's first track
+    /// is meant.
     public func announce(_ state: SourceState, message: String = "", room: String, track: String? = nil) {
         guard let name = Named(track) else { return }
         running?.thread.post { $0.announce(state, message, in: room, track: name.track) }
     }
 
-    /// Takes what there is to tell of the pointer of a track, the room's first without `track`. Quick, and bounded: of each kind
-    /// the latest counts.
+    /// Updates the pointer of a track; without `track`, of the room's first. Returns quickly. Only the latest update of
+    /// each kind is kept, so the memory is bounded.
     public func updatePointer(_ update: PointerUpdate, room: String, track: String? = nil) {
         guard let name = Named(track), let running else { return }
         let key = PointerBoard.Key(room: room, track: name.track)
@@ -97,20 +101,21 @@ public final class SignallingServer: Sendable {
         running.thread.post { [pointers] in $0.takePointerNews(of: key, from: pointers) }
     }
 
-    /// Hands the rooms as they are now to `completion`, on the signalling thread; none where the server doesn't run.
+    /// Passes the current state of the rooms to `completion`, on the signalling thread. The list is empty if the server
+    /// isn't running.
     public func describe(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
         guard let running else { return completion([]) }
         running.thread.post { completion($0.report()) }
     }
 
-    /// Has somebody leave whom `describe` or `onEvent` told of; says to `completion` whether there was such a one, on the
-    /// signalling thread. Who has the link can come back.
+    /// Removes a visitor that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
+    /// whether there was one. A visitor with the link can come back.
     public func kick(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
         running.thread.post { completion($0.kick(id)) }
     }
 
-    /// Tells everybody who reads the events of `/api`: one JSON object.
+    /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
         running?.thread.post { $0.tell(event: event) }
     }
@@ -122,7 +127,7 @@ public final class SignallingServer: Sendable {
         }
     }
 
-    /// The track that a caller means; nil where it can't be one.
+    /// The track that a caller means; nil if the text isn't a valid name.
     private struct Named {
         let track: TrackName?
 
@@ -132,8 +137,8 @@ public final class SignallingServer: Sendable {
         }
     }
 
-    /// Shows another certificate to connections that come from now on, and goes by its names; who is connected stays so. Does
-    /// nothing on a server that began without one.
+    /// Uses another certificate for new connections, and accepts its names; existing connections continue. Does nothing
+    /// on a server that started without one.
     public func use(_ certificate: TLSCertificate) {
         let running = self.state.withLock { state -> Running? in
             guard case .running(let running) = state else { return nil }
@@ -143,21 +148,21 @@ public final class SignallingServer: Sendable {
         running?.thread.post { $0.use(certificate) }
     }
 
-    /// How many are in `room` now, without the host.
+    /// The number of visitors in `room` now, without the host.
     public func audience(of room: String) -> RoomAudience {
         audience.get(room)
     }
 }
 
-/// How many are in a room.
+/// The number of visitors in a room.
 public struct RoomAudience: Sendable, Equatable {
-    /// Over a WebSocket: our page and SkyRTC clients, whether they have a picture or not.
+    /// Over a WebSocket: our page and SkyRTC clients, whether they receive pictures or not.
     public var members = 0
-    /// With a WHEP session, or in the room's call of two by socket.io.
+    /// With a WHEP session, or in the room's one-to-one call over socket.io.
     public var players = 0
 }
 
-/// The numbers of each room, written by the site's thread and read by any.
+/// The audience of each room, written by the site's thread and read by any thread.
 final class Audience: Sendable {
     private let rooms = Mutex<[String: RoomAudience]>([:])
 

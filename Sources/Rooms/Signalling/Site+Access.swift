@@ -1,28 +1,28 @@
 import CGLib
 import Rooms
 
-/// Who gets in: tokens and passwords, origins, expiry, and what one address may ask for.
+/// Admission: tokens, passwords, origins, expiry, and the limits for one address.
 extension Site {
-    /// What a request may do, and what its answer has to say to the browser about it.
+    /// The result of checking a request: the room with headers for the response, or a refusal.
     enum Admission {
         case admitted(RoomDefinition, headers: [(String, String)])
         case refused(HTTPResponse)
     }
 
-    /// What a request wants of a room.
+    /// What a request wants to do in a room.
     enum Purpose {
         case viewing, presenting
     }
 
-    /// Checks token, password and origin of a request about `room`. A page of another origin needs that origin allowed or a
-    /// secret in its own hands, which no other page can have a browser send for it.
+    /// Checks the token, password and origin of a request about `room`. A page of another origin needs an allowed
+    /// origin or a secret of its own, which no other page can make a browser send for it.
     ///
-    /// The token is looked at first, and only wrong ones are counted: nobody can have a right one refused.
+    /// The token is checked first, and only wrong ones are counted, so nobody can cause a right token to be refused.
     func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Admission {
         let now = attemptClock()
         let address = exchange.clientAddress
         var key = Self.key(of: exchange, to: room)
-        // The password isn't compared then. Where the token is wrong, the answer is that to a wrong token.
+        // The password isn't compared then. If the token is wrong, the response is the same as for any wrong token.
         let isLockedOut = key.password != nil && !passwords.mayTry(address, now: now)
         if isLockedOut { key.password = nil }
         let (grant, found) = directory.grant(to: key)
@@ -49,22 +49,22 @@ extension Site {
         return .admitted(definition, headers: headers)
     }
 
-    /// Refuses an address that asks for too much, before its request is read.
+    /// Refuses an address that makes too many requests, before the request is read.
     ///
-    /// Requests with a right token, with a wrong one, and without any are limited apart from each other, so that nobody can
-    /// use up what another one needs.
+    /// Requests with a right token, with a wrong one, and without any have separate limits, so no group can use up what
+    /// another needs.
     func checkRate(of exchange: HTTPExchange) -> HTTPResponse? {
         let address = exchange.clientAddress
         let isTaken: Bool
         switch showsRightToken(exchange) {
         case nil where asksForWebSocket(exchange):
-            // It shows its token later: until then only the number of connections limits it.
+            // It gives its token later. Until then, only the number of connections limits it.
             isTaken = true
         case nil: isTaken = requests.take(address, now: g_get_monotonic_time())
         case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
         case false?:
             let now = attemptClock()
-            // `/api` counts for itself, and has words of its own.
+            // `/api` counts its failures itself, and has its own error messages.
             guard exchange.path?.first != "api", !attempts.mayTry(address, now: now) else { return nil }
             attempts.note(address, now: now)
             return tooManyAttempts
@@ -72,7 +72,7 @@ extension Site {
         return isTaken ? nil : Self.plain(429, "too many requests", [("Retry-After", "1")])
     }
 
-    /// Whether the token of a request is right, whatever its password is; nil where it has none or needs none.
+    /// Whether the token of a request is right, regardless of its password; nil if it has none or needs none.
     private func showsRightToken(_ exchange: HTTPExchange) -> Bool? {
         guard exchange.header("Authorization") != nil, let path = exchange.path else { return nil }
         let room: String
@@ -93,7 +93,7 @@ extension Site {
         return path.isEmpty || path == ["ws"] || path == ["socket.io"]
     }
 
-    /// The room that a client of `address` may enter by `key`, with the account kept of what was wrong.
+    /// Returns the room that a client at `address` may enter with `key`, and counts failures.
     func room(openedBy key: RoomKey, from address: String) -> RoomDefinition? {
         let now = attemptClock()
         var key = key
@@ -107,20 +107,20 @@ extension Site {
         return room
     }
 
-    /// Whether one more from `address` may come into a room.
+    /// Whether one more visitor from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
         guard !ClientAddress.isLoopback(address) else { return true }
         let key = ClientAddress.key(address)
         return visitors.values.count { ClientAddress.key($0.who.address) == key } < limits.visitorsPerAddress
     }
 
-    /// Sends away who is in a room whose time is over.
+    /// Removes everybody from expired rooms.
     func tickAccess() {
         for action in directory.advance(to: lifetimeClock()) { carryOut(action) }
         for room in directory.roomNames where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
             log("room \(room): its links have expired")
             onExpiry(room)
-            // Members have been told; these are players, publishers and the like.
+            // Members have been told already. These are players, publishers and the like.
             for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
             countAudience(of: room)
         }
@@ -130,7 +130,7 @@ extension Site {
         Self.plain(429, "not allowed", [("Retry-After", "30")])
     }
 
-    /// How a client that has the token finds out that there is a password as well.
+    /// The headers that tell a client with the right token that a password is needed as well.
     private static var passwordHeaders: [(String, String)] {
         [("WWW-Authenticate", "Bearer"), ("X-Room-Password", "needed")]
     }
@@ -139,7 +139,7 @@ extension Site {
         RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
     }
 
-    /// The headers that let a page of `origin` read the answer (Fetch standard, CORS protocol).
+    /// The headers that let a page of `origin` read the response (CORS protocol of the Fetch standard).
     static func sharing(with origin: String) -> [(String, String)] {
         [
             ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
@@ -149,8 +149,9 @@ extension Site {
         ]
     }
 
-    /// What a request knows: `Bearer TOKEN`, or `Bearer TOKEN,PASSWORD` from who can send no more than that, and the header
-    /// `X-Room-Password`. A password is percent-encoded UTF-8: a browser can send no other.
+    /// Returns the credentials of a request: `Bearer TOKEN` and the header `X-Room-Password`, or `Bearer
+    /// TOKEN,PASSWORD` from clients that can't send that header. The password is UTF-8 in percent-encoding, because
+    /// browsers can't send anything else.
     static func key(of exchange: HTTPExchange, to room: String) -> RoomKey {
         let parts = (bearer(exchange.header("Authorization")) ?? "")
             .split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
@@ -161,7 +162,7 @@ extension Site {
             room: room, token: parts.first.map(String.init) ?? "", password: decoded.isEmpty ? nil : decoded)
     }
 
-    /// The credentials of an Authorization header (RFC 6750 section 2.1).
+    /// Returns the credentials of an Authorization header (RFC 6750 section 2.1).
     static func bearer(_ header: String?) -> String? {
         guard let header else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1)

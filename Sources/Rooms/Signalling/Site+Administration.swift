@@ -3,11 +3,11 @@ import Rooms
 
 /// Who may use `/api`.
 public struct Administration: Sendable {
-    /// The Bearer token that it takes; it lets into no room.
+    /// The accepted Bearer token. It grants access to no room.
     public let token: String
-    /// Whether other machines may use it, and not this one alone.
+    /// Whether other machines may use `/api`, not only this one.
     public let allowsNetwork: Bool
-    /// The file that the token is kept in, for people to find it; nil where it is in none.
+    /// The file that contains the token, so that people can find it; nil if there is none.
     public let tokenFile: String?
 
     public init(token: String, allowsNetwork: Bool, tokenFile: String? = nil) {
@@ -17,10 +17,10 @@ public struct Administration: Sendable {
     }
 }
 
-/// `/api`: the rooms and who is in them, the commands of the control socket, and what happens, for who has the administration's
-/// token (`Protocol/openapi.yaml`).
+/// `/api`: the rooms and their members, the commands of the control socket, and the events, for clients with the
+/// administration token (`Protocol/openapi.yaml`).
 ///
-/// No page of another origin gets in, whatever it knows, and no answer has a CORS header.
+/// Pages of other origins are always refused, whatever credentials they have, and no response has a CORS header.
 extension Site {
     func administration(_ exchange: HTTPExchange, _ path: ArraySlice<String>) {
         if let refusal = refusal(for: exchange) { return exchange.answer(refusal) }
@@ -61,7 +61,7 @@ extension Site {
     }
 
     func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
-        // HEAD is answered like GET, and the body left out.
+        // HEAD is answered like GET, without the body.
         guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
             let allowed = method == "GET" ? "GET, HEAD" : method
             return exchange.answer(Self.problem(405, "not possible", [("Allow", allowed)]))
@@ -84,7 +84,7 @@ extension Site {
     }
 }
 
-/// The administration as the site keeps it.
+/// The administration settings as the site keeps them.
 struct AdministrationAccess {
     let token: AccessToken
     let allowsNetwork: Bool

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The commands of the control socket (`Protocol/control.md`) over HTTP: each request becomes the line that asks for the same
-/// there, so that one implementation answers both.
+/// The commands of the control socket (`Protocol/control.md`) over HTTP. Each request is translated to the equivalent
+/// line of the control socket, so one implementation serves both.
 extension Site {
-    /// A path of `/api` that stands for a command.
+    /// A path below `/api` for a command.
     private struct Route {
         let method: String
         let line: String
-        /// Whether the answer is a JSON object already, and not a sentence.
+        /// Whether the answer is already a JSON object rather than a sentence.
         var isDocument = false
     }
 
@@ -22,7 +22,7 @@ extension Site {
         "rate": Route(method: "POST", line: "rate"),
     ]
 
-    /// Answers a request for one of the commands; false where `name` is none.
+    /// Answers a request for one of the commands; returns false if `name` isn't one.
     func command(_ name: String, _ exchange: HTTPExchange) -> Bool {
         guard let route = Self.routes[name] else { return false }
         answer(exchange, route.method) {
@@ -46,7 +46,7 @@ extension Site {
     }
 }
 
-/// Why a request is no command.
+/// Why a request isn't a valid command.
 private struct BadCommand: Error {
     let status: UInt32
     let reason: String
@@ -86,8 +86,7 @@ private struct RateRequest: Decodable {
         limits = try decoder.singleValueContainer().decode([String: Limit].self)
     }
 
-    /// The line of the control socket that asks for the same. Whether its numbers are within their limits, that line's reader
-    /// knows.
+    /// Returns the equivalent line of the control socket. The parser of that line checks the range of the numbers.
     static func line(of exchange: HTTPExchange) throws(BadCommand) -> String {
         guard exchange.contentType == "application/json" else {
             throw BadCommand(status: 415, reason: "the body must be of type application/json")
@@ -99,19 +98,19 @@ private struct RateRequest: Decodable {
     }
 }
 
-/// Who answers commands: the host's program, once it can.
+/// Answers commands, once the host's program is able to.
 public final class CommandAnswers: Sendable {
     private let answers = Mutex<(@Sendable (String) -> ControlAnswer?)?>(nil)
 
     public init() {}
 
-    /// Has `answer` answer from now on; nil: nobody. It gets a line of the control socket, is called on the signalling thread and
-    /// must not block; it gives nil where the line is no command.
+    /// Makes `answer` answer from now on; with nil, nobody answers. It gets a line of the control socket, is called on
+    /// the signalling thread and must not block. It returns nil if the line isn't a command.
     public func use(_ answer: (@Sendable (String) -> ControlAnswer?)?) {
         answers.withLock { $0 = answer }
     }
 
-    /// The answer to one line.
+    /// Returns the answer to one line.
     func answer(_ line: String) -> ControlAnswer? {
         guard let answer = answers.withLock({ $0 }) else { return .refused("this host takes no commands") }
         return answer(line)

@@ -2,13 +2,14 @@ import CGLib
 import Rooms
 import SDP
 
-/// What WHEP (draft-ietf-wish-whep) has from WHIP (RFC 9725), and players and publishers alike: endpoints, and the sessions that
-/// they make.
+/// The common part of WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep), for publishers and players: endpoints, and the
+/// sessions created at them.
 extension Site {
     static let descriptionType = "application/sdp"
     static let fragmentType = "application/trickle-ice-sdpfrag"
 
-    /// The room of a request to an endpoint, and what every answer to it has; nil where it has been answered already.
+    /// Returns the room of a request to an endpoint, and the headers of every response; nil if the request has been
+    /// answered.
     func enterEndpoint(
         _ exchange: HTTPExchange, room: String, for purpose: Purpose
     ) -> (room: RoomDefinition, headers: [(String, String)])? {
@@ -24,12 +25,12 @@ extension Site {
         }
     }
 
-    /// The answer to a method that endpoints don't have.
+    /// The response to a method that endpoints don't support.
     static func noSuchMethod(_ headers: [(String, String)]) -> HTTPResponse {
         HTTPResponse(405, headers: headers + [("Allow", endpointMethods)], text: "not possible")
     }
 
-    /// The offer that a client has posted; nil where it has been answered that there is none.
+    /// Returns the offer that a client has posted. If there is none, responds with an error and returns nil.
     func postedOffer(_ exchange: HTTPExchange, _ headers: [(String, String)]) -> String? {
         guard exchange.contentType == Self.descriptionType else {
             let accept = ("Accept-Post", Self.descriptionType)
@@ -52,7 +53,7 @@ extension Site {
         HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once")
     }
 
-    /// The answer to an offer that has made a session, with the session's URL.
+    /// The response to an offer that has created a session, with the session's URL.
     static func created(
         _ opened: OpenedSession, at location: String, _ ice: ICEGenerations, _ headers: [(String, String)]
     ) -> HTTPResponse {
@@ -64,7 +65,7 @@ extension Site {
             ], contentType: descriptionType, body: Array(opened.answer.utf8))
     }
 
-    /// What HTTP makes of a refusal by the media side.
+    /// The HTTP response for a refusal by the media layer.
     static func answer(to refusal: MediaRefusal, _ headers: [(String, String)]) -> HTTPResponse {
         let status: (UInt32, [(String, String)]) =
             switch refusal {
@@ -77,7 +78,8 @@ extension Site {
 
     private static let endpointMethods = "OPTIONS, GET, HEAD, POST"
 
-    /// A preflight carries no credentials and learns nothing of rooms: the same answer to everybody.
+    /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
+    /// response.
     private func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
         guard let headers = sharingHeaders(exchange) else { return exchange.answer(Self.refusal(403)) }
         exchange.answer(
@@ -91,7 +93,7 @@ extension Site {
                 ]))
     }
 
-    /// What every answer has to a request that needs no token; nil where its origin can't be read.
+    /// The headers of every response to a request that needs no token; nil if its origin can't be parsed.
     private func sharingHeaders(_ exchange: HTTPExchange) -> [(String, String)]? {
         switch origin(of: exchange) {
         case .ours: Self.commonHeaders
@@ -104,11 +106,11 @@ extension Site {
 // MARK: - Sessions
 
 extension Site {
-    /// The sessions of one kind, by the last segment of their URL.
+    /// The sessions of one kind, keyed by the last segment of their URL.
     typealias EndpointSessions<Session> = ReferenceWritableKeyPath<Site, [String: Session]>
 
-    /// `/whep/ROOM/SESSION` and `/whip/ROOM/TRACK/SESSION`. The URL is a secret of who has the token, so it does for the token
-    /// where none is sent (MediaMTX's reader sends none here).
+    /// Handles `/whep/ROOM/SESSION` and `/whip/ROOM/TRACK/SESSION`. The URL is secret to the client that has the token,
+    /// so it replaces the token if none is sent (MediaMTX's reader sends none here).
     func endpointSession<Session: EndpointSession>(
         _ exchange: HTTPExchange, room: String, session name: String, among sessions: EndpointSessions<Session>,
         for purpose: Purpose
@@ -145,8 +147,8 @@ extension Site {
         }
     }
 
-    /// Candidates that a client finds later, or a new ICE generation (RFC 9725 section 4.3). Gives the session's generations after
-    /// it.
+    /// Handles candidates that a client found later, or an ICE restart (RFC 9725 section 4.3). Returns the session's
+    /// updated generations.
     private func patch(
         _ exchange: HTTPExchange, _ session: some EndpointSession, _ headers: [(String, String)]
     ) -> ICEGenerations {

@@ -1,8 +1,9 @@
 import CGLib
 
-/// `GET /api/events`: what happens, as `share` and `host` tell it with `--json`, over a WebSocket, one object a message.
+/// `GET /api/events`: the same events as `share` and `host` print with `--json`, over a WebSocket, one object per
+/// message.
 ///
-/// Messages to a reader that is too slow wait within ``SignallingLimits/unread``; past that it is dropped.
+/// Messages to a slow reader are queued up to ``SignallingLimits/unread``; beyond that the reader is disconnected.
 extension Site {
     func events(_ exchange: HTTPExchange) {
         guard exchange.method == "GET" else {
@@ -16,7 +17,7 @@ extension Site {
         }
         acceptWebSocket(exchange) { [unowned self] exchange, stream in
             let socket = WebSocketConnection(stream, of: exchange.connection, limits: limits, on: context)
-            // Its client has shown the administration's token.
+            // The client has given the administration token.
             socket.admit()
             let id = ObjectIdentifier(socket)
             eventReaders[id] = socket
@@ -25,13 +26,13 @@ extension Site {
         }
     }
 
-    /// Tells everybody who reads events.
+    /// Sends an event to all readers.
     func tell(event: String) {
         let frame = WebSocketFrame.text(event)
         for reader in Array(eventReaders.values) { reader.send(frame: frame) }
     }
 
-    /// Pings.
+    /// Sends the pings that are due.
     func tickEvents() {
         for reader in Array(eventReaders.values) { reader.tick() }
     }

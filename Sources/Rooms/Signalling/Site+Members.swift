@@ -1,19 +1,19 @@
 import CGLib
 import Rooms
 
-/// A client that has opened a WebSocket.
+/// A client with an open WebSocket.
 final class RoomMember {
     let socket: WebSocketConnection
     let address: String
-    /// When it must have joined (g_get_monotonic_time); nil once it has.
+    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
     var joinBy: Int?
-    /// The room it is in.
+    /// The room that the member is in.
     var room: String?
-    /// Whether its last `__join` had a password with it.
+    /// Whether its last `__join` contained a password.
     var gavePassword = false
-    /// Its media sessions, at most one a track.
+    /// Its media sessions, at most one for each track.
     var sessions: [TrackName: MemberSession] = [:]
-    /// What it knows of the pointers of its room's tracks.
+    /// For each track of its room, what the member has been told of the pointer.
     var pointers: [TrackName: PointerToldSoFar] = [:]
 
     init(socket: WebSocketConnection, address: String, joinBy: Int) {
@@ -26,15 +26,15 @@ final class RoomMember {
 /// A member's media session of one track.
 struct MemberSession {
     let id: MediaSessionID
-    /// The key by which the media side's end of it comes back.
+    /// The key that identifies this session when the media layer reports its end.
     let key: UInt64
-    /// Who serves it.
+    /// The media layer that serves it.
     let side: any RoomMedia
 }
 
-/// The rooms over WebSockets: JSON in and out of `RoomDirectory`, and what it says is to be done.
+/// The rooms over WebSockets: translates JSON for `RoomDirectory`, and performs the actions that it returns.
 extension Site {
-    /// Answers a request for a WebSocket. Who may join a room is decided by the message that asks for it.
+    /// Answers a request for a WebSocket. Access to a room is decided later, when the client asks to join.
     func upgrade(_ exchange: HTTPExchange) {
         switch origin(of: exchange) {
         case .ours, .allowed: break
@@ -43,13 +43,14 @@ extension Site {
         acceptWebSocket(exchange) { [unowned self] exchange, stream in opened(stream, exchange) }
     }
 
-    /// Makes a WebSocket of a request whose origin was looked at; `open` takes over its stream, when the answer is written. It is
-    /// handed the request anew: what holds on to it meanwhile would keep it for good, as it is kept by the request itself.
+    /// Upgrades a request whose origin has been checked to a WebSocket. `open` takes over the stream once the response
+    /// has been written. It is passed a new exchange: a closure that captured the old one would create a reference
+    /// cycle, because the message keeps the closure alive.
     func acceptWebSocket(
         _ exchange: HTTPExchange,
         _ open: @escaping (_ exchange: HTTPExchange, _ stream: UnsafeMutablePointer<GIOStream>) -> Void
     ) {
-        // Sets the status: 101, or what was wrong with the handshake.
+        // Sets the status: 101, or an error in the handshake.
         guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
         let upgrade = Upgrade { [unowned self] message in
             guard let exchange = front.exchange(of: message), let stream = front.steal(exchange) else { return }
@@ -74,7 +75,7 @@ extension Site {
         if let room = members[member]?.room { sessionsChanged(in: room) }
     }
 
-    /// Pings, and closes who hasn't joined in time.
+    /// Sends pings, and closes connections whose clients haven't joined in time.
     func tickMembers() {
         let now = g_get_monotonic_time()
         for member in Array(members.values) {
@@ -86,7 +87,7 @@ extension Site {
         }
     }
 
-    /// Lets others know how many watch `room`; called at each change of that.
+    /// Publishes the audience of `room`. Called whenever it changes.
     func countAudience(of room: String) {
         let players = playerCount(in: room)
         audience.set(room, members: directory.memberCount(in: room), players: players)
@@ -94,7 +95,7 @@ extension Site {
         rosterChanged(in: room)
     }
 
-    /// What is done when the handshake's answer has been written.
+    /// The closure to call when the handshake's response has been written.
     private final class Upgrade {
         let run: (_ message: OpaquePointer) -> Void
         init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
@@ -120,7 +121,8 @@ extension Site {
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
             member.joinBy = nil
-            // After too many wrong ones a password isn't compared: a client that has the token is asked for it again.
+            // After too many wrong passwords, passwords aren't compared: a client with the right token is asked for one
+            // again.
             if key.password != nil, !passwords.mayTry(member.address, now: attemptClock()) { key.password = nil }
             member.gavePassword = !(key.password ?? "").isEmpty
             event = .join(id, key, role, name: name)
@@ -138,13 +140,13 @@ extension Site {
 // MARK: - Actions
 
 extension Site {
-    /// Takes an event to the directory and does what that says.
+    /// Passes an event to the directory and performs the actions that it returns.
     func handle(_ event: RoomEvent) {
         let before = event.member.flatMap { directory.place(of: $0) }
         let actions = directory.handle(event)
         if let id = event.member {
             let after = directory.place(of: id)
-            // Before anybody hears of it, so that who asks on hearing of it is told the new numbers.
+            // Done before anybody is told, so that a client that asks in response gets the new numbers.
             if before != after { moved(id, from: before, to: after) }
         }
         for action in actions { carryOut(action) }
@@ -192,12 +194,13 @@ extension Site {
             case .answer(_, let sender, _): members[sender] != nil
             default: false
             }
-        // A client that reads slowly misses what other members send it, and isn't thrown out by them.
+        // A client that reads slowly misses messages from other members, rather than being disconnected because of
+        // them.
         if isRelayed, member.socket.unsentCount + text.utf8.count > Self.mostRelayed { return }
         member.socket.send(text)
     }
 
-    /// How much of what other members say may wait for one to read it.
+    /// How many bytes may be queued for a member before messages from other members are dropped.
     private static let mostRelayed = 128 * 1024
 
     private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
@@ -232,7 +235,7 @@ extension Site {
         } catch {
             log("room \(address.room): an offer from \(member.address) was refused: \(error)", of: member.address)
             handle(.sessionRefused(id, track: address.track, reason: error.description))
-            // There may be room again soon: a client that comes back in a while need not be told anew what it asked for.
+            // A place may become free soon. The client reconnects after a while and then asks again by itself.
             if case .full = error { member.socket.close(.full) }
         }
     }
@@ -244,7 +247,7 @@ extension Site {
         if let room = members[id]?.room { sessionsChanged(in: room) }
     }
 
-    /// Plain clients count for the pointers of the further tracks that they watch.
+    /// Plain clients that watch further tracks count towards the audience of those tracks' pointers.
     private func sessionsChanged(in room: String) {
         if directory.namesTracks(in: room) { decidePointers(of: room) }
     }

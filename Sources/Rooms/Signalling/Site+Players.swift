@@ -2,18 +2,18 @@ import CGLib
 import Rooms
 import SDP
 
-/// A player's session: what `POST /whep/ROOM` made, until `DELETE` or the media side ends it.
+/// A player's session, created by `POST /whep/ROOM` and ended by `DELETE` or the media layer.
 struct PlayerSession: EndpointSession {
     let room: String
     let track: TrackName
     let media: MediaSessionID
-    /// Who serves it.
+    /// The media layer that serves it.
     let side: any RoomMedia
-    /// The key by which the media side's end of it comes back.
+    /// The key that identifies this session when the media layer reports its end.
     let key: UInt64
     var ice: ICEGenerations
 
-    /// What programs name it by; its URL's last segment is a secret.
+    /// The identifier for programs. The last segment of the URL can't serve as one, because it is secret.
     var visitor: String { "player-\(key)" }
 
     func take(candidates fragment: String) { side.remoteCandidates(media, fragment: fragment) }
@@ -25,7 +25,7 @@ struct PlayerSession: EndpointSession {
     func end(_ name: String, at site: Site) { site.endPlayer(name, self) }
 }
 
-/// Whose session the media side has ended.
+/// The owner of a media session.
 enum SessionOwner {
     case member(MemberID, TrackName)
     case player(String)
@@ -33,7 +33,7 @@ enum SessionOwner {
     case caller(MemberID)
 }
 
-/// WHEP (draft-ietf-wish-whep, RFC 9725 for what it shares with WHIP): players that have no page of ours.
+/// WHEP (draft-ietf-wish-whep, and RFC 9725 for what it shares with WHIP), for players that don't use our page.
 extension Site {
     /// `/whep/ROOM`
     func playerEndpoint(_ exchange: HTTPExchange, room: String) {
@@ -49,12 +49,12 @@ extension Site {
         }
     }
 
-    /// How many watch `room` by WHEP or socket.io.
+    /// The number of viewers in `room` over WHEP or socket.io.
     func playerCount(in room: String) -> Int {
         playerSessions.values.count { $0.room == room } + (socketIO.hasClient(in: room) ? 1 : 0)
     }
 
-    /// The media side has ended the player's session.
+    /// Handles the end of a player's session by the media layer.
     func playerSessionEnded(_ name: String, reason: String) {
         guard let session = playerSessions.removeValue(forKey: name) else { return }
         log("room \(session.room): a player's session ended: \(reason)", of: address(of: session.visitor))
@@ -62,7 +62,7 @@ extension Site {
         countAudience(of: session.room)
     }
 
-    /// Ends a player's session from this side.
+    /// Ends a player's session from the server's side.
     func endPlayer(_ name: String, _ session: PlayerSession) {
         playerSessions[name] = nil
         sessionOwners[session.key] = nil
@@ -114,10 +114,11 @@ extension Site {
     }
 }
 
-// MARK: - Sessions of the media side
+// MARK: - Sessions of the media layer
 
 extension Site {
-    /// Has the media side of a track, the room's first where none is named, answer `offer`; remembers whose session it is.
+    /// Has the media layer of a track answer `offer`, and records the session's owner. Without `track`, the room's
+    /// first track is meant.
     func openSession(
         in room: String, track: TrackName? = nil, offer: String, for owner: SessionOwner
     ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64, side: any RoomMedia) {
@@ -131,7 +132,7 @@ extension Site {
         return (session, key, side)
     }
 
-    /// Has the media side of a track make an offer; remembers whose session it is.
+    /// Has the media layer of a track make an offer, and records the session's owner.
     func offerSession(
         of address: TrackAddress, for owner: SessionOwner
     ) throws(MediaRefusal) -> (session: OfferedSession, key: UInt64, side: any RoomMedia) {

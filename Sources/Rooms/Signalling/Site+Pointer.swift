@@ -1,23 +1,24 @@
 import CGLib
 import Rooms
 
-/// What the site knows of a track's pointer.
+/// The state of a track's pointer.
 struct RoomPointer {
-    /// What it looks like, also as an event, and how many shapes there were.
+    /// The shape, also as an encoded event, and the number of shapes so far.
     var shape: (value: PointerShape, frame: [UInt8], number: UInt64)?
-    /// Where it is, also as an event, and how many places there were.
+    /// The position, also as an encoded event, and the number of positions so far.
     var place: (value: PointerPlace, frame: [UInt8], number: UInt64)?
-    /// Whether the pictures that go out now have it drawn in them; nil before the first.
+    /// Whether the pointer is drawn into the pictures that are sent now; nil before the first.
     var arePicturesDrawn: Bool?
     var hasSource = false
     var readers = 0
     var policy = PointerPolicy()
-    /// What events call the track, where they name it.
+    /// The track's name in events, if they name it.
     private(set) var label: TrackName?
 
-    /// Whether pages need to know where it is. Not while it is drawn for all: that is what it's drawn for.
+    /// Whether pages must be told the position: while the pictures don't contain the pointer, or soon won't. Drawing
+    /// the pointer into the pictures saves these messages.
     var isApart: Bool { !policy.isDrawn || arePicturesDrawn == false }
-    /// All that there is to tell.
+    /// What a member knows once it has been told everything.
     var told: PointerToldSoFar { PointerToldSoFar(shape: shape?.number ?? 0, place: place?.number ?? 0) }
 
     mutating func note(_ value: PointerShape) {
@@ -28,7 +29,7 @@ struct RoomPointer {
         place = (value, WebSocketFrame.text(PointerEvent.place(value, track: label)), (place?.number ?? 0) + 1)
     }
 
-    /// Has events name the track, those that are made already as well.
+    /// Makes events name the track, including those that are already encoded.
     mutating func name(_ track: TrackName) {
         guard label == nil else { return }
         label = track
@@ -37,20 +38,21 @@ struct RoomPointer {
     }
 }
 
-/// How much of a track's pointer a member has been told.
+/// The last updates of a track's pointer that a member has been sent.
 struct PointerToldSoFar: Equatable {
     var shape: UInt64 = 0
     var place: UInt64 = 0
 }
 
-/// The pointer: to each page the latest shape and place, at most 60 times a second and never behind what it has not yet read.
+/// The pointer: each page is sent the latest shape and position, at most 60 times a second, and never more while it has
+/// unread data.
 ///
-/// In a room that has had several tracks a page hears of the pointers of those that it watches.
+/// In a room that has had several tracks, a page is told only about the pointers of the tracks that it watches.
 extension Site {
-    /// Milliseconds between two motions: 58 a second.
+    /// The time between two updates in milliseconds, which gives 58 a second.
     private static let pointerPeriod: UInt32 = 17
 
-    /// Takes what other threads have told of the pointer of a track.
+    /// Takes the updates of a track's pointer that other threads have stored.
     func takePointerNews(of key: PointerBoard.Key, from board: PointerBoard) {
         guard let news = board.take(key), let address = address(of: key.track, in: key.room),
             var pointer = tracks[address]?.pointer
@@ -65,12 +67,12 @@ extension Site {
         showPointers()
     }
 
-    /// Decides anew who draws the pointers of `room`; called at each change of its audience.
+    /// Decides again how the pointers of `room` are drawn. Called whenever its audience changes.
     func decidePointers(of room: String) {
         for track in directory.tracks(in: room) { decidePointer(of: TrackAddress(room: room, track: track)) }
     }
 
-    /// Has events name the tracks of `room`, where it has had several.
+    /// Makes events name the tracks of `room`, if it has had several.
     func labelPointers(of room: String) {
         guard directory.namesTracks(in: room) else { return }
         for track in directory.tracks(in: room) {
@@ -96,7 +98,7 @@ extension Site {
                 "room \(room): \(whose) is \(pointer.policy.isDrawn ? "drawn into the pictures" : "drawn by the pages")"
             )
             tracks[address]?.media.setPointerDrawn(pointer.policy.isDrawn)
-            // Where it was drawn until now, pages don't know where it is.
+            // If the pointer was drawn into the pictures until now, the pages don't know its position.
             showPointers()
         } else if let due = pointer.policy.due {
             let wait = UInt32(clamping: (due - now) / 1000 + 1)
@@ -107,7 +109,8 @@ extension Site {
         }
     }
 
-    /// Tells a page that has joined all there is to know; in a room that has had several tracks, one that has begun to watch.
+    /// Tells a page everything about the pointer: when it joins or, in a room that has had several tracks, starts to
+    /// watch.
     func tellPointer(of address: TrackAddress, to member: RoomMember) {
         guard let pointer = tracks[address]?.pointer else { return }
         member.pointers[address.track] = pointer.told
@@ -118,7 +121,7 @@ extension Site {
         }
     }
 
-    /// Has a page told from which of its session's pictures on the pointer is drawn, or isn't.
+    /// Tells a page from which picture of its session on the pointer is drawn, or no longer drawn.
     func watchPointer(of id: MemberID, _ address: TrackAddress, _ session: MemberSession) {
         guard directory.viewers(in: address.room).contains(id) else { return }
         session.side.watchPointer(session.id) { [thread] isDrawn, timestamp in
@@ -130,7 +133,7 @@ extension Site {
         }
     }
 
-    /// Tells pages what is new now, and looks again after a while where there was something.
+    /// Sends what is new to the pages now. If there was anything, checks again after a period.
     private func showPointers() {
         guard pointerTimer == nil, tellPointers() else { return }
         pointerTimer = EventSource.timer(every: Self.pointerPeriod, on: context) { [unowned self] in
@@ -140,7 +143,7 @@ extension Site {
         }
     }
 
-    /// Tells each page the latest that it doesn't know; whether there was anything for anybody.
+    /// Sends each page the latest updates that it doesn't have. Returns whether there were any for any page.
     private func tellPointers() -> Bool {
         var isNews = false
         for (address, shared) in tracks where shared.pointer.isApart {
@@ -152,7 +155,7 @@ extension Site {
                     continue
                 }
                 isNews = true
-                // Who has not read the last gets the one that is the latest by then.
+                // A page that hasn't read the last update gets the latest one once it has.
                 guard !member.socket.hasUnsent else { continue }
                 if told.shape != pointer.told.shape, let shape = pointer.shape {
                     member.socket.send(frame: shape.frame)

@@ -2,19 +2,19 @@ import CGLib
 import Rooms
 import SDP
 
-/// A publisher's session: what `POST /whip/ROOM[/TRACK]` made, until `DELETE` or the media side ends it.
+/// A publisher's session, created by `POST /whip/ROOM[/TRACK]` and ended by `DELETE` or the media layer.
 struct PublisherSession: EndpointSession {
     let room: String
     let track: TrackName
     let media: MediaSessionID
-    /// Who takes what it sends.
+    /// The receiver of what the publisher sends.
     let side: any TrackPublishing
     var ice: ICEGenerations
 
-    /// What programs name it by; its URL's last segment is a secret.
+    /// The identifier for programs. The last segment of the URL can't serve as one, because it is secret.
     var visitor: String { "publisher-\(media.rawValue)" }
 
-    /// An ICE-lite host needs none.
+    /// Ignores the candidates, because an ICE-lite host needs none.
     func take(candidates fragment: String) {}
 
     func restartICE(fragment: String) throws(MediaRefusal) -> RestartedSession {
@@ -24,7 +24,7 @@ struct PublisherSession: EndpointSession {
     func end(_ name: String, at site: Site) { site.endPublisher(name, self) }
 }
 
-/// WHIP (RFC 9725): programs that send a room's pictures, such as OBS, GStreamer and FFmpeg.
+/// WHIP (RFC 9725), for programs that send a room's pictures, such as OBS, GStreamer and FFmpeg.
 extension Site {
     /// `/whip/ROOM` and `/whip/ROOM/TRACK`
     func publisherEndpoint(_ exchange: HTTPExchange, room: String, track: String?) {
@@ -40,7 +40,7 @@ extension Site {
         }
     }
 
-    /// The media side has ended a publisher's session.
+    /// Handles the end of a publisher's session by the media layer.
     private func publisherEnded(_ name: String, reason: String) {
         guard let session = publisherSessions.removeValue(forKey: name) else { return }
         log(
@@ -49,7 +49,7 @@ extension Site {
         left(session.visitor)
     }
 
-    /// Ends a publisher's session from this side.
+    /// Ends a publisher's session from the server's side.
     func endPublisher(_ name: String, _ session: PublisherSession) {
         publisherSessions[name] = nil
         session.side.close(session.media)
@@ -65,7 +65,7 @@ extension Site {
         guard let generation = try? TrickleFragment(parsing: Array(offer.utf8)) else {
             return exchange.answer(Self.notAnOffer(headers))
         }
-        // Where none is named, the first is meant.
+        // If no track is named, the first is meant.
         let wanted = if let track { TrackName(track) } else { directory.tracks(in: room).first ?? .screen }
         guard let track = wanted else {
             return exchange.answer(

@@ -2,23 +2,23 @@ import CGLib
 import Rooms
 import Synchronization
 
-/// A request that waits for its picture.
+/// A request that waits for a snapshot.
 struct PendingSnapshot {
     let exchange: HTTPExchange
     let headers: [(String, String)]
-    /// When the wait is over (g_get_monotonic_time).
+    /// When the request times out (g_get_monotonic_time).
     let deadline: Int
 }
 
-/// A file that is made, or will be, for all the requests that wait for it.
+/// A snapshot file that is being made, or will be, for all requests that wait for it.
 final class SnapshotJob {
-    /// What it is a file of.
+    /// The track and format of the file.
     struct Subject: Hashable {
         let track: TrackAddress
         let format: SnapshotFormat
     }
 
-    /// Whether anybody still waits; read by the media side.
+    /// Whether any request still waits. The media layer reads this.
     final class Demand: Sendable {
         private let isThere = Mutex(true)
         var isWanted: Bool { isThere.withLock { $0 } }
@@ -29,7 +29,7 @@ final class SnapshotJob {
     let media: any RoomMedia
     let demand = Demand()
     var waiting: [PendingSnapshot] = []
-    /// Its ticket and when it is given up (g_get_monotonic_time), once the media side has been asked; nil before.
+    /// The ticket and the deadline (g_get_monotonic_time), once the media layer has been asked; nil before.
     var underWay: (ticket: UInt64, deadline: Int)?
 
     init(_ subject: Subject, media: any RoomMedia) {
@@ -40,7 +40,8 @@ final class SnapshotJob {
 
 /// `GET /snapshot.png` and `/snapshot.jpg`: the last picture of a track.
 ///
-/// A request gets a picture that is not older than itself: it waits with others for the next one, while one is being made.
+/// A request gets a picture that isn't older than the request. If a snapshot is being made when the request arrives,
+/// the request waits, together with others, for the next one.
 extension Site {
     func snapshot(_ exchange: HTTPExchange, _ format: SnapshotFormat) {
         switch admit(exchange, to: exchange.query("room") ?? "") {
@@ -84,7 +85,7 @@ extension Site {
         }
     }
 
-    /// Answers who has waited too long, and forgets who is gone.
+    /// Answers requests that have waited too long, and drops those whose client has disconnected.
     func tickSnapshots() {
         guard !snapshotJobs.isEmpty else { return }
         let now = g_get_monotonic_time()
@@ -100,7 +101,7 @@ extension Site {
         startSnapshots()
     }
 
-    /// Answers all who wait: the host ends.
+    /// Answers all waiting requests, because the host is ending.
     func endSnapshots() {
         let jobs = snapshotJobs
         snapshotJobs = []
@@ -121,7 +122,7 @@ extension Site {
         pending.exchange.resume()
     }
 
-    /// Forgets who waits no more.
+    /// Drops requests whose client has disconnected.
     private func dropGone(of job: SnapshotJob) {
         for pending in job.waiting where pending.exchange.clientIsGone {
             Self.answer(pending, Self.notNow("nobody waits", pending.headers))
@@ -129,7 +130,7 @@ extension Site {
         job.waiting.removeAll { $0.exchange.clientIsGone }
     }
 
-    /// Has the media side make what waits: so many at once, and of each track and format one after the other.
+    /// Asks the media layer for waiting snapshots, up to the limit, and for each track and format one at a time.
     private func startSnapshots() {
         var busy = Set(snapshotJobs.filter { $0.underWay != nil }.map(\.subject))
         for job in snapshotJobs where job.underWay == nil {

@@ -1,44 +1,44 @@
 import CGLib
 import Rooms
 
-/// Names a track of the host.
+/// Identifies a track of the host.
 struct TrackAddress: Hashable {
     let room: String
     let track: TrackName
 }
 
-/// A track that rooms' viewers can watch.
+/// A track that the viewers of its room can watch.
 struct SharedTrack {
     let media: any RoomMedia
-    /// What its source does, and since when (g_get_monotonic_time).
+    /// The state of its source, and the start of that state (g_get_monotonic_time).
     var state = SourceState.waiting
     var message = ""
     var since: Int
     var pointer = RoomPointer()
-    /// A decision about the pointer that had to wait.
+    /// The timer for a postponed decision about the pointer.
     var pointerDecision: EventSource?
 }
 
-/// The media sides of the tracks that there are.
+/// The media layers of the existing tracks.
 struct MediaSides {
     fileprivate let site: Site
 
-    /// The one of a room's first track.
+    /// The media layer of the room's first track.
     subscript(room: String) -> (any RoomMedia)? { self[room, nil] }
 
-    /// The one of that track, or of the room's first.
+    /// The media layer of that track, or of the room's first.
     subscript(room: String, track: TrackName?) -> (any RoomMedia)? {
         guard let address = site.address(of: track, in: room) else { return nil }
         return site.tracks[address]?.media
     }
 }
 
-/// The tracks of the rooms: they come and go while viewers watch, and viewers are told.
+/// The tracks of the rooms. They can be added and removed at any time, and viewers are told.
 extension Site {
-    /// The media side of each track, by room and name.
+    /// The media layer of each track, by room and name.
     var media: MediaSides { MediaSides(site: self) }
 
-    /// Adds a track to a room that is there; one of the same name stays as it is.
+    /// Adds a track to an existing room. An existing track of the same name is left as it is.
     func addTrack(_ track: TrackName, media: any RoomMedia, to room: String) {
         let address = TrackAddress(room: room, track: track)
         guard tracks[address] == nil else { return log("room \(room): it has a track \(track) already") }
@@ -53,7 +53,7 @@ extension Site {
         socketIO.tracksChanged(in: room)
     }
 
-    /// Ends a track and everybody's session of it.
+    /// Ends a track and all sessions for it.
     func removeTrack(_ track: TrackName, from room: String) {
         let address = TrackAddress(room: room, track: track)
         guard tracks[address] != nil else { return }
@@ -63,11 +63,11 @@ extension Site {
         handle(.removeTrack(track, room: room, reason: "this track is shared no more"))
         tracks[address] = nil
         socketIO.tracksChanged(in: room)
-        // The next one may be first now.
+        // The next track may now be the first.
         countAudience(of: room)
     }
 
-    /// Tells the viewers of `room` what the source of a track is doing.
+    /// Tells the viewers of `room` the state of a track's source.
     func announce(_ state: SourceState, _ message: String, in room: String, track: TrackName?) {
         guard let address = address(of: track, in: room), var shared = tracks[address],
             shared.state != state || shared.message != message
@@ -84,7 +84,7 @@ extension Site {
         for viewer in directory.viewers(in: room) { members[viewer]?.socket.send(frame: frame) }
     }
 
-    /// Tells who has joined what the sources of its room's tracks are doing.
+    /// Tells a new member the states of the sources of its room's tracks.
     func tellStates(to member: RoomMember, in room: String) {
         let now = g_get_monotonic_time()
         let names = directory.tracks(in: room)
@@ -98,25 +98,25 @@ extension Site {
         if names.isEmpty { member.socket.send(SkyRTCReply(.waiting, "", microseconds: now - startTime).text) }
     }
 
-    /// Tells the viewers of `room` what there is to watch.
+    /// Tells the viewers of `room` which tracks exist.
     func tellTracks(in room: String) {
         let frame = WebSocketFrame.text(SkyRTCReply(tracks: summaries(of: room)).text)
         for viewer in directory.viewers(in: room) { members[viewer]?.socket.send(frame: frame) }
     }
 
-    /// The tracks of a room as clients are told of them.
+    /// The tracks of a room, as described to clients.
     func summaries(of room: String) -> [TrackSummary] {
         directory.tracks(in: room).map { track in
             TrackSummary(name: track, state: tracks[TrackAddress(room: room, track: track)]?.state ?? .waiting)
         }
     }
 
-    /// The address of that track, or of the room's first; nil where there is none.
+    /// The address of that track, or of the room's first; nil if there is none.
     func address(of track: TrackName?, in room: String) -> TrackAddress? {
         (track ?? directory.tracks(in: room).first).map { TrackAddress(room: room, track: $0) }
     }
 
-    /// What messages about a track call it; nil where the room has never had more than one.
+    /// The track's name in messages; nil if the room has never had more than one.
     func label(of address: TrackAddress) -> TrackName? {
         directory.namesTracks(in: address.room) ? address.track : nil
     }

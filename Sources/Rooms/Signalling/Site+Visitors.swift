@@ -5,42 +5,42 @@ import Rooms
 struct PresentVisitor {
     let who: Visitor
     let room: String
-    /// Since when (g_get_monotonic_time).
+    /// When the visitor arrived (g_get_monotonic_time).
     let since: Int
-    /// The track it watches or sends; of members of a room the directory knows better.
+    /// The track that it watches or sends. For members of a room the directory knows the tracks.
     let track: TrackName?
-    /// Has it leave.
+    /// Makes the visitor leave.
     let kick: () -> Void
 }
 
-/// Who a room's viewers are told of, and when.
+/// The list of visitors that a room's viewers are told, and when.
 struct Roster {
-    /// What they were told last, and when (g_get_monotonic_time).
+    /// The last list sent, and when it was sent (g_get_monotonic_time).
     var text = ""
     var toldAt = Int.min / 2
-    /// Runs while there is something to tell.
+    /// The timer for the next list; nil if nothing has changed.
     var timer: EventSource?
 }
 
-/// Who is in the rooms, for the host's programs and for each other.
+/// The visitors in the rooms, as told to the host's programs and to each other.
 extension Site {
-    /// Somebody has come into a room; whoever calls this calls ``left(_:)`` later.
+    /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
     func came(_ who: Visitor, to room: String, track: TrackName? = nil, kick: @escaping () -> Void) {
         visitors[who.id] = PresentVisitor(
             who: who, room: room, since: g_get_monotonic_time(), track: track, kick: kick)
         onEvent(RoomNews(.came, room: room, who: who))
     }
 
-    /// Who came has left; one who isn't there is ignored.
+    /// Records that a visitor has left. Unknown ids are ignored.
     func left(_ id: String) {
         guard let visitor = visitors.removeValue(forKey: id) else { return }
         onEvent(RoomNews(.left, room: visitor.room, who: visitor.who))
     }
 
-    /// The address of somebody who is in a room; empty where there is no such one.
+    /// The address of a visitor; empty if there is no such visitor.
     func address(of visitor: String) -> String { visitors[visitor]?.who.address ?? "" }
 
-    /// Has somebody leave; whether there was such a one.
+    /// Makes a visitor leave. Returns whether there was one.
     func kick(_ id: String) -> Bool {
         guard let visitor = visitors[id] else { return false }
         log("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
@@ -48,7 +48,7 @@ extension Site {
         return true
     }
 
-    /// The rooms as they are now, in the order of the configuration; who is there in the order that they came.
+    /// Returns the current state of the rooms, in the order of the configuration, with visitors in order of arrival.
     func report() -> [RoomReport] {
         let now = g_get_monotonic_time()
         let present = Dictionary(grouping: visitors.values, by: \.room)
@@ -76,14 +76,15 @@ extension Site {
 // MARK: - Telling each other
 
 extension Site {
-    /// The shortest time between two rosters, in microseconds.
+    /// The shortest time between two lists, in microseconds.
     private static let rosterPause = 1_000_000
-    /// What one more viewer adds to that: however many there are, 200 messages a second tell them all.
+    /// The time that each viewer adds to this, in microseconds. Whatever their number, at most 200 messages a second
+    /// are sent.
     private static let rosterPausePerViewer = 5000
-    /// So long a change waits for others to be told with.
+    /// How long a change waits so that others can be sent with it, in microseconds.
     private static let rosterDelay = 100_000
 
-    /// Has the viewers of `room` told who is there, soon.
+    /// Schedules a new list of visitors for the viewers of `room`.
     func rosterChanged(in room: String) {
         let viewers = directory.viewers(in: room).count
         guard viewers > 0 else { return rosters[room] = nil }
@@ -100,7 +101,7 @@ extension Site {
         rosters[room] = roster
     }
 
-    /// Tells who has joined what all were told last; what is new since then comes by itself.
+    /// Sends a new member the last list that was sent to all. Changes since then follow on their own.
     func tellRoster(to member: RoomMember, in room: String) {
         if let text = rosters[room]?.text, !text.isEmpty { member.socket.send(text) }
     }

@@ -3,70 +3,71 @@ import Foundation
 import Rooms
 import Viewer
 
-/// Everything that the server serves, and to whom: the routes of `Protocol/http.md` and the rooms of `Protocol/rooms.md`.
+/// Everything that the server serves: the routes of `Protocol/http.md` and the rooms of `Protocol/rooms.md`.
 ///
-/// Belongs to its thread; `SiteThread` hands it work of others.
+/// It belongs to its thread. `SiteThread` passes it work from other threads.
 final class Site {
     /// The thread that owns the site.
     unowned let thread: SiteThread
     let context: OpaquePointer
     let limits: SignallingLimits
-    /// Takes lines for the log that no client causes; for those see ``log(_:of:)``.
+    /// Logs a line that wasn't caused by a client. For those that are, see ``log(_:of:)``.
     let log: @Sendable (String) -> Void
-    /// Lines that clients cause: how many each address may, loopback too, and how many were left out since that was told last.
+    /// The rate limit of log lines that clients cause, for each address including loopback, and the number of lines
+    /// left out since the last report.
     var lines = RequestRate(perSecond: 5, burst: 50, sparesLoopback: false)
     var withheldLines = 0
     let onEvent: @Sendable (RoomNews) -> Void
     let onExpiry: @Sendable (String) -> Void
-    /// The media side's clock (`SignallingConfiguration.clock`).
+    /// The media layer's clock (`SignallingConfiguration.clock`).
     let clock: @Sendable () -> Int64
     let front: HTTPFront
 
     var directory: RoomDirectory
     /// The tracks of all rooms.
     var tracks: [TrackAddress: SharedTrack] = [:]
-    /// Where clients may read how many there are.
+    /// The audience of each room, for readers on other threads.
     let audience: Audience
-    /// Wrong tokens, and wrong passwords of those whose token was right.
+    /// Wrong tokens, and wrong passwords given with a right token.
     var attempts = FailedAttempts()
     var passwords = FailedAttempts()
-    /// Requests without a token, and those whose token is right.
+    /// Requests without a token, and requests with a right token.
     var requests: RequestRate
     var requestsWithToken: RequestRate
-    /// Seconds, by which what was wrong is counted.
+    /// The clock for counting failed attempts, in seconds.
     let attemptClock: @Sendable () -> Int
-    /// Seconds, by which rooms expire; and the rooms that have.
+    /// The clock for the expiry of rooms, in seconds, and the rooms that have expired.
     let lifetimeClock: @Sendable () -> Int
     var expiredRooms: Set<String> = []
 
     /// The open WebSockets, by their member's identifier.
     var members: [MemberID: RoomMember] = [:]
-    /// The players' sessions, by the last segment of their URL.
+    /// The players' sessions, keyed by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
-    /// Who lets publishers in; nil where nobody may publish.
+    /// Accepts publishers; nil if nobody may publish.
     let publishing: (any TrackPublishing)?
-    /// The publishers' sessions, by the last segment of their URL.
+    /// The publishers' sessions, keyed by the last segment of their URL.
     var publisherSessions: [String: PublisherSession] = [:]
-    /// Who is to be told when the media side ends a session, by the key handed to it.
+    /// The owners of the media sessions, to be told when the media layer ends one, by the session's key.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
-    /// The snapshots that are made or wait to be, in the order that they were asked for.
+    /// The snapshots that are being made or wait to be, in order of request.
     var snapshotJobs: [SnapshotJob] = []
     var lastTicket: UInt64 = 0
-    /// What of them waits for clients to read it.
+    /// The snapshot data that clients haven't read yet.
     let unreadSnapshots = UnreadSnapshots()
-    /// Everybody who is in a room, by what programs name them by.
+    /// Everybody who is in a room, by the identifier for programs.
     var visitors: [String: PresentVisitor] = [:]
-    /// What viewers are told of who is in their room, by its name; of a room that nobody watches there is none.
+    /// The list of visitors that viewers are told, by room. Rooms without viewers have none.
     var rosters: [String: Roster] = [:]
     /// The one-to-one rooms of socket.io.
     private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
-    /// Who answers the commands of `/api`, and who reads its events.
+    /// Answers the commands of `/api`; below, the readers of its events.
     let commands: CommandAnswers
     var eventReaders: [ObjectIdentifier: WebSocketConnection] = [:]
-    /// Runs while there is something to tell of pointers.
+    /// Runs while there are updates of pointers to send.
     var pointerTimer: EventSource?
-    /// When all this began (g_get_monotonic_time).
+    /// When the site was created (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
     /// Who may use `/api`; nil for nobody.
@@ -126,7 +127,8 @@ final class Site {
         }
     }
 
-    /// Begins to end: nobody new, sessions closed, WebSockets told. The thread ends when they are gone, or in 500 ms.
+    /// Starts to shut down: accepts no new connections, closes the sessions, and sends WebSockets a close frame. The
+    /// thread ends when all are closed, or after 500 ms.
     func stop() {
         endSnapshots()
         for session in playerSessions.values { session.side.close(session.media) }
@@ -153,7 +155,7 @@ final class Site {
         }
     }
 
-    /// Shows `certificate` to connections that come from now on, and goes by its names.
+    /// Uses `certificate` for new connections, and accepts its names.
     func use(_ certificate: TLSCertificate) {
         front.use(certificate)
         hostNames = HostNames(configuration, certificate: certificate)
@@ -169,7 +171,7 @@ final class Site {
         tickLines()
     }
 
-    /// An unguessable identifier: 122 random bits as a UUID in lower case.
+    /// Returns an unguessable identifier: 122 random bits as a UUID in lower case.
     static func newIdentifier() -> String {
         UUID().uuidString.lowercased()
     }
@@ -178,10 +180,10 @@ final class Site {
 // MARK: - The log
 
 extension Site {
-    /// The longest line for the log that a client can cause, in characters.
+    /// The longest log line that a client can cause, in characters.
     private static let longestLine = 200
 
-    /// Logs what a client of `address` has caused, unless its address has caused too many lines already.
+    /// Logs a line that a client at `address` has caused, unless the address has caused too many already.
     func log(_ line: String, of address: String) {
         guard lines.take(address, now: g_get_monotonic_time()) else { return withheldLines += 1 }
         log(line.count > Self.longestLine ? line.prefix(Self.longestLine - 1) + "…" : line)
@@ -222,7 +224,8 @@ extension Site {
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
             return exchange.answer(Self.plain(405, "not possible", [("Allow", "GET, HEAD")]))
         }
-        // Not every browser counts ws: as 'self'. The Host header has been looked at; the policy has no words for IPv6.
+        // Not every browser counts ws: as 'self'. The Host header has been checked; the policy has no syntax for IPv6
+        // addresses.
         let host = Authority(exchange.header("Host") ?? "").flatMap { $0.host.hasPrefix("[") ? nil : $0 }
         let sockets =
             host.map { host in
@@ -242,7 +245,7 @@ extension Site {
         exchange.answer(HTTPResponse(200, headers: headers, contentType: file.contentType, body: file.bytes))
     }
 
-    /// What every answer has.
+    /// The headers of every response.
     static var commonHeaders: [(String, String)] {
         [
             ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
@@ -254,7 +257,7 @@ extension Site {
         HTTPResponse(status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers, text: text)
     }
 
-    /// "No", and no more than that.
+    /// A refusal that doesn't say why.
     static func refusal(_ status: UInt32) -> HTTPResponse {
         plain(status, "not allowed", status == 401 ? [("WWW-Authenticate", "Bearer")] : [])
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The thread that owns a `Site` and everything below it: GLib's main context, sockets, libsoup, rooms.
 ///
-/// Nothing of a site is touched by any other thread; they send it work by `post`, and the work is handed the site.
+/// No other thread touches anything of the site. They pass it work with `post`, and the work receives the site.
 final class SiteThread: @unchecked Sendable {
     typealias Work = @Sendable (Site) -> Void
 
@@ -18,10 +18,10 @@ final class SiteThread: @unchecked Sendable {
     private let pending = Mutex(Pending())
     private let thread = Mutex<Sent<UnsafeMutablePointer<GThread>?>>(Sent(value: nil))
 
-    /// Read and written by the thread alone.
+    /// Accessed only by the thread itself.
     private var site: Site?
-    /// Makes the site, on the thread. Used up by that: the media side may keep this thread for its late words, and must not
-    /// be kept by it in turn.
+    /// Creates the site, on the thread. It is released after use: the media layer may keep this thread alive for late
+    /// callbacks, so the thread must not keep the media layer alive in turn.
     private var makeSite: (@Sendable (SiteThread, _ context: OpaquePointer) -> Site)?
 
     init(name: String, makeSite: @escaping @Sendable (SiteThread, _ context: OpaquePointer) -> Site) {
@@ -36,7 +36,7 @@ final class SiteThread: @unchecked Sendable {
         g_main_context_unref(context)
     }
 
-    /// Starts the thread; once.
+    /// Starts the thread. May be called once.
     func start() {
         let me = Unmanaged.passRetained(self).toOpaque()
         thread.withLock {
@@ -50,7 +50,8 @@ final class SiteThread: @unchecked Sendable {
         }
     }
 
-    /// Has `work` done on the thread, in the order of the calls. From any thread. Work posted after the end is never done.
+    /// Runs `work` on the thread, in the order of the calls. May be called from any thread. Work posted after the end
+    /// never runs.
     func post(_ work: @escaping Work) {
         let isFirst = pending.withLock { pending in
             guard !pending.hasEnded else { return false }
@@ -58,7 +59,7 @@ final class SiteThread: @unchecked Sendable {
             return pending.work.count == 1
         }
         guard isFirst, let source = g_idle_source_new() else { return }
-        // In front of what clients want: whoever connects after a call finds done what it asked for.
+        // Posted work has priority over clients, so a client that connects after a call sees the effect of that call.
         g_source_set_priority(source, G_PRIORITY_HIGH)
         g_source_set_callback(
             source,
@@ -73,12 +74,12 @@ final class SiteThread: @unchecked Sendable {
         g_source_unref(source)
     }
 
-    /// Ends the thread's loop. On the thread.
+    /// Ends the thread's loop. Must be called on the thread.
     func quit() {
         g_main_loop_quit(loop)
     }
 
-    /// Waits for the thread's end. From any thread but this one; a second time does nothing.
+    /// Waits for the thread to end. May be called from any thread but this one. Further calls do nothing.
     func join() {
         let ended = thread.withLock { thread in
             defer { thread.value = nil }
@@ -92,11 +93,11 @@ final class SiteThread: @unchecked Sendable {
         site = makeSite?(self, context)
         makeSite = nil
         g_main_loop_run(loop)
-        // What libsoup left to do about closed connections.
+        // Lets libsoup finish its work on closed connections.
         while g_main_context_iteration(context, 0) != 0 {}
         site = nil
         pending.withLock { $0 = Pending(hasEnded: true) }
-        // Frees what was posted and never done: a source keeps this thread's owner alive.
+        // Frees work that was posted but never ran: its source keeps this object alive.
         while g_main_context_iteration(context, 0) != 0 {}
         g_main_context_pop_thread_default(context)
     }
@@ -111,7 +112,7 @@ final class SiteThread: @unchecked Sendable {
     }
 }
 
-/// Takes a C pointer to the thread that owns it from there on.
+/// Passes a C pointer to the thread that owns it from then on.
 struct Sent<Value>: @unchecked Sendable {
     var value: Value
 }

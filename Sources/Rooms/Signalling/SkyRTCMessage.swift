@@ -1,26 +1,26 @@
 import Foundation
 import Rooms
 
-/// Reads SkyRTC's JSON from a client into room events.
+/// Parses SkyRTC's JSON from a client into room events.
 ///
-/// `{"eventName": "__join", "data": {...}}`. Clients differ in small things, so a key of an unexpected type counts as left
-/// out, numbers may be written as text, and names may have one underscore or two.
+/// `{"eventName": "__join", "data": {...}}`. Clients differ in details: a key with a value of the wrong type counts as
+/// missing, numbers may be written as text, and names may have one underscore or two.
 struct SkyRTCMessage: Decodable {
     private let eventName: String
     private let data: Payload?
 
-    /// Decodes `text`, which the WebSocket's limit has bounded; nil if it isn't such a message.
+    /// Decodes `text`, whose size the WebSocket has limited; nil if it isn't such a message.
     init?(_ text: String) {
         guard let message = try? JSONDecoder().decode(SkyRTCMessage.self, from: Data(text.utf8)) else { return nil }
         self = message
     }
 
-    /// What the message means, coming from `member`.
+    /// Returns the event that the message stands for, coming from `member`.
     func event(from member: MemberID) -> RoomEvent {
         let name = eventName.drop { $0 == "_" }
         guard eventName.hasPrefix("_"), eventName.utf8.count - name.utf8.count <= 2 else { return .unknown(member) }
         let target = MemberID(data?.socketId ?? "")
-        // A track that can't be one isn't the first track.
+        // An invalid track name must not be taken to mean the first track.
         guard data?.track == nil || data?.trackName != nil else { return .unknown(member) }
         switch (name, data) {
         case ("join", _):
@@ -48,7 +48,7 @@ struct SkyRTCMessage: Decodable {
         }
     }
 
-    /// The page's own stamp of a `__clock`; nil for any other message.
+    /// The page's own timestamp in a `__clock` message; nil for any other message.
     var clockStamp: Double? {
         ["__clock", "_clock"].contains(eventName) ? data?.stamp : nil
     }

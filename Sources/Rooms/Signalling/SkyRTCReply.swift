@@ -1,7 +1,7 @@
 import Foundation
 import Rooms
 
-/// Writes the server's messages as SkyRTC's JSON.
+/// Encodes the server's messages as SkyRTC's JSON.
 struct SkyRTCReply: Encodable {
     private let eventName: String
     private let data: Payload
@@ -49,7 +49,7 @@ struct SkyRTCReply: Encodable {
         var meeting: Bool?
     }
 
-    /// Identifiers in SkyRTC's `_peers`, members in our `_meeting`.
+    /// Identifiers in SkyRTC's `_peers`; members in `_meeting`, our extension.
     private enum Connections: Encodable {
         case identifiers([String])
         case members([Member])
@@ -63,7 +63,7 @@ struct SkyRTCReply: Encodable {
         }
     }
 
-    /// A message of the room's; `tracks` are what a newcomer can watch.
+    /// Creates a message of a room. `tracks` are those that a newcomer can watch.
     init(_ message: RoomMessage, tracks: [TrackSummary] = []) {
         var data = Payload()
         switch message {
@@ -120,7 +120,8 @@ struct SkyRTCReply: Encodable {
         self.data = data
     }
 
-    /// `_state`, to viewers: what the source of a track has been for `microseconds`. `track` where the room has had several.
+    /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`. `track` is given if
+    /// the room has had several.
     init(_ state: SourceState, _ message: String, microseconds: Int, track: TrackName? = nil) {
         eventName = "_state"
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
@@ -128,19 +129,20 @@ struct SkyRTCReply: Encodable {
             source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
     }
 
-    /// `_clock`: when the page's question with its stamp `t` was received, and when this goes out, both in microseconds.
+    /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,
+    /// both in microseconds.
     init(clockStamp t: Double, received: Int64, sent: Int64) {
         eventName = "_clock"
         data = Payload(t: t, received: received, sent: sent)
     }
 
-    /// `_tracks`, to viewers: what there is to watch from here on.
+    /// `_tracks`, to viewers: the tracks that exist now.
     init(tracks: [TrackSummary]) {
         eventName = "_tracks"
         data = Payload(tracks: tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) })
     }
 
-    /// `_people`, to viewers: how many are here, and who some of them are.
+    /// `_people`, to viewers: the number of people in the room, and some of them by name.
     init(people: [Person], count: Int) {
         eventName = "_people"
         data = Payload(
@@ -167,7 +169,7 @@ struct SkyRTCReply: Encodable {
         data = Payload(reason: reason)
     }
 
-    /// The message as it goes over the socket.
+    /// The message as it is sent over the socket.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -176,7 +178,7 @@ struct SkyRTCReply: Encodable {
     }
 }
 
-/// A track as clients are told of it.
+/// A track as described to clients.
 struct TrackSummary: Equatable {
     let name: TrackName
     let state: SourceState

@@ -1,20 +1,20 @@
 import CGLib
 import Foundation
 
-/// Fetches the last picture of a room by its link (`http://HOST:PORT/#ROOM,TOKEN`).
+/// Fetches the last picture of a room from its link (`http://HOST:PORT/#ROOM,TOKEN`).
 public struct SnapshotClient: Sendable {
-    /// The largest file that is taken, in bytes.
+    /// The largest accepted file, in bytes.
     private static let sizeLimit = 64 << 20
 
     private let timeout: UInt32
 
-    /// `timeout` in seconds bounds the connecting and each wait for data.
+    /// `timeout`, in seconds, applies to connecting and to each wait for data.
     public init(timeout: UInt32 = 15) {
         self.timeout = timeout
     }
 
-    /// The picture as a file, of the room's first track unless another one is named. Blocks; from any thread. No proxy is used and
-    /// no redirect followed: the token is for that host.
+    /// Fetches the picture of `track`, or of the room's first track, as a file. Blocks; may be called from any thread.
+    /// Uses no proxy and follows no redirect, because the token is meant for that host only.
     public func fetchSnapshot(
         link: String, track: String? = nil, format: SnapshotFormat
     ) throws(SnapshotClientError) -> [UInt8] {
@@ -80,7 +80,7 @@ public struct SnapshotClient: Sendable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// What a link says.
+    /// The parts of a link.
     private struct Target {
         /// `http://HOST:PORT`
         let origin: String
@@ -114,22 +114,22 @@ public struct SnapshotClient: Sendable {
     }
 }
 
-/// Why there is no snapshot, in one line each.
+/// Why there is no snapshot, in one line.
 public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Not a link as `screenrelay share` prints it. The text never shows a token.
+    /// The text isn't a link as `screenrelay share` prints it. The description never shows a token.
     case notALink(String)
     case unreachable(String, reason: String)
-    /// The host doesn't let this link in.
+    /// The host refuses this link.
     case refused(String)
-    /// The token is right, and the password that goes with it missing or wrong.
+    /// The token is right, but the password is missing or wrong.
     case needsPassword(String)
-    /// The host goes by other names.
+    /// The host doesn't accept this name.
     case unknownName(String)
-    /// This address has tried wrong tokens too often.
+    /// This address has sent wrong tokens too often.
     case tooManyAttempts(String)
-    /// Nothing has been captured yet, or capture gave nothing in time.
+    /// Nothing has been captured yet, or the capture sent nothing in time.
     case noPicture(String)
-    /// The room has no track of the name that was asked for.
+    /// The room has no track of the requested name.
     case noTrack
     case tooLarge(String)
     case unexpected(String, status: UInt32, String)

@@ -1,4 +1,4 @@
-/// A picture as a file: shared by all the answers that send it, and never changed.
+/// An immutable picture file, shared by all responses that send it.
 public final class SnapshotFile: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
 
@@ -12,14 +12,15 @@ public final class SnapshotFile: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     public let count: Int
 
-    /// Where they are, for as long as the file is kept.
+    /// The start of the bytes, valid for as long as the file is kept.
     var start: UnsafeRawPointer? { UnsafeRawPointer(storage.baseAddress) }
 }
 
-/// Counts the bytes of snapshots that clients haven't read; a file that several read counts once. Belongs to the site's thread.
+/// Counts the bytes of snapshots that clients haven't read. A file with several readers counts once. It belongs to the
+/// site's thread.
 final class UnreadSnapshots {
     private(set) var byteCount = 0
     private var readers: [ObjectIdentifier: Int] = [:]
@@ -37,7 +38,7 @@ final class UnreadSnapshots {
     }
 }
 
-/// A file on its way to one client: it lasts until the answer has been read or dropped.
+/// A file on its way to one client. It lives until the response has been read or dropped.
 final class UnreadSnapshot {
     let file: SnapshotFile
     private let account: UnreadSnapshots

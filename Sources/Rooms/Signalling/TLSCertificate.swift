@@ -1,14 +1,14 @@
 import CGLib
 
-/// What a server shows over TLS: a certificate, those that vouch for it, and the key that goes with it.
+/// The credentials of a TLS server: a certificate, its chain, and the private key.
 public final class TLSCertificate: @unchecked Sendable {
-    /// What the certificate is good for: names, without wildcards, as they stand in a Host header.
+    /// The names in the certificate that may appear in a Host header, without wildcards.
     public let names: [String]
-    /// Never written after `init`, and counted in a way that any thread may.
+    /// Never changed after `init`; its reference count is thread-safe.
     let certificate: UnsafeMutablePointer<GTlsCertificate>
 
-    /// Takes PEM with the server's own certificate first, the ones that vouch for it behind it, and the private key, not
-    /// encrypted, anywhere. Whether key and certificate belong together is for the caller to know.
+    /// Parses PEM with the server's certificate first, followed by its chain. The private key may be anywhere and must
+    /// not be encrypted. The caller must ensure that key and certificate belong together.
     public init(pem: String, names: [String]) throws(SignallingError) {
         guard g_tls_backend_supports_tls(g_tls_backend_get_default()) != 0 else {
             throw .noTLS

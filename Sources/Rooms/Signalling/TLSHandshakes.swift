@@ -1,17 +1,18 @@
 import CGLib
 import Glibc
 
-/// The TLS handshakes of new connections, so many at a time.
+/// Runs the TLS handshakes of new connections, a limited number at a time.
 ///
-/// GLib has each of them wait in a thread of its pool, which is slow to grow. So one begins only when its client has said
-/// something that TLS begins with, and who begins many and ends none keeps waiting those of his own address.
+/// GLib blocks a thread of its pool for each handshake, and the pool grows slowly. So a handshake begins only when its
+/// client has sent the start of a TLS record, and a client that begins many without finishing them delays only others
+/// from its own address.
 ///
-/// Belongs to the site's thread. A connection's deadline shuts its socket, and that ends its handshake.
+/// It belongs to the site's thread. A connection's deadline shuts its socket down, which ends its handshake.
 final class TLSHandshakes {
-    /// A connection on its way to being served.
+    /// A connection whose handshake isn't complete.
     private final class Newcomer {
         let connection: ClientConnection
-        /// The TLS stream, which has the plain one.
+        /// The TLS stream, which owns the plain one.
         let stream: UnsafeMutablePointer<GIOStream>
         let socket: UnsafeMutablePointer<GSocket>
         let serve: () -> Void
@@ -36,11 +37,11 @@ final class TLSHandshakes {
 
     private let limits: SignallingLimits
     private let context: OpaquePointer
-    /// Who has said nothing so far.
+    /// Connections whose clients haven't sent anything.
     private var silent: [ObjectIdentifier: Newcomer] = [:]
-    /// Who has begun, and waits for a turn.
+    /// Connections whose clients have sent something, and which wait for their turn.
     private var queue: [Newcomer] = []
-    /// Whose handshake is under way, by address.
+    /// The number of running handshakes, by address.
     private var running: [String: Int] = [:]
     private var runningCount = 0
 
@@ -49,18 +50,18 @@ final class TLSHandshakes {
         self.context = context
     }
 
-    /// The server's end of TLS over `plain`; nil where GLib can't make one.
+    /// Creates the server side of TLS over `plain`; nil if GLib can't.
     static func stream(
         over plain: UnsafeMutablePointer<GIOStream>, _ certificate: TLSCertificate
     ) -> UnsafeMutablePointer<GIOStream>? {
         guard let stream = g_tls_server_connection_new(plain, certificate.certificate, nil) else { return nil }
         let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
-        // A connection that was cut short ends like one without TLS: each message says how long it is.
+        // A truncated connection ends like one without TLS, because each message contains its own length.
         g_tls_connection_set_require_close_notify(connection, 0)
         return stream
     }
 
-    /// Has `serve` done when the client of `connection` has shaken hands over `stream`.
+    /// Calls `serve` once the client of `connection` has completed its handshake over `stream`.
     func begin(
         _ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>,
         _ socket: UnsafeMutablePointer<GSocket>, serve: @escaping () -> Void
@@ -74,7 +75,7 @@ final class TLSHandshakes {
         silent[ObjectIdentifier(newcomer)] = newcomer
     }
 
-    /// Lets go of all who wait.
+    /// Drops all connections that wait.
     func stop() {
         silent = [:]
         queue = []
@@ -84,9 +85,9 @@ final class TLSHandshakes {
         guard silent.removeValue(forKey: ObjectIdentifier(newcomer)) != nil else { return }
         newcomer.waiting = nil
         var first: UInt8 = 0
-        // An end, or a fault: letting go of the newcomer closes.
+        // On an end or an error, releasing the newcomer closes the connection.
         guard recv(g_socket_get_fd(newcomer.socket), &first, 1, Int32(MSG_PEEK)) == 1 else { return }
-        // A handshake record (RFC 8446 section 5.1), and no request.
+        // A TLS handshake record (RFC 8446 section 5.1) starts with this byte; a plain HTTP request doesn't.
         guard first == 0x16 else {
             newcomer.connection.sayLast(
                 "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 33\r\n\r\n"
@@ -97,7 +98,7 @@ final class TLSHandshakes {
         next()
     }
 
-    /// TLS 1.0 and 1.1 are out of use (RFC 8996); what the library speaks is the system's choice.
+    /// TLS 1.0 and 1.1 are deprecated (RFC 8996). The system configures which versions the library accepts.
     private static func isNewEnough(_ connection: UnsafeMutablePointer<GTlsConnection>) -> Bool {
         g_tls_connection_get_protocol_version(connection).rawValue >= G_TLS_PROTOCOL_VERSION_TLS_1_2.rawValue
     }

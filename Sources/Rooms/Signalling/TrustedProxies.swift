@@ -1,12 +1,13 @@
 import LinkTransport
 
-/// The proxies that are believed when they say for whom they ask: in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
+/// The proxies that are trusted to report the client's address in `Forwarded` (RFC 7239) or `X-Forwarded-For`.
 struct TrustedProxies: Sendable {
-    /// Why a header can't be believed.
+    /// Why a header can't be trusted.
     enum Fault: Error, Equatable, CustomStringConvertible {
-        /// Not what RFC 7239 calls a `Forwarded` header.
+        /// The `Forwarded` header doesn't conform to RFC 7239.
         case malformed
-        /// The two headers name different clients: a proxy writes one of them and passes on what its client wrote into the other.
+        /// The two headers name different clients: a proxy writes one of them, and passes on the other as its client
+        /// wrote it.
         case contradiction
 
         var description: String {
@@ -20,13 +21,14 @@ struct TrustedProxies: Sendable {
 
     let ranges: [AddressRange]
 
-    /// Whether a proxy of that address is trusted.
+    /// Whether the proxy at that address is trusted.
     func contains(_ address: String) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// The address of the client that asks through `peer`; that of `peer` itself where that is no trusted proxy, or says nothing.
+    /// Returns the address of the client that makes its request through `peer`, or that of `peer` itself if it isn't a
+    /// trusted proxy or reports nothing.
     ///
-    /// Each proxy adds the address that it was asked from at the end, so the headers are read from there, up to the first
-    /// address that isn't a trusted proxy: what stands before that, the client may have written itself.
+    /// Each proxy appends the address that its request came from. So the headers are read from the end to the first
+    /// address that isn't a trusted proxy; the client may have written everything before it.
     func client(of peer: String, forwarded: String?, forwardedFor: String?) throws(Fault) -> String {
         guard contains(peer) else { return peer }
         let first = try forwarded.map { (header) throws(Fault) in walk(from: peer, try Self.hops(forwarded: header)) }
@@ -38,14 +40,14 @@ struct TrustedProxies: Sendable {
     private func walk(from peer: String, _ hops: [String?]) -> String {
         var current = peer
         for hop in hops.reversed() {
-            // One that hides an address, or doesn't know it, hides all that are behind it.
+            // A proxy that hides an address, or doesn't know it, hides all those before it.
             guard contains(current), let hop else { break }
             current = hop
         }
         return current
     }
 
-    /// The address of each `for` of a `Forwarded` header; nil for one that is hidden or unknown.
+    /// Returns the address of each `for` in a `Forwarded` header; nil for one that is hidden or unknown.
     private static func hops(forwarded header: String) throws(Fault) -> [String?] {
         var hops: [String?] = []
         for element in try split(header[...], at: ",") {
@@ -61,7 +63,7 @@ struct TrustedProxies: Sendable {
         return hops
     }
 
-    /// The parts of `text` between separators that don't stand in a quoted string.
+    /// Returns the parts of `text` between separators that aren't in a quoted string.
     private static func split(_ text: Substring, at separator: Character) throws(Fault) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex
@@ -80,7 +82,7 @@ struct TrustedProxies: Sendable {
                 start = text.index(after: index)
             }
         }
-        // A client that leaves a string open must not hide what the proxy adds behind it.
+        // A client that leaves a quoted string open must not hide what the proxy appends.
         guard !isQuoted else { throw .malformed }
         parts.append(text[start...])
         return parts.filter { !$0.trimmed.isEmpty }
@@ -102,7 +104,8 @@ struct TrustedProxies: Sendable {
         header.split(separator: ",").map { address(of: $0.trimmed) }
     }
 
-    /// The address in `192.0.2.7`, `192.0.2.7:4711`, `2001:db8::7`, `[2001:db8::7]` or `[2001:db8::7]:4711`; nil for other words.
+    /// Parses an address such as `192.0.2.7`, `192.0.2.7:4711`, `2001:db8::7`, `[2001:db8::7]` or `[2001:db8::7]:4711`;
+    /// nil for other words.
     private static func address(of node: String) -> String? {
         var host = node[...]
         if host.hasPrefix("[") {

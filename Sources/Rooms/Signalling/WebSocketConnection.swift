@@ -2,9 +2,9 @@ import CGLib
 
 /// A WebSocket after its handshake: frames over a stream, with the limits of `SignallingLimits`.
 ///
-/// Belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
+/// It belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
 final class WebSocketConnection {
-    /// Close codes (RFC 6455 section 7.4.1; from 4000 on ours).
+    /// Close codes (RFC 6455 section 7.4.1; those from 4000 on are our own).
     enum CloseCode: UInt16 {
         case normal = 1000
         case goingAway = 1001
@@ -22,24 +22,26 @@ final class WebSocketConnection {
 
     private enum State {
         case open
-        /// Our close frame is on its way. Of what else comes, a close frame is looked at, and after a fault nothing: it is
-        /// read all the same until the client's end, because closing with bytes unread would take back our close frame.
+        /// Our close frame is queued. Of what the client still sends, only a close frame is considered, and nothing
+        /// after a fault (`isDeaf`). It is still read to the end, because closing with unread bytes would reset the
+        /// connection and could discard our close frame.
         case closing(deadline: Int, isDeaf: Bool)
         case ended
     }
 
-    /// Takes each message, as text.
+    /// Called with the text of each message.
     var onMessage: (String) -> Void = { _ in }
-    /// The connection is over.
+    /// Called when the connection has ended.
     var onEnd: () -> Void = {}
 
-    /// What a client saves up by keeping quiet, in microseconds' worth of messages.
+    /// The burst that a client may send after a quiet time, in microseconds of the allowed rate.
     private static let burstTime = 2_000_000
 
     private let stream: UnsafeMutablePointer<GIOStream>
-    /// The connection below, while that is there.
+    /// The underlying connection, while it exists.
     private weak var client: ClientConnection?
-    /// How many messages the client may still send before it is admitted; how many bytes, the decoder knows. nil once it is.
+    /// The number of messages that the client may send before it is admitted; nil once it is. The decoder limits the
+    /// bytes.
     private var allowance: Int?
     private let context: OpaquePointer
     private let limits: SignallingLimits
@@ -51,12 +53,12 @@ final class WebSocketConnection {
     private var unreadStart = 0
     private var lastPing: Int
     private var awaitsPong = false
-    /// When the client's messages so far are paid for, at `messagesPerSecond` (microseconds).
+    /// The time up to which the client's messages are paid for, at `messagesPerSecond` (microseconds).
     private var messagesPaid: Int
 
-    /// Takes over `stream`, whose handshake is done, and its reference.
+    /// Takes over `stream` after its handshake, including one reference to it.
     ///
-    /// Until `admit` its client may send little.
+    /// Until `admit`, the client may send only a little.
     init(
         _ stream: UnsafeMutablePointer<GIOStream>, of client: ClientConnection?, limits: SignallingLimits,
         on context: OpaquePointer
@@ -75,41 +77,41 @@ final class WebSocketConnection {
         g_object_unref(stream)
     }
 
-    /// Lets the client send all that members may: it is in a room. Its connection makes room for no other any more.
+    /// Admits the client: it may send as much as any member, and its connection isn't closed to make room for others.
     func admit() {
         allowance = nil
         decoder.limit = limits.message
         client?.isAdmitted = true
     }
 
-    /// Lets a client that isn't admitted try again.
+    /// Lets a client that hasn't been admitted try again.
     func allowAnotherTry() {
         guard allowance != nil else { return }
         allowance = limits.messagesBeforeJoining
         decoder.limit = limits.bytesBeforeJoining
     }
 
-    /// Begins to read. What came together with the handshake is read at once.
+    /// Starts reading. Data that arrived with the handshake is read at once.
     func start() {
         guard readAll(), let input = g_io_stream_get_input_stream(stream) else { return }
         reading = EventSource.readable(input, on: context) { [unowned self] in readAll() }
     }
 
-    /// Queues a text message. A client that leaves too much unread is dropped.
+    /// Queues a text message. A client that leaves too much unread is disconnected.
     func send(_ text: String) {
         guard case .open = state else { return }
         queue(WebSocketFrame.text(text))
     }
 
-    /// Queues a message that `WebSocketFrame.text` has made: the same for many clients, made once.
+    /// Queues a message encoded by `WebSocketFrame.text`, so that one for many clients is encoded once.
     func send(frame: [UInt8]) {
         guard case .open = state else { return }
         queue(frame)
     }
 
-    /// Whether something still waits for the client to read.
+    /// Whether data waits for the client to read it.
     var hasUnsent: Bool { unreadStart < unread.count }
-    /// How many bytes do.
+    /// The number of bytes that wait.
     var unsentCount: Int { unread.count - unreadStart }
 
     private var isDeaf: Bool {
@@ -117,7 +119,7 @@ final class WebSocketConnection {
         return false
     }
 
-    /// Says that it's over and why, and ends when the client has answered or 2 s have passed.
+    /// Sends a close frame, and ends when the client has answered or 2 s have passed.
     func close(_ code: CloseCode) {
         close(code, isDeaf: false)
     }
@@ -128,7 +130,7 @@ final class WebSocketConnection {
         queue(WebSocketFrame.close(code.rawValue))
     }
 
-    /// Ends without a word; a second time does nothing.
+    /// Ends without a close frame. Further calls do nothing.
     func abort() {
         if case .ended = state { return }
         state = .ended
@@ -140,7 +142,8 @@ final class WebSocketConnection {
         onEnd()
     }
 
-    /// Pings, and drops who didn't answer the last one. To be called several times in `pingTime`.
+    /// Sends pings, and disconnects a client that didn't answer the last one. Must be called several times in
+    /// `pingTime`.
     func tick() {
         let now = g_get_monotonic_time()
         switch state {
@@ -159,7 +162,8 @@ final class WebSocketConnection {
 // MARK: - Reading
 
 extension WebSocketConnection {
-    /// Reads what is there, up to a share of it, so that others get their turn; false when the connection is over.
+    /// Reads what is available, up to a limit so that others get their turn. Returns false once the connection has
+    /// ended.
     private func readAll() -> Bool {
         guard let input = g_io_stream_get_input_stream(stream) else { return false }
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)
@@ -204,7 +208,7 @@ extension WebSocketConnection {
             guard payForMessage(payload.count) else { return }
             queue(WebSocketFrame.pong(payload))
         case (.open, .pong):
-            // One that nobody asked for costs as much as any message.
+            // An unsolicited pong costs as much as any message.
             guard awaitsPong || payForMessage(0) else { return }
             awaitsPong = false
         case (.open, .close):
@@ -217,7 +221,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// Whether the client may send another message now, of so many bytes; closes if not.
+    /// Whether the client may send another message of `count` bytes now; closes the connection if not.
     private func payForMessage(_ count: Int) -> Bool {
         if let left = allowance {
             guard left > 0 else {
@@ -243,7 +247,7 @@ extension WebSocketConnection {
 extension WebSocketConnection {
     private func queue(_ frame: [UInt8]) {
         guard unsentCount + frame.count <= limits.unread else { return abort() }
-        // A client that always leaves a little unread must not keep all that it ever read.
+        // A client that always leaves a little unread must not make the buffer keep everything it has read.
         if unreadStart > limits.unread {
             unread.removeFirst(unreadStart)
             unreadStart = 0
@@ -252,7 +256,7 @@ extension WebSocketConnection {
         if writing == nil { writeAll() }
     }
 
-    /// Writes what there is, and waits for room if there is more; false when nothing is to be waited for.
+    /// Writes what is queued, and waits for space if there is more. Returns false if there is nothing to wait for.
     @discardableResult
     private func writeAll() -> Bool {
         guard let output = g_io_stream_get_output_stream(stream) else { return false }
@@ -281,13 +285,13 @@ extension WebSocketConnection {
         return false
     }
 
-    /// Ends now if our close frame has gone out, and by `tick` if not.
+    /// Ends now if our close frame has been sent; otherwise `tick` will.
     private func finish() {
         if unread.isEmpty { abort() }
     }
 }
 
-/// Whether a non-blocking call failed only because nothing can be read or written now; frees the error.
+/// Whether a non-blocking call failed only because it would block. Frees the error.
 private func mustWait(_ error: inout UnsafeMutablePointer<GError>?) -> Bool {
     defer { g_clear_error(&error) }
     return error?.pointee.domain == shim_g_io_error_quark()

@@ -1,4 +1,4 @@
-/// Reads a client's WebSocket frames from the bytes of its connection and puts messages together (RFC 6455 section 5).
+/// Decodes a client's WebSocket frames from the bytes of its connection and assembles messages (RFC 6455 section 5).
 ///
 ///      0               1               2 ..
 ///     +-+-+-+-+-------+-+-------------+-------------------+-----------+---------+
@@ -7,24 +7,25 @@
 ///     |N|V|V|V|  4    |S|             | bits (127)        | 4 bytes   | with it |
 ///     +-+-+-+-+-------+-+-------------+-------------------+-----------+---------+
 ///
-/// libsoup's own reader limits a frame but not a message of many fragments, and tells nobody of either, so the frames are read
-/// here; libsoup makes the handshake. No extension is agreed on, so the reserved bits are zero.
+/// libsoup's own reader limits the size of a frame but not that of a message with many fragments, and reports neither.
+/// So the frames are decoded here, while libsoup performs the handshake. No extension is negotiated, so the reserved
+/// bits are zero.
 struct WebSocketDecoder {
-    /// What a client sent.
+    /// What a client has sent.
     enum Event: Equatable {
         /// A whole message, text or binary.
         case message([UInt8])
         case ping([UInt8])
         case pong
-        /// The client closes; its code, where it gave one.
+        /// The client closes the connection, with its close code if it gave one.
         case close(UInt16?)
     }
 
-    /// What was wrong; the connection can't go on.
+    /// An error after which the connection can't continue.
     enum Fault: Error, Equatable {
-        /// Against RFC 6455. Closed with 1002.
+        /// A violation of RFC 6455. The connection is closed with 1002.
         case protocolError
-        /// Larger than `limit`. Closed with 1009.
+        /// A message larger than `limit`. The connection is closed with 1009.
         case tooLarge
     }
 
@@ -44,27 +45,27 @@ struct WebSocketDecoder {
         let opcode: Opcode
         let length: Int
         let key: [UInt8]
-        /// How many bytes the header itself has.
+        /// The size of the header itself, in bytes.
         let size: Int
     }
 
-    /// Each costs us something, also an empty one.
+    /// Each fragment has a cost, even an empty one.
     private static let mostFragments = 1024
 
-    /// The most that a message may have, all fragments together.
+    /// The largest size of a message with all its fragments, in bytes.
     var limit: Int
     private var buffer: [UInt8] = []
-    /// What of it has been read: cut off once for many frames.
+    /// The number of bytes in the buffer that have been decoded. They are removed together for many frames.
     private var start = 0
     private var fragmentCount = 0
-    /// The fragments so far, where a message has begun.
+    /// The fragments so far of a message that isn't complete; nil if there is none.
     private var message: [UInt8]?
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Takes bytes as they come. They are kept until `next` has made a frame of them, and none is longer than `limit`.
+    /// Appends received bytes. They are kept until `next` has decoded their frame, which isn't longer than `limit`.
     mutating func append(_ bytes: some Sequence<UInt8>) {
         if start > 0 {
             buffer.removeFirst(start)
@@ -73,7 +74,7 @@ struct WebSocketDecoder {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next event, or nil when more bytes are needed.
+    /// Returns the next event, or nil if more bytes are needed.
     mutating func next() throws(Fault) -> Event? {
         while let header = try header() {
             let from = start + header.size
@@ -101,7 +102,7 @@ struct WebSocketDecoder {
         if extended > 0 {
             length = buffer[start + 2..<start + 2 + extended].reduce(0) { $0 << 8 | UInt64($1) }
         }
-        // What has come of the message counts as well, before room is made for more.
+        // The part of the message that has arrived counts too, before memory is reserved for more.
         let soFar = opcode.isControl ? 0 : message?.count ?? 0
         guard length <= UInt64(limit), soFar + Int(length) <= limit else { throw .tooLarge }
         let size = 2 + extended + 4
@@ -136,7 +137,7 @@ struct WebSocketDecoder {
     }
 }
 
-/// A frame from the server, which is whole and unmasked.
+/// Frames from the server, which are unfragmented and unmasked.
 enum WebSocketFrame {
     static func text(_ text: String) -> [UInt8] { frame(0x1, Array(text.utf8)) }
     static func ping() -> [UInt8] { frame(0x9, []) }

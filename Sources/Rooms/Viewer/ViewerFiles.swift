@@ -3,13 +3,13 @@ public struct ViewerFile: Sendable {
     public let bytes: [UInt8]
     /// The value of Content-Type.
     public let contentType: String
-    /// The value of ETag, quotes and all: changes with the bytes.
+    /// The value of ETag, including its quotes. It changes whenever the bytes do.
     public let entityTag: String
 
     init(_ bytes: [UInt8], _ contentType: String) {
         self.bytes = bytes
         self.contentType = contentType
-        // FNV-1a: two builds of the page have to differ, nobody has to be kept from making them equal.
+        // FNV-1a suffices: different builds of the page must differ, but nobody gains from making two equal on purpose.
         let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         entityTag = "\"" + String(hash, radix: 16) + "\""
     }
@@ -17,19 +17,19 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: HTML, CSS and JavaScript modules, embedded in the program.
 ///
-/// Nothing in it is inline and nothing comes from elsewhere, so that it can be sent under `contentSecurityPolicy`.
+/// It contains nothing inline and loads nothing from elsewhere, so it can be served with `contentSecurityPolicy`.
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy =
         "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
         + "require-trusted-types-for 'script'; trusted-types 'none'"
 
-    /// The value of Permissions-Policy for every file: what the page may ask a user for, and what nothing in it ever may.
+    /// The value of Permissions-Policy for every file: what the page may ask its user for, and what it must never use.
     public static let permissionsPolicy =
         "camera=(self), microphone=(self), fullscreen=(self), picture-in-picture=(self), screen-wake-lock=(self), "
         + "display-capture=(), geolocation=(), midi=(), payment=(), usb=(), serial=(), hid=()"
 
-    /// The file at `path`, the path of a request (`/`, `/viewer.js`); nil where there is none.
+    /// Returns the file at `path`, the path of a request (`/`, `/viewer.js`); nil if there is none.
     public static func file(path: String) -> ViewerFile? { files[path] }
 
     private static let html = "text/html; charset=utf-8"

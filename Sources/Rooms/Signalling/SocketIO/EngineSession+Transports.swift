@@ -1,9 +1,9 @@
 import CGLib
 import OneToOne
 
-/// Long polling: a GET waits for what is said to the client, a POST brings what the client says.
+/// Long polling: a GET waits for packets to the client, and a POST brings packets from it.
 extension EngineSession {
-    /// Takes a GET: answered at once where there is something to say, else when there is.
+    /// Handles a GET: it is answered at once if packets are waiting, or else when there are some.
     func poll(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
         guard waiting == nil else {
             exchange.answer(.engineError(.badRequest, headers))
@@ -14,11 +14,11 @@ extension EngineSession {
         waiting = Poll(exchange: exchange, headers: headers)
         flush()
         if case .closing = state, unsent.isEmpty { return end() }
-        // Who is about to go over to its WebSocket must not wait for an answer here.
+        // A client that is about to upgrade to its WebSocket must not be kept waiting for a response here.
         if upgrade?.isProbed == true { answerPoll([EnginePacket(.noop)]) }
     }
 
-    /// Whether a POST may begin on `connection`: not beside another.
+    /// Whether a POST may begin on `connection`. Two at the same time are not allowed, and end the session.
     func mayPost(on connection: ClientConnection?) -> Bool {
         guard posting == nil || posting === connection else {
             end()
@@ -28,7 +28,7 @@ extension EngineSession {
         return true
     }
 
-    /// Takes a POST, whole.
+    /// Handles a POST that has been received completely.
     func post(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
         posting = nil
         var payloadLimits = EnginePayload.Limits()
@@ -52,7 +52,7 @@ extension EngineSession {
 
     func flush() {
         guard waiting != nil, !unsent.isEmpty else { return }
-        // python-engineio 3 takes no more at once.
+        // python-engineio 3 accepts no more packets at once.
         let packets = Array(unsent.prefix(16))
         unsent.removeFirst(packets.count)
         unsentCount = unsent.reduce(0) { $0 + Self.cost(of: $1) }
@@ -69,14 +69,15 @@ extension EngineSession {
     }
 }
 
-/// Going over from polling to a WebSocket.
+/// The upgrade from polling to a WebSocket.
 extension EngineSession {
     /// Whether a WebSocket may try to take over.
     var mayUpgrade: Bool {
         if case .open = state { isPolling && upgrade == nil } else { false }
     }
 
-    /// Takes a WebSocket, which isn't started yet. It takes over when the client has probed it and says so, in 10 s or never.
+    /// Prepares an upgrade to a WebSocket, which isn't started yet. It takes over when the client has probed it and
+    /// confirms; otherwise the attempt fails after 10 s.
     func probe(_ socket: WebSocketConnection) {
         upgrade = Upgrade(socket: socket, deadline: g_get_monotonic_time() + limits.engineUpgradeTime.microseconds)
         socket.onMessage = { [unowned self] text in probing(text) }

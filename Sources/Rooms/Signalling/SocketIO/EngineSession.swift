@@ -1,11 +1,12 @@
 import CGLib
 import OneToOne
 
-/// A client's Engine.IO session: packets both ways, over long polling, over a WebSocket, or first the one and then the other.
+/// A client's Engine.IO session: packets in both directions over long polling, over a WebSocket, or over polling first
+/// and a WebSocket later.
 ///
-/// Belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
+/// It belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
 final class EngineSession {
-    /// A GET that waits for something to be said.
+    /// A GET that waits for packets.
     struct Poll {
         let exchange: HTTPExchange
         let headers: [(String, String)]
@@ -18,24 +19,24 @@ final class EngineSession {
 
     enum State {
         case open
-        /// All is said that will be said; a polling client has until the deadline to fetch it.
+        /// Nothing more will be sent; a polling client has until the deadline to fetch what is left.
         case closing(deadline: Int)
         case ended
     }
 
-    /// A WebSocket that a polling client would go over to.
+    /// A WebSocket that a polling client wants to upgrade to.
     struct Upgrade {
         let socket: WebSocketConnection
         let deadline: Int
         var isProbed = false
     }
 
-    /// Unguessable: who knows it can speak for the client.
+    /// The secret identifier of the session: a client that knows it can act in the session.
     let name: String
     let version: EngineVersion
-    /// Takes each message's text.
+    /// Called with the text of each message.
     var onMessage: (String) -> Void = { _ in }
-    /// The session is over.
+    /// Called when the session has ended.
     var onEnd: () -> Void = {}
 
     let limits: SignallingLimits
@@ -43,11 +44,11 @@ final class EngineSession {
     var state = State.open
     var upgrade: Upgrade?
     var waiting: Poll?
-    /// The POST whose body is still coming; nil, or gone, where there is none.
+    /// The connection of a POST whose body is still arriving; nil if there is none.
     weak var posting: ClientConnection?
-    /// Whether its client is in a room.
+    /// Whether the client is in a room.
     private(set) var isAdmitted = false
-    /// What a polling client may still send before that.
+    /// What a polling client may still send until then.
     var messagesLeft: Int
     var bytesLeft: Int
     var unsent: [EnginePacket] = []
@@ -55,14 +56,14 @@ final class EngineSession {
     var lastHeard: Int
     private var lastPing: Int
     private var awaitsPong = false
-    /// When a polling client's packets so far are paid for, at `messagesPerSecond` (microseconds).
+    /// The time up to which a polling client's packets are paid for, at `messagesPerSecond` (microseconds).
     var packetsPaid: Int
 
-    /// What a polling client saves up by keeping quiet, in microseconds' worth of packets.
+    /// The burst that a polling client may send after a quiet time, in microseconds of the allowed rate.
     static let burstTime = 2_000_000
     private static let farewellTime = 5_000_000
 
-    /// A session over `socket`, which isn't started yet, or by polling.
+    /// Creates a session over `socket`, which isn't started yet, or over polling.
     init(name: String, version: EngineVersion, socket: WebSocketConnection?, limits: SignallingLimits) {
         self.name = name
         self.version = version
@@ -77,12 +78,12 @@ final class EngineSession {
         if let socket { listen(to: socket) }
     }
 
-    /// Whether there is nothing left of it.
+    /// Whether the session has ended completely.
     var hasEnded: Bool {
         if case .ended = state { true } else { false }
     }
 
-    /// Whether it goes by requests; not once a WebSocket has taken over.
+    /// Whether the client uses polling; false once a WebSocket has taken over.
     var isPolling: Bool {
         if case .polling = transport { true } else { false }
     }
@@ -96,7 +97,8 @@ final class EngineSession {
         send(greeting.packet)
     }
 
-    /// The client is in a room: it may send all that members may, and its connection makes room for no other any more.
+    /// Marks the client as being in a room: it may send as much as any member, and its connection isn't closed to make
+    /// room.
     func admit() {
         isAdmitted = true
         waiting?.exchange.connection?.isAdmitted = true
@@ -110,12 +112,12 @@ final class EngineSession {
         if case .webSocket(let socket) = transport { socket.allowAnotherTry() }
     }
 
-    /// Sends a message. A client that leaves too much unread is dropped.
+    /// Sends a message. A client that leaves too much unread is disconnected.
     func send(_ packet: SocketPacket) {
         send(EnginePacket(.message, packet.encoded))
     }
 
-    /// Ends the session when what was sent has been read, or in 5 s.
+    /// Ends the session once everything sent has been read, or after 5 s.
     func close() {
         guard case .open = state else { return }
         dropUpgrade()
@@ -131,7 +133,7 @@ final class EngineSession {
         }
     }
 
-    /// Ends at once; a second time does nothing.
+    /// Ends the session at once. Further calls do nothing.
     func end() {
         if case .ended = state { return }
         state = .ended
@@ -145,19 +147,20 @@ final class EngineSession {
         onEnd()
     }
 
-    /// Ends a session whose client is perhaps not even there: by polling nothing is kept for it.
+    /// Ends a session whose client may be gone: a polling session at once, without waiting for the client to fetch
+    /// anything.
     func endIdle() {
         if isPolling { end() } else { close() }
     }
 
-    /// Tells the client that the host goes, over a WebSocket by its close code.
+    /// Ends the session because the host is ending. A WebSocket's client is told by the close code.
     func endWithHost() {
         guard case .webSocket(let socket) = transport else { return end() }
         state = .closing(deadline: .max)
         socket.close(.goingAway)
     }
 
-    /// Keeps the heart beating, and ends what has stopped. To be called several times in a ping's time-out.
+    /// Sends heartbeats, and ends the session on a timeout. Must be called several times during a ping timeout.
     func tick() {
         let now = g_get_monotonic_time()
         if case .webSocket(let socket) = transport { socket.tick() }
@@ -170,7 +173,7 @@ final class EngineSession {
             return
         case .open: break
         }
-        // A request that waits says by itself when its client is gone.
+        // A waiting request notices by itself when its client is gone.
         if let waiting, waiting.exchange.clientIsGone { return end() }
         let interval = limits.enginePingInterval.microseconds
         let patience = limits.enginePingTimeout.microseconds
@@ -199,7 +202,7 @@ final class EngineSession {
         }
     }
 
-    /// What a packet that waits takes of `limits.unread`.
+    /// The number of bytes that a waiting packet counts towards `limits.unread`.
     static func cost(of packet: EnginePacket) -> Int { packet.text.utf8.count + 16 }
 
     func receive(_ packet: EnginePacket) {
@@ -221,7 +224,7 @@ final class EngineSession {
     }
 
     func received(_ text: String) {
-        // A packet that is none ends the original server's session as well.
+        // An invalid packet ends the session on the original server as well.
         guard let packet = EnginePacket(parsing: text) else { return close() }
         receive(packet)
     }

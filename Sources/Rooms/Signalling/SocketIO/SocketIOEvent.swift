@@ -4,21 +4,21 @@ import Rooms
 
 /// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`.
 ///
-/// Clients differ in small things: a room that isn't text counts as not named, a `label` may be a number or its digits, and a
-/// candidate's line is in `candidate` or in `sdp`.
+/// Clients differ in details: a room that isn't text counts as missing, a `label` may be a number or text, and the
+/// candidate line is in `candidate` or in `sdp`.
 struct SocketIOEvent: Decodable {
     let name: String
-    /// Empty where none is named.
+    /// The room's name; empty if the client named none.
     let room: String
     private let data: Payload?
 
-    /// Reads an event's JSON, which the transport's limits have bounded; nil if it isn't a list that begins with a name.
+    /// Parses an event's JSON, whose size the transport has limited; nil if it isn't a list that begins with a name.
     init?(json: String) {
         guard let event = try? JSONDecoder().decode(SocketIOEvent.self, from: Data(json.utf8)) else { return nil }
         self = event
     }
 
-    /// What the event means to its room, coming from `member`; nil for one that a room doesn't have.
+    /// Returns what the event means for its room, coming from `member`; nil if rooms don't know the event.
     func pairEvent(from member: MemberID) -> PairEvent? {
         switch (name, data?.type) {
         case ("leave", _): .leave(member)
@@ -36,7 +36,7 @@ struct SocketIOEvent: Decodable {
         data = list.isAtEnd ? nil : try? list.decode(Payload.self)
     }
 
-    /// Text, or anything else.
+    /// Decodes text, and accepts any other value as no text.
     private struct Loose: Decodable {
         let text: String?
 

@@ -2,20 +2,21 @@ import CGLib
 import OneToOne
 import Rooms
 
-/// A socket.io client, from its session's opening to its end.
+/// A socket.io client, for the lifetime of its session.
 final class PairClient {
     let member: MemberID
     let session: EngineSession
     let address: String
-    /// When it must have joined (g_get_monotonic_time); nil once it has.
+    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
     var joinBy: Int?
-    /// Whether it is in the namespace: version 4 asks first.
+    /// Whether the client is in the namespace, which version 4 must ask for.
     var isConnected = false
-    /// The room it is in.
+    /// The room that the client is in.
     var room: String?
-    /// The name that it knows its room by, token and all: it may compare.
+    /// The room's name as the client gave it, including the token. It is sent back as is, because the client may
+    /// compare it.
     var roomAsNamed = ""
-    /// Its media session, while it has one, and of what.
+    /// The client's media session, while it has one, and the track it is for.
     var media: (session: MemberSession, address: TrackAddress)?
 
     init(member: MemberID, session: EngineSession, address: String, joinBy: Int) {
@@ -28,7 +29,7 @@ final class PairClient {
 
 /// socket.io over Engine.IO: one namespace, events, and empty acknowledgements.
 extension SocketIOServer {
-    /// The longest name of a room, with its token, in bytes.
+    /// The longest name of a room with its token, in bytes.
     private static let longestName = 512
 
     func connect(_ client: PairClient) {
@@ -55,25 +56,25 @@ extension SocketIOServer {
         }
     }
 
-    /// The client's connection is gone.
+    /// Handles the end of a client's connection.
     func ended(_ member: MemberID) {
         guard let client = clients[member] else { return }
         if let room = client.room { handle(.lost(member), in: room) }
         clients[member] = nil
     }
 
-    /// Whether somebody is in the one-to-one room called `name`.
+    /// Whether a client is in the one-to-one room called `name`.
     func hasClient(in name: String) -> Bool {
         rooms[name].map { !$0.isEmpty } ?? false
     }
 
-    /// Whether somebody in a one-to-one room watches that track.
+    /// Whether a client in a one-to-one room watches that track.
     func isWatched(_ address: TrackAddress) -> Bool {
         guard let client = rooms[address.room]?.client else { return false }
         return clients[client]?.media?.address == address
     }
 
-    /// The media side has ended the client's session.
+    /// Handles the end of a client's session by the media layer.
     func sessionEnded(_ member: MemberID) {
         guard let client = clients[member], let room = client.room else { return }
         client.media = nil
@@ -81,7 +82,7 @@ extension SocketIOServer {
         handle(.sessionEnded(member), in: room)
     }
 
-    /// The room has got a track or lost one: the host is there while it has something to show.
+    /// Handles a track added to the room or removed: the host is in the room while it has something to show.
     func tracksChanged(in name: String) {
         guard let room = rooms[name] else { return }
         guard site.media[name] != nil else { return handle(.hostGone, in: name) }
@@ -104,7 +105,7 @@ extension SocketIOServer {
         client.roomAsNamed = name
         guard let definition = admit(name, from: client.address) else {
             site.log("a client from \(client.address) was not admitted", of: client.address)
-            // There is no word for it that clients know; this one they all take for the end, and it says nothing.
+            // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
             return dismiss(client)
         }
         client.joinBy = nil
@@ -115,14 +116,14 @@ extension SocketIOServer {
         handle(.join(client.member), in: definition.name)
     }
 
-    /// The room that `name` opens, which a page may have taken from its URL as it stands there.
+    /// Returns the room that `name` opens. A page may have taken the name from its URL without decoding it.
     private func admit(_ name: String, from address: String) -> RoomDefinition? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
         guard text.utf8.count <= Self.longestName else { return nil }
         return site.room(openedBy: RoomKey(text), from: address)
     }
 
-    /// Tells a client that it is out, in socket.io's words too, for else it would connect again at once.
+    /// Tells a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
     private func dismiss(_ client: PairClient) {
         client.room = nil
         send(.notice(.left, about: client.member), to: client)
@@ -145,7 +146,7 @@ extension SocketIOServer {
         switch action {
         case .send(let message, let member):
             guard let client = clients[member] else { return }
-            // Who finds the room full may try again.
+            // A client that finds the room full may try again.
             if case .notice(.full, _) = message {
                 client.room = nil
                 client.session.allowAnotherTry()

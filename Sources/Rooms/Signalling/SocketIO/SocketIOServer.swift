@@ -2,17 +2,17 @@ import CGLib
 import OneToOne
 import Rooms
 
-/// `/socket.io/`: Engine.IO 3 and 4 by polling and WebSocket, and socket.io's one-to-one rooms over it, as
-/// `Protocol/socketio.md` says.
+/// `/socket.io/`: Engine.IO 3 and 4 over polling and WebSocket, with the one-to-one rooms of socket.io on top, as
+/// specified in `Protocol/socketio.md`.
 ///
-/// Belongs to the site's thread.
+/// It belongs to the site's thread.
 final class SocketIOServer {
     unowned let site: Site
     let alsoOtherJoined: Bool
-    /// By the secret name that a client's requests carry.
+    /// Keyed by the secret identifier in a client's requests.
     var sessions: [String: EngineSession] = [:]
     var clients: [MemberID: PairClient] = [:]
-    /// The rooms that somebody is in, by name.
+    /// The rooms that have a client, by name.
     var rooms: [String: PairRoom] = [:]
 
     init(site: Site, alsoOtherJoined: Bool) {
@@ -20,7 +20,7 @@ final class SocketIOServer {
         self.alsoOtherJoined = alsoOtherJoined
     }
 
-    /// Whether all connections are gone.
+    /// Whether all sessions have ended.
     var isEmpty: Bool { sessions.isEmpty }
 
     func tick() {
@@ -34,13 +34,13 @@ final class SocketIOServer {
         for session in Array(sessions.values) { session.tick() }
     }
 
-    /// Says goodbye to everybody.
+    /// Tells all clients that the host is ending.
     func stop() {
         for name in Array(rooms.keys) { handle(.hostGone, in: name) }
         for session in Array(sessions.values) { session.endWithHost() }
     }
 
-    /// Ends all that is left.
+    /// Ends all remaining sessions.
     func abort() {
         for session in Array(sessions.values) { session.end() }
     }
@@ -49,7 +49,7 @@ final class SocketIOServer {
 // MARK: - Requests
 
 extension SocketIOServer {
-    /// Looks at a request whose body hasn't come yet.
+    /// Checks a request whose body hasn't arrived yet.
     func admit(_ exchange: HTTPExchange) -> HTTPResponse? {
         guard exchange.method == "POST", exchange.path == ["socket.io"], let name = exchange.query("sid"),
             let session = sessions[name], let headers = sharing(exchange)
@@ -102,7 +102,7 @@ extension SocketIOServer {
             let socket = WebSocketConnection(
                 stream, of: exchange.connection, limits: site.limits, on: site.context)
             if let name = exchange.query("sid") {
-                // What was so when the request came may be so no more.
+                // The state may have changed since the request arrived.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }
                 session.probe(socket)
             } else {
@@ -122,7 +122,7 @@ extension SocketIOServer {
         }
     }
 
-    /// Without a connection of its own, a session costs nobody anything but its place.
+    /// A polling session needs no open connection, so the limit of connections doesn't limit the number of sessions.
     private static let sessionsPerAddress = 32
 
     /// Opens a session and greets its client.
@@ -141,19 +141,20 @@ extension SocketIOServer {
             ended(member)
         }
         session.greet()
-        // Version 3 is in the one namespace without asking.
+        // Clients of version 3 are in the only namespace without asking.
         if version == .three { connect(client) }
         return session
     }
 
-    /// The headers by which the page that asks may read the answer; nil where its origin may not ask at all. The rule is that
-    /// of WebSockets, for here too nothing in the request itself shows the token.
+    /// Returns the headers that let the requesting page read the response; nil if its origin isn't allowed. The rule is
+    /// the same as for WebSockets, because here too the request itself contains no token.
     private func sharing(_ exchange: HTTPExchange) -> [(String, String)]? {
         switch site.origin(of: exchange) {
-        // A page has a picture or a script fetched from anywhere without naming itself, and each would open a session.
+        // A page can load an image or script from any site without sending its origin, and each request would open a
+        // session.
         case .ours where exchange.isFromOtherSite: nil
         case .ours: Site.commonHeaders
-        // Clients of version 3 ask with credentials, always; there are none that mean anything here.
+        // Clients of version 3 always send credentials, though none have a meaning here.
         case .allowed(let origin): Site.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]
         case .foreign, .malformed: nil
         }
@@ -169,14 +170,14 @@ extension SocketIOServer {
     }
 }
 
-/// Why a request gets no session, by Engine.IO's numbers.
+/// Why a request gets no session, with Engine.IO's error numbers.
 enum EngineRequestError: Int, Error {
     case unknownTransport = 0
     case unknownSession = 1
     case badMethod = 2
     case badRequest = 3
     case forbidden = 4
-    /// Ours: as many sessions as there may be.
+    /// Our extension: the limit of sessions is reached.
     case tooManySessions = 6
 
     var message: String {

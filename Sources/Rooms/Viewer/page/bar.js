@@ -1,4 +1,4 @@
-// The bar with the state and the controls. It hides while nothing moves.
+// The bar with the state and the controls. It hides when there is no activity.
 
 import { element, setText } from "./element.js";
 import { label, words } from "./messages.js";
@@ -11,14 +11,15 @@ export class Bar {
   #stage = byId("stage");
   #idle = null;
 
-  /** Says whether the bar must stay, whatever happens. */
+  /** Returns whether the bar must stay visible. */
   mustStay = () => false;
 
   constructor() {
     for (const type of ["pointermove", "keydown", "focusin"]) {
       document.addEventListener(type, (event) => this.#moved(event), { passive: true });
     }
-    // What lies above the bar keeps clear of it, on however many lines it is.
+    // Publishes the bar's height, which depends on its number of lines, so that what is above the bar doesn't overlap
+    // it.
     const bar = byId("bar");
     new ResizeObserver(() => this.#stage.style.setProperty("--bar-height", `${bar.offsetHeight}px`)).observe(bar);
     this.wake();
@@ -28,14 +29,17 @@ export class Bar {
     return this.#stage.classList.contains("idle");
   }
 
-  /** The quiet words: the phase of the page, its name, and whether there is a picture to look at. */
+  /** Updates the status: the phase of the page, its text, and whether there is a picture. */
   status(phase, text, hasPicture) {
     this.#stage.dataset.phase = phase;
     setText(byId("status"), text);
     byId("size").hidden = !hasPicture;
   }
 
-  /** The figures in their parts, the least wanted last, and whether their charts are shown; none where there are none. */
+  /**
+   * Updates the figures, the least important last, and whether their charts are open. Without figures the button is
+   * hidden.
+   */
   figures(parts, isOpen) {
     const button = byId("figures");
     button.hidden = parts.length === 0 && !isOpen;
@@ -55,14 +59,14 @@ export class Bar {
     this.#idle = setTimeout(() => this.sleep(), IDLE_AFTER);
   }
 
-  /** Hides it, if nothing keeps it. */
+  /** Hides the bar, unless it must stay. */
   sleep() {
     clearTimeout(this.#idle);
     if (this.mustStay()) this.#idle = setTimeout(() => this.sleep(), IDLE_AFTER);
     else this.#stage.classList.add("idle");
   }
 
-  /** A finger on the picture is a tap, a pinch or a pan: the picture's own affair. */
+  /** Ignores a finger on the picture: taps, pinches and pans are handled as gestures. */
   #moved(event) {
     const isFinger = event.pointerType === "touch" && byId("scroller").contains(event.target);
     if (!isFinger) this.wake();

@@ -1,4 +1,4 @@
-// Small live charts of what is measured. While they are closed nothing of them is there.
+// Small live charts of the measurements. While they are closed, they have no elements in the page.
 
 import { element, onOtherOpened, opened, setText } from "./element.js";
 import { bitRateText, delayText, frameRateText, lossText, sizeText } from "./figures.js";
@@ -20,7 +20,7 @@ export class Charts {
   #size = null;
   #knewDelay = false;
 
-  /** Called when they are opened or closed. */
+  /** Called when the charts are opened or closed. */
   onToggle = () => {};
 
   constructor(measurements, stage) {
@@ -39,7 +39,7 @@ export class Charts {
     if (!this.close()) this.#open();
   }
 
-  /** Closes them; false where they weren't open. */
+  /** Closes the charts. Returns false if they weren't open. */
   close() {
     if (!this.isOpen) return false;
     const hadFocus = this.#panel.contains(document.activeElement);
@@ -51,7 +51,7 @@ export class Charts {
     return true;
   }
 
-  /** Draws what is new. */
+  /** Draws new values. */
   update() {
     if (!this.isOpen) return;
     if (this.#knewDelay !== this.#measurements.knowsDelay) this.#make();
@@ -87,7 +87,7 @@ export class Charts {
   }
 }
 
-/** One chart. For the keyboard, and for who listens, it is a slider along the last minute. */
+/** One chart. For the keyboard and for screen readers, it is a slider along the last minute. */
 class Chart {
   root = element("div", "chart");
 
@@ -101,12 +101,12 @@ class Chart {
   #line = document.createElementNS(SVG, "path");
   #mark = document.createElementNS(SVG, "line");
   #field = document.createElementNS(SVG, "svg");
-  /** How many seconds ago it is read; null while it isn't. */
+  /** The number of seconds ago whose value is read; null if the current value is shown. */
   #reading = null;
 
   /**
-   * `text` writes a value; `least` is what the chart shows at least from bottom to top; `none` says that a second has no value;
-   * the present value is the middle one of `window` seconds.
+   * `text` formats a value. `least` is the smallest range that the chart shows from bottom to top. `none` is the text
+   * for a second without a value. The current value is the median of the last `window` seconds.
    */
   constructor(title, note, series, text, least, { none = words.notMeasured, window = 1 } = {}) {
     this.#title = title;
@@ -114,7 +114,7 @@ class Chart {
     this.#text = (value) => text(value) || none;
     this.#least = least;
     this.#window = window;
-    // A line along an edge is seen whole.
+    // Leaves a margin, so that a line along an edge isn't cut off.
     this.#field.setAttribute("viewBox", `0 -2 ${WIDTH} ${HEIGHT + 4}`);
     this.#field.setAttribute("preserveAspectRatio", "none");
     this.#field.setAttribute("aria-hidden", "true");

@@ -1,18 +1,18 @@
-// The host's clock, estimated from questions and answers over the WebSocket; nothing here touches the page.
+// Estimates the host's clock from requests and replies over the WebSocket. Nothing here accesses the page.
 
-// Answers that are remembered.
+// The number of replies that are remembered.
 const MOST_ANSWERS = 16;
-// By how much two clocks may drift apart: 50 millionths, in milliseconds a millisecond.
+// The largest drift between the two clocks: 50 parts per million, in milliseconds per millisecond.
 const DRIFT = 50e-6;
 
 /**
- * How far the host's clock is ahead of ours. Each answer gives four stamps, as in NTP (RFC 5905 section 8); the one that was
- * under way for the shortest time says best. All times are in milliseconds.
+ * The offset of the host's clock from ours. Each reply gives four timestamps, as in NTP (RFC 5905 section 8). The reply
+ * with the shortest round trip is the most accurate. All times are in milliseconds.
  */
 export class HostClock {
   #answers = [];
 
-  /** Takes an answer: asked and answered by our clock, received and sent by the host's. */
+  /** Adds a reply. `asked` and `arrived` are in our clock, `received` and `sent` in the host's. */
   add({ asked, received, sent, arrived }) {
     if (![asked, received, sent, arrived].every(Number.isFinite)) return;
     const roundTrip = arrived - asked - (sent - received);
@@ -21,12 +21,12 @@ export class HostClock {
     if (this.#answers.length > MOST_ANSWERS) this.#answers.shift();
   }
 
-  /** What has to be added to our time to get the host's; null before the first answer. */
+  /** The time to add to our clock to get the host's; null before the first reply. */
   get offset() {
     return this.#best?.offset ?? null;
   }
 
-  /** By how much that may be wrong at most; null before the first answer. */
+  /** The largest possible error of the offset; null before the first reply. */
   get error() {
     return this.#best ? this.#best.roundTrip / 2 : null;
   }

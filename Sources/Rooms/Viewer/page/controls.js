@@ -1,4 +1,4 @@
-// What the buttons of the bar do: size, picture in picture, full screen.
+// The actions of the bar's buttons: size, picture in picture, full screen.
 
 import { label, words } from "./messages.js";
 
@@ -22,12 +22,12 @@ export class Controls {
     this.#draw();
   }
 
-  /** Fitted, filling, actual size, and fitted again. */
+  /** Switches from fitted to filling, to actual size, and back to fitted. */
   nextMode() {
     this.#view.setMode(MODES[(MODES.indexOf(this.#view.mode) + 1) % MODES.length]);
   }
 
-  /** "fit", "fill" or "actual"; once more, and it's fitted again. */
+  /** Switches to "fit", "fill" or "actual". If that is already the mode, switches back to fitted. */
   toggleMode(mode) {
     this.#view.setMode(this.#view.mode === mode ? "fit" : mode);
   }
@@ -35,17 +35,17 @@ export class Controls {
   toggleFullScreen() {
     if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
     else if (this.#stage.requestFullscreen) this.#stage.requestFullscreen().catch(() => {});
-    // Only the picture itself can be full on an iPhone.
+    // On an iPhone only the video itself can be full screen.
     else this.#video.webkitEnterFullscreen?.();
   }
 
-  /** A small window that stays above all others; the other's pointer isn't in it where it is drawn by this page. */
+  /** Toggles picture in picture. The shared screen's pointer isn't visible there while this page draws it. */
   toggleInset() {
     if (document.pictureInPictureElement) document.exitPictureInPicture().catch(() => {});
     else this.#video.requestPictureInPicture?.().catch(() => {});
   }
 
-  /** Has buttons say what they do now. */
+  /** Updates the buttons' labels. */
   modeChanged() {
     this.#draw();
   }

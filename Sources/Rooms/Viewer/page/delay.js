@@ -2,25 +2,27 @@
 
 import { HostClock } from "./clock.js";
 
-// Milliseconds between questions for the host's clock: at first some quick ones, then one now and then.
+// Milliseconds between requests for the host's clock: at first a few in quick succession, then one at long intervals.
 const QUICK = 250;
 const QUICK_QUESTIONS = 6;
 const SLOW = 10_000;
-// NTP counts from 1900, the host's clock from 1970.
+// NTP counts from 1900, and the host's clock from 1970.
 const SECONDS_TO_1970 = 2_208_988_800;
-// The clock of video's RTP time stamps, in ticks a millisecond.
+// The clock rate of video's RTP timestamps, in ticks per millisecond.
 const RTP_RATE = 90;
-// While nothing changes, capture sends a picture 2.5 s after the last one all the same; a little less, for rounding.
+// Even if nothing changes, the capture sends a picture 2.5 s after the last one. This is a little less, to allow for
+// rounding.
 const KEEP_ALIVE = 2490;
 
 /**
- * Measures from when a picture was captured, by the host's clock, until the browser has handed it on to this screen.
+ * Measures the time from the capture of a picture, by the host's clock, until the browser presents it.
  *
- * A picture's RTP time stamp says when it was captured, as soon as one picture with abs-capture-time has told how the two belong
- * together. Where the browser doesn't hand that out, its own estimate (`captureTime`) is taken; else nothing is measured.
+ * A picture's RTP timestamp tells when it was captured, once a picture with abs-capture-time has shown how the two
+ * clocks relate. If the browser doesn't expose that, its own estimate (`captureTime`) is used. Otherwise nothing is
+ * measured.
  *
- * A keep-alive shows nothing new, so it has no delay that anybody could notice, and is left out. Its time stamp tells it: capture
- * leaves more than 2.5 s between two pictures only if nothing has changed.
+ * A keep-alive picture shows nothing new, so nobody can notice its delay, and it is left out. It is recognized by its
+ * timestamp: the capture leaves more than 2.5 s between two pictures only if nothing has changed.
  */
 export class Delay {
   #viewer;
@@ -35,7 +37,7 @@ export class Delay {
   #taken = [];
   #latest = {};
 
-  /** Whether this browser can tell the delay: false until one was measured. */
+  /** Whether this browser can measure the delay; false until it has been measured once. */
   isKnown = false;
 
   constructor(viewer, video) {
@@ -47,7 +49,7 @@ export class Delay {
     viewer.addEventListener("stream", ({ detail }) => this.#watch(detail));
   }
 
-  /** The mean delay of the pictures since this was called last, in milliseconds; null where none showed anything new. */
+  /** Returns the mean delay of the pictures since the last call, in milliseconds; null if none showed anything new. */
   take() {
     const hasNew = this.#lookForAnchor();
     const taken = this.#taken.splice(0);
@@ -55,15 +57,16 @@ export class Delay {
   }
 
   /**
-   * Of the last picture, in milliseconds: the delay by our own measure, by the browser's estimate, and the part of it since the
-   * picture had arrived; what the browser doesn't tell is null. And by how much the host's clock is ahead, and how sure that is.
+   * For the last picture, in milliseconds: the delay as we measure it, the browser's estimate, and the part of the
+   * delay after the picture arrived. Values that the browser doesn't provide are null. Also the offset of the host's
+   * clock, and its error.
    */
   get state() {
     return Object.freeze({ ...this.#latest, clockOffset: this.#clock.offset, clockError: this.#clock.error });
   }
 
   #joined() {
-    // It may be another host than before.
+    // It may be a different host than before.
     this.#clock = new HostClock();
     this.#questions = 0;
     clearTimeout(this.#timer);
@@ -96,34 +99,35 @@ export class Delay {
   }
 
   #shown({ presentationTime: shown, captureTime, receiveTime, rtpTimestamp }) {
-    // expectedDisplayTime is no measure: where pictures are rare, Chromium puts it up to a picture's interval ahead or behind.
+    // expectedDisplayTime isn't usable: if pictures are rare, Chromium sets it up to a picture interval too early or
+    // too late.
     const isKeepAlive = this.#isKeepAlive(rtpTimestamp);
     const own = this.#captureTime(rtpTimestamp);
     const captured = own ?? captureTime;
     const since = (time) => (Number.isFinite(time) ? shown - time : null);
     this.#latest = { own: since(own), browsers: since(captureTime), sinceArrival: since(receiveTime) };
-    // What was captured before we came has waited for us.
+    // A picture captured before we joined had to wait for us.
     if (!Number.isFinite(captured) || captured <= this.#since) return;
     this.isKnown = true;
     if (!isKeepAlive) this.#taken.push(Math.max(0, shown - captured));
   }
 
-  /** Whether the picture with that time stamp has come only because it was time for one. */
+  /** Whether the picture with that timestamp is a keep-alive. */
   #isKeepAlive(rtp) {
     const before = this.#lastStamp;
     this.#lastStamp = rtp;
     return before !== null && ((rtp - before) | 0) >= KEEP_ALIVE * RTP_RATE;
   }
 
-  /** When the picture with that time stamp was captured, by our clock; null where that isn't known. */
+  /** Returns when the picture with that timestamp was captured, in our clock; null if unknown. */
   #captureTime(rtp) {
     if (!this.#anchor || this.#clock.offset === null || !Number.isInteger(rtp)) return null;
     return this.#anchor.captured + ((rtp - this.#anchor.rtp) | 0) / RTP_RATE - this.#clock.offset;
   }
 
   /**
-   * Looks how RTP time stamps and the host's clock belong together, as abs-capture-time says; whether the last picture is a new one,
-   * or may be. A picture that is sent once more, to go on from, has the capture time but not the time stamp that it had before.
+   * Determines how RTP timestamps and the host's clock relate, from abs-capture-time. Returns whether the last picture
+   * is new, or may be. A picture that is sent again as a fresh start keeps its capture time but gets a new timestamp.
    */
   #lookForAnchor() {
     const [source] = this.#viewer.reception?.peer.synchronizationSources ?? [];

@@ -1,17 +1,19 @@
-// Our own camera and microphone: opened when asked for, and never before.
+// Our own camera and microphone. They are opened only when the user asks for it.
 
 const CAMERA = { width: { ideal: 640 }, height: { ideal: 360 }, frameRate: { ideal: 24, max: 30 } };
 const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
 const CONSTRAINTS = { audio: MICROPHONE, video: CAMERA };
 const DEVICES = { audio: "audioinput", video: "videoinput" };
 
-/** Why no page, or not this one, gets a camera or a microphone: "insecure", "unsupported", or null where it may ask for them. */
+/**
+ * Returns why this page can't use a camera or microphone: "insecure", "unsupported", or null if it may ask for them.
+ */
 export function lackOfDevices() {
   if (navigator.mediaDevices?.getUserMedia) return null;
   return window.isSecureContext ? "unsupported" : "insecure";
 }
 
-/** The camera and the microphone of this page. `onLost(kind)` is called when one ends by itself. */
+/** The camera and microphone of this page. `onLost(kind)` is called when one of them ends on its own. */
 export class Devices {
   #tracks = { audio: null, video: null };
   #isOn = { audio: false, video: false };
@@ -21,15 +23,15 @@ export class Devices {
     this.#onLost = onLost;
   }
 
-  /** What the others get now: {audio, video}, each a track or null. */
+  /** What the others receive now: {audio, video}, each a track or null. */
   get tracks() {
     const track = (kind) => (this.#isOn[kind] ? this.#tracks[kind] : null);
     return { audio: track("audio"), video: track("video") };
   }
 
   /**
-   * Opens devices of these kinds ("audio", "video"), as many of them as there are and as the browser lets us.
-   * Gives what went wrong ("insecure", "unsupported", "denied", "missing", "busy"), or null where one at least is open.
+   * Opens devices of these kinds ("audio", "video"), as far as they exist and the browser allows it. Returns the
+   * problem ("insecure", "unsupported", "denied", "missing", "busy"), or null if at least one is open.
    */
   async open(kinds) {
     const lack = lackOfDevices();
@@ -37,12 +39,15 @@ export class Devices {
     const present = await presentKinds(kinds);
     if (present.length === 0) return "missing";
     let problem = await this.#ask(present);
-    // The one that is refused or in use may be the camera alone.
+    // Perhaps only the camera was denied or is in use.
     if (problem && present.length > 1) problem = await this.#ask(["audio"]);
     return problem;
   }
 
-  /** Turns one on or off. Off lets the camera go, whose lamp says so; the microphone stays ours and silent. Gives as `open`. */
+  /**
+   * Turns a device on or off. The camera is released when off, so that its light goes out; the microphone stays open
+   * but silent. Returns the same as `open`.
+   */
   async turn(kind, on) {
     if (!on) {
       this.#isOn[kind] = false;
@@ -54,7 +59,7 @@ export class Devices {
     return null;
   }
 
-  /** Lets all of them go. */
+  /** Releases all devices. */
   close() {
     for (const kind of ["audio", "video"]) this.#stop(kind);
   }
@@ -90,7 +95,7 @@ export class Devices {
   }
 }
 
-/** Those of `kinds` of which there is a device here, for to ask for one that isn't there is to get none at all. */
+/** Returns those of `kinds` that exist. If a request includes a missing device, the browser grants none at all. */
 async function presentKinds(kinds) {
   try {
     const devices = await navigator.mediaDevices.enumerateDevices();

@@ -1,8 +1,8 @@
-// Elements made by name: text from others becomes text, never markup.
+// Creates elements. Text from others is inserted as text, never as markup.
 
 import { label } from "./messages.js";
 
-/** An element of `tag` with these classes and attributes, and what is in it: elements, or text. */
+/** Creates an element of `tag` with these classes, attributes and content: elements or text. */
 export function element(tag, classes = "", attributes = {}, ...content) {
   const made = document.createElement(tag);
   if (classes) made.className = classes;
@@ -11,7 +11,7 @@ export function element(tag, classes = "", attributes = {}, ...content) {
   return made;
 }
 
-/** A button with a drawing in it (a path in 24 by 24) and words for who can't see that. */
+/** Creates a button with an icon (a path in a 24 by 24 box) and a label for screen readers. */
 export function iconButton(path, text, onPress) {
   const button = element("button", "", { type: "button" });
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -26,28 +26,30 @@ export function iconButton(path, text, onPress) {
   return button;
 }
 
-/** Names `target` where it hasn't that name yet. */
+/** Labels `target`, unless it already has that label. */
 export function relabel(target, text) {
   if (target.getAttribute("aria-label") !== text) label(target, text);
 }
 
-/** Writes `text` where it isn't there yet: a text that is written again is read out again. */
+/** Sets the text, unless it is already there: screen readers read text again whenever it is written. */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** A name that somebody gave, as short as a name is and without what would hide or turn other text. */
+/**
+ * Returns a name from somebody else, limited in length and without characters that could hide or reverse other text.
+ */
 export function cleanName(name) {
   if (typeof name !== "string") return "";
   return [...name.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "").trim()].slice(0, 64).join("");
 }
 
-/** Says that `panel` has been opened: panels lie in the same corner. */
+/** Announces that `panel` has been opened, so that other panels in the same corner close. */
 export function opened(panel) {
   document.dispatchEvent(new CustomEvent("panelopened", { detail: panel }));
 }
 
-/** Has `close` called when another panel than `panel` has been opened. */
+/** Calls `close` when a panel other than `panel` has been opened. */
 export function onOtherOpened(panel, close) {
   document.addEventListener("panelopened", ({ detail }) => {
     if (detail !== panel && !panel.hidden) close();

@@ -4,7 +4,7 @@ const closing = (message) => (message ? `: ${message}` : "");
 const askForLink = "Ask the person sharing for a new link.";
 
 export const english = {
-  // What stands on the card or in the notice: a title, and a detail.
+  // Texts on the card or in the notice: a title and a detail.
   opening: "Opening the shared screen …",
   hostIsThere: "Connected to the host. Waiting for the first picture.",
   retryIn: (seconds) => `Trying again in ${seconds} s.`,
@@ -47,7 +47,7 @@ export const english = {
   silent: (seconds) => [`No picture for ${seconds} s.`, "The shared screen may have stopped responding."],
   sourcePaused: (message) => [message || "The sharer has paused.", "The picture will come back by itself."],
   oldPicture: (title) => `${title} This is the last picture.`,
-  // What the host says of a reason, in English; and what ends a sentence.
+  // The host's reasons, which are in English; and the end of a sentence.
   hostSays: (text) => text,
   stop: ".",
 
@@ -68,7 +68,7 @@ export const english = {
   clickToPlay: "Click to play",
   locked: "Locked",
 
-  // What is on the page, for who listens.
+  // Labels of parts of the page, for screen readers.
   screen: "The shared screen",
   controls: "Controls",
   showFit: "Fit to the window (W)",
@@ -80,7 +80,7 @@ export const english = {
   leaveInset: "Leave picture in picture (P)",
   help: "Keyboard shortcuts (?)",
 
-  // What is measured.
+  // The measurements.
   showCharts: (figures) => `Measured: ${figures}. Show charts (S)`,
   chartsTitle: "The last minute",
   delay: "Delay",

@@ -1,8 +1,11 @@
-// What the page shows of what the viewer is doing.
+// How the page presents the viewer's state.
 
 import { messages, words } from "./messages.js";
 
-/** Puts the viewer's state on the stage and into the bar; called at each change, and while seconds go by. */
+/**
+ * Puts the viewer's state on the stage and into the bar. `draw` is called at each change, and regularly to count
+ * seconds.
+ */
 export class Face {
   #viewer;
   #stage;
@@ -24,7 +27,7 @@ export class Face {
 
   #look() {
     const { phase, reason, source, isPlayBlocked } = this.#viewer;
-    // Who can open it asks for the password in the card's place.
+    // The password prompt replaces the card, if the prompt is open.
     if (phase === "locked") return { status: words.locked, phase: "failed", card: this.#hasPrompt ? null : reason };
     if (phase === "failed" || phase === "ended") {
       const status = phase === "ended" ? words.ended : words.stopped;
@@ -38,14 +41,14 @@ export class Face {
     if (phase === "playing") {
       return trouble ? { notice: line(trouble), status: words.stale } : { status: words.live };
     }
-    // While the page is getting the picture back, the last one stays in sight.
+    // While the page tries to get the picture back, the last one stays visible.
     const present = this.#words();
     const status = phase === "reconnecting" ? words.connectingAgain : trouble ? words.waiting : words.connecting;
     if (this.#stage.hasPicture && reason) return { notice: messages.oldPicture(present), status };
     return { card: trouble ?? present, status };
   }
 
-  /** What keeps the picture from being new, as the host says, or as the page itself sees; null where nothing does. */
+  /** Why there are no new pictures, according to the host or to the page itself; null if nothing is wrong. */
   #trouble() {
     const { source, silence } = this.#viewer;
     if (source.state === "waiting") return messages.sourceWaiting();

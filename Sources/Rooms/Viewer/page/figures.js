@@ -1,8 +1,8 @@
-// Numbers with their units, as people read them.
+// Formats numbers with their units.
 
 export const sizeText = ({ width, height }) => `${width} × ${height}`;
 
-/** Milliseconds; coarser where it is many. */
+/** Formats milliseconds, more coarsely if there are many. */
 export function delayText(milliseconds) {
   if (milliseconds === null) return "";
   return `${milliseconds < 100 ? Math.round(milliseconds) : Math.round(milliseconds / 10) * 10} ms`;

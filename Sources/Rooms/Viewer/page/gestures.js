@@ -1,6 +1,6 @@
-// Mouse, wheel and fingers on the picture: drag to pan, Ctrl + wheel or two fingers to zoom, a tap for the bar.
+// Mouse, wheel and touch on the picture: drag to pan, Ctrl + wheel or a pinch to zoom, tap to show or hide the bar.
 
-// Pixels of a wheel that make one step of zoom; how far a finger may tremble in a tap; milliseconds of one, and between two.
+// Wheel pixels for one step of zoom; how far a finger may move during a tap; the milliseconds of a tap and between two.
 const WHEEL_STEP = 100;
 const TREMBLE = 10;
 const TAP_TIME = 350;
@@ -13,7 +13,7 @@ export class Gestures {
   #tap = null;
   #lastTap = null;
 
-  /** Called for one tap of a finger, and for a double click. */
+  /** Called for a single tap, and for a double click. */
   onTap = () => {};
   onDoubleClick = () => {};
 
@@ -31,7 +31,7 @@ export class Gestures {
 
   #wheel(event) {
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 40 : 1;
-    // A pinch on a touch pad comes as a wheel with Ctrl.
+    // A pinch on a touch pad arrives as a wheel event with Ctrl.
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
       const steps = Math.max(-3, Math.min(3, (-event.deltaY * unit) / WHEEL_STEP));

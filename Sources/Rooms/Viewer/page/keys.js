@@ -1,10 +1,10 @@
-// The keyboard: every function of the page has a key, and "?" lists them.
+// Keyboard shortcuts: every function of the page has a key, and "?" lists them all.
 
 import { words } from "./messages.js";
 
 const byId = (id) => document.getElementById(id);
 
-/** Functions by their keys. A further one: `keys.add("m", words.keys.meeting, () => meeting.toggle())`. */
+/** Functions by their keys. To add one: `keys.add("m", words.keys.meeting, () => meeting.toggle())`. */
 export class Keys {
   #actions = new Map();
   #rows = [];
@@ -14,15 +14,15 @@ export class Keys {
     document.addEventListener("keydown", (event) => this.#pressed(event));
     byId("help").addEventListener("click", () => this.toggleList());
     byId("keys-close").addEventListener("click", () => this.#dialog.close());
-    // A click beside the list closes it.
+    // A click outside the list closes it.
     this.#dialog.addEventListener("click", (event) => {
       if (event.target === this.#dialog) this.#dialog.close();
     });
   }
 
   /**
-   * Has `action` called at a key (`event.key`, letters in lower case), or at each of several. It may return false where it
-   * had nothing to do. `text` says what it does; `shown` is the key's name in the list.
+   * Calls `action` for a key (`event.key`, letters in lower case), or for each of several. `action` may return false if
+   * it had nothing to do. `text` describes it; `shown` is the key's name in the list.
    */
   add(keys, text, action, shown = null) {
     const list = [keys].flat();
@@ -30,7 +30,7 @@ export class Keys {
     this.#row(shown ?? list[0].toUpperCase(), text);
   }
 
-  /** A line of the list for what isn't a key. */
+  /** Adds a line to the list for something that isn't a key. */
   note(name, text) {
     this.#row(name, text);
   }

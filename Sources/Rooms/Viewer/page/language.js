@@ -1,10 +1,10 @@
-// In which language the page speaks.
+// Chooses the page's language.
 
 const KNOWN = ["en", "zh"];
 
 /**
- * The best of the page's languages: what the address asks for (`?lang=zh`), else the first of the reader's `preferred` ones
- * (BCP 47 tags, the best first) that the page knows, else English.
+ * Returns the best of the page's languages: the one in the address (`?lang=zh`), or the first of the reader's
+ * `preferred` languages (BCP 47 tags, the best first) that the page has, or English.
  */
 export function chooseLanguage(search, preferred) {
   const asked = new URLSearchParams(search).get("lang");

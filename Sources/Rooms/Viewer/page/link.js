@@ -1,12 +1,12 @@
-// The page's link is http://HOST:PORT/#ROOM,TOKEN: what stands behind # never leaves the browser with a request.
+// The page's link is http://HOST:PORT/#ROOM,TOKEN. The browser never sends the part after # in a request.
 
-/** The room of the link as the signalling wants it ("ROOM,TOKEN"), its name alone, and where the host is. */
+/** Returns the room of the link as signalling expects it ("ROOM,TOKEN"), its name alone, and the host's address. */
 export function readLink(location) {
   let room = location.hash.replace(/^#/, "");
   try {
     room = decodeURIComponent(room);
   } catch {
-    // A stray % is part of the name then.
+    // A stray % is then part of the name.
   }
   room = room.trim();
   const host = location.hostname.replace(/^\[|\]$/g, "");
@@ -18,14 +18,14 @@ export function readLink(location) {
   };
 }
 
-/** What this browser is and lacks. */
+/** Returns the browser's kind and its missing features. */
 export function readBrowser() {
   const hasWebRTC = typeof RTCPeerConnection === "function" && typeof WebSocket === "function";
   const codecs = hasWebRTC ? globalThis.RTCRtpReceiver?.getCapabilities?.("video")?.codecs : null;
   return {
     isFirefox: /\bFirefox\//.test(navigator.userAgent),
     hasWebRTC,
-    // A browser that can't be asked is tried.
+    // If the browser can't be asked, assume that it has H.264.
     hasH264: !codecs || codecs.some((codec) => codec.mimeType.toLowerCase() === "video/h264"),
   };
 }

@@ -1,20 +1,20 @@
-// What is measured of the picture, once a second: for the line in the bar, and for the charts.
+// Measurements of the stream, once a second, for the line in the bar and for the charts.
 
 import { bitRateText, delayText, frameRateText, sizeText } from "./figures.js";
 import { words } from "./messages.js";
 import { median, Series } from "./series.js";
 
-// Seconds over which the delay of the present is the middle one.
+// The current delay is the median over this number of seconds.
 export const DELAY_WINDOW = 3;
-// So few pictures in so many seconds are those that a screen sends on which nothing moves.
+// At most this many pictures in this many seconds mean that nothing moves on the screen.
 const STILL_SECONDS = 3;
 const STILL_PICTURES = 2;
 const EVERY = 900;
-// So many looks after the first picture: what had waited for us until then says nothing of the present.
+// The number of samples to skip after the first picture: pictures that were queued before we joined would distort them.
 const LOOKS_BEFORE = 2;
 
 export class Measurements {
-  /** Values a second; delay and round trip in milliseconds, loss in percent, bit rate in bits. */
+  /** One value per second; delay and round trip in milliseconds, loss in percent, bit rate in bits per second. */
   delay = new Series();
   roundTrip = new Series();
   frameRate = new Series();
@@ -36,12 +36,12 @@ export class Measurements {
     viewer.addEventListener("stream", () => this.#forget());
   }
 
-  /** Whether the browser can tell the delay; else the network's round trip stands in for it. */
+  /** Whether the browser can measure the delay. If not, the network's round trip is shown instead. */
   get knowsDelay() {
     return this.#meter.isKnown;
   }
 
-  /** "42 ms", "30 fps", "1.2 Mbit/s", "1920 × 1080"; none where there is nothing to tell. */
+  /** The texts such as "42 ms", "30 fps", "1.2 Mbit/s" and "1920 × 1080"; empty if there is nothing to show. */
   get line() {
     return this.#isLive ? this.#parts : [];
   }
@@ -53,7 +53,7 @@ export class Measurements {
     return isRare && this.delay.last(STILL_SECONDS).length === 0;
   }
 
-  /** Takes what the browser has counted; whether there is something new. */
+  /** Samples the browser's counters. Returns whether there is a new value. */
   sample() {
     const now = this.#viewer.reception?.counted;
     if (!now || !this.#isLive) return this.#forget();

@@ -1,4 +1,4 @@
-// The meeting: who of the room has a camera or microphone on meets the others, each of them over a connection of their own.
+// The meeting: members with a camera or microphone connect to each other, each pair over its own connection.
 
 import { Devices, lackOfDevices } from "./devices.js";
 import { cleanName } from "./element.js";
@@ -10,13 +10,13 @@ const MOST_PEERS = 32;
 const EVENTS = ["_meeting", "_new_peer", "_remove_peer", "_offer", "_answer", "_ice_candidate"];
 
 /**
- * Our part in the meeting. It outlives the WebSocket: who is met stays in sight and hearing while the page joins the room again,
- * and is met anew then.
+ * Our part in the meeting. It outlives the WebSocket: the others remain visible and audible while the page joins the
+ * room again, and the connections are made anew afterwards.
  */
 export class Meeting {
-  /** "off", "opening" (the browser is asked for the devices), "joining" or "on". */
+  /** "off", "opening" (the browser is asking for the devices), "joining" or "on". */
   state = "off";
-  /** What there is to say of the devices: a key of the words' problems, or "". */
+  /** The problem with the devices: a key of `words.problems`, or "". */
   problem = "";
 
   #viewer;
@@ -44,7 +44,7 @@ export class Meeting {
     this.#draw();
   }
 
-  /** What tests and curious people may read. */
+  /** A read-only view for tests and curious people. */
   get facts() {
     const peers = [...this.#peers].map(([id, { name, peer }]) =>
       Object.freeze({ id, name, state: peer.state, audio: peer.gives("audio"), video: peer.gives("video") }));
@@ -58,12 +58,12 @@ export class Meeting {
     });
   }
 
-  /** Shows it, or the way into it, or hides it; false where there is no room to meet in. */
+  /** Shows or hides the meeting, or the invitation to it. Returns false if there is no room to meet in. */
   toggle() {
     return this.#view.toggle();
   }
 
-  /** Opens devices of `kinds`, which somebody has asked for, and joins the meeting. */
+  /** Opens devices of `kinds` at the user's request, and joins the meeting. */
   async join(kinds) {
     if (this.state !== "off") return;
     this.state = "opening";
@@ -98,10 +98,10 @@ export class Meeting {
     this.#view.available(true);
   }
 
-  /** Where the page has been turned out of the room, nobody tells it any more who meets. */
+  /** Leaves the meeting if the page has been removed from the room, because it is then no longer told who is in it. */
   #follow() {
     if (!this.#viewer.isOver) return;
-    // A share that has ended may begin again, and those who meet go on meanwhile.
+    // If the share has ended it may begin again, and the meeting continues meanwhile.
     if (this.#viewer.phase === "ended" && this.state !== "off") return;
     if (this.state !== "off") this.#end("");
     this.#view.available(false);
@@ -111,7 +111,7 @@ export class Meeting {
     const peer = this.#peers.get(data.socketId)?.peer;
     if (name === "_meeting") {
       if (data.on === true) this.#begin(data.connections);
-      // Without a reason it is the answer to our leaving.
+      // Without a reason this is the reply to our leaving.
       else if (data.reason && (this.state === "joining" || this.state === "on")) this.#end("full");
     } else if (name === "_new_peer") {
       if (this.state === "on") this.#add(data, false);
@@ -127,9 +127,9 @@ export class Meeting {
   }
 
   #begin(connections) {
-    // Asked for, and taken back before the answer.
+    // We have cancelled joining before the reply came.
     if (this.state !== "joining" && this.state !== "on") return;
-    // All are met anew: to them this is somebody who has just come.
+    // Connect to everybody anew: for the others we are a new member.
     for (const id of [...this.#peers.keys()]) this.#remove(id);
     this.state = "on";
     for (const other of Array.isArray(connections) ? connections : []) this.#add(other, true);

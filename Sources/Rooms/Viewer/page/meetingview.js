@@ -1,4 +1,4 @@
-// What is seen of the meeting: the button that opens it, our own picture with its buttons, the others with their names.
+// The view of the meeting: the button that opens it, our own picture with its buttons, and the others with their names.
 
 import { element, iconButton, onOtherOpened, opened, relabel, setText } from "./element.js";
 import { words } from "./meetingwords.js";
@@ -49,7 +49,7 @@ export class MeetingView {
     onOtherOpened(this.#panel, () => this.#open(false));
   }
 
-  /** Whether there is a room to meet in. */
+  /** Sets whether there is a room to meet in. */
   available(isAvailable) {
     this.#button.hidden = !isAvailable;
     if (!isAvailable) this.#open(false);
@@ -57,12 +57,12 @@ export class MeetingView {
 
   /** `now`: {state, lack, problem, own: {audio, video}, others: [{id, name, peer}]}. */
   draw({ state, lack, problem, own, others }) {
-    // Who has joined sees the others; who has left is not asked at once to come again.
+    // A user who has joined sees the others. A user who has left isn't invited again at once.
     if (this.#isIn(state) !== this.#isIn(this.#state)) this.#isOpen = this.#isIn(state) || problem !== "";
     this.#state = state;
     const isAlone = state === "on" && others.length === 0;
     const text = words.problems[problem || lack] ?? (isAlone ? words.alone : "");
-    // Where it is read: under the buttons that led to it, or over the faces.
+    // The text is shown under the buttons that caused it, or with the pictures.
     const place = this.#isIn(state) ? this.#root : this.#panel;
     if (this.#problem.parentNode !== place) place.append(this.#problem);
     setText(this.#problem, text);
@@ -83,7 +83,7 @@ export class MeetingView {
     return state === "joining" || state === "on";
   }
 
-  /** Shows the faces, or the way into the meeting, or hides them; false where there is no room to meet in. */
+  /** Shows or hides the pictures, or the invitation to the meeting. Returns false if there is no room to meet in. */
   toggle() {
     if (this.#button.hidden) return false;
     this.#open(!this.#isOpen);
@@ -98,7 +98,7 @@ export class MeetingView {
     if (!this.#panel.hidden) opened(this.#panel);
   }
 
-  /** Who is in the meeting is heard whether the faces are in sight or not. */
+  /** The others can be heard whether their pictures are visible or not. */
   #showOpen() {
     const isIn = this.#isIn(this.#state);
     this.#panel.hidden = isIn || !this.#isOpen;
@@ -128,7 +128,7 @@ export class MeetingView {
   }
 }
 
-/** Our own picture, mirrored as people know themselves, and the buttons. */
+/** Our own picture, mirrored, and the buttons. */
 class OwnTile {
   root;
   #video = element("video", "mirrored", { playsinline: "", muted: "" });
@@ -164,7 +164,7 @@ class OwnTile {
   }
 }
 
-/** Somebody else: picture, sound, name, and how the connection is. */
+/** Another member: picture, sound, name, and the state of the connection. */
 class Tile {
   peer;
   root;
@@ -201,7 +201,7 @@ class Tile {
   #play() {
     this.#video.play()?.catch((problem) => {
       if (problem.name !== "NotAllowedError" || this.#resume) return;
-      // The browser wants a click first, wherever.
+      // The browser requires a click first, anywhere on the page.
       this.#resume = () => this.#video.play()?.catch(() => {});
       document.addEventListener("pointerdown", this.#resume, { once: true });
     });

@@ -1,4 +1,4 @@
-// What the page says of who is here, of the meeting, of several tracks and of the password, in both languages.
+// Texts about people, the meeting, several tracks and the password, in both languages.
 
 import { language } from "./messages.js";
 
@@ -13,7 +13,7 @@ export const en = {
   trackChosen: (name) => `${name} is shown.`,
   nextTrack: "Next shared screen",
 
-  // Who is here.
+  // The people in the room.
   people: "People",
   peopleCount: (count) => (count === 1 ? "1 person is watching" : `${count} people are watching`),
   you: "You",
@@ -126,5 +126,5 @@ export const zh = {
   enter: "进入",
 };
 
-/** As `words` of messages.js. */
+/** Like `words` of messages.js. */
 export const words = { en, zh }[language];

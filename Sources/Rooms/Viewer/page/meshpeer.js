@@ -1,27 +1,27 @@
-// A connection to another member of the meeting: sound and pictures both ways.
+// A connection to another member of the meeting, with sound and pictures in both directions.
 
 const ANSWER_PATIENCE = 10_000;
 const DISCONNECTED_PATIENCE = 3_000;
 const RETRY_EVERY = 6_000;
 const OTHERS_PATIENCE = 15_000;
-// A small picture needs no more, and each of the others gets one.
+// A small picture needs no more, and each of the other members is sent one.
 const MOST_BITS = 600_000;
 const MOST_EARLY = 64;
 const KINDS = ["audio", "video"];
 
 /**
- * The way to one other member, over as many connections as it takes.
+ * The link to one other member, over as many connections as needed.
  *
- * Who came to the meeting later offers, and keeps at it when the connection fails; the other one does so too where nothing comes
- * of that. Both may offer when a device is turned on or off. Where two offers cross, that of the later one holds, and the other
- * takes its own back.
+ * The member that joined the meeting later offers, and tries again when the connection fails. The other tries only if
+ * that doesn't help. Either may offer when a device is turned on or off. If two offers cross, the later member's offer
+ * wins, and the other rolls its own back.
  *
- * Handlers: send(eventName, data), onChanged() when `state` or what comes from the other has changed.
+ * Handlers: send(eventName, data), and onChanged() when `state` or the other's sound or pictures have changed.
  */
 export class MeshPeer {
   /** "connecting", "connected" or "lost". */
   state = "connecting";
-  /** What the other one sends. */
+  /** What the other member sends. */
   stream = new MediaStream();
 
   #handlers;
@@ -38,7 +38,7 @@ export class MeshPeer {
   #timer = null;
   #closed = false;
 
-  /** `own`: {audio, video}, each a track or null; `isLater`: we came after the other one. */
+  /** `own`: {audio, video}, each a track or null; `isLater`: whether we joined after the other member. */
   constructor({ own, isLater, iceServers }, handlers) {
     this.#own = { ...own };
     this.#isLater = isLater;
@@ -47,7 +47,7 @@ export class MeshPeer {
     if (isLater) this.#begin();
   }
 
-  /** Whether sound ("audio") or pictures ("video") come from the other one now. */
+  /** Whether sound ("audio") or pictures ("video") arrive from the other member now. */
   gives(kind) {
     return this.stream.getTracks().some((track) => track.kind === kind && track.readyState === "live" && !track.muted);
   }
@@ -62,15 +62,15 @@ export class MeshPeer {
     else if (track && connection.remoteDescription) connection.addTransceiver(track, { direction: "sendrecv" });
   }
 
-  /** The other one offers. */
+  /** Handles an offer from the other member. */
   async offered(description) {
     if (this.#closed) return;
     const session = sessionOf(description);
-    // Another session is another connection: the one that was is over there.
+    // Another session id means another connection: the other side has dropped the previous one.
     if (this.#session !== null && this.#session !== session) this.#drop();
     const crosses = this.#isOffering || this.#connection?.signalingState === "have-local-offer";
     if (crosses && this.#isLater) return;
-    // A connection of ours that was only offered gives way whole.
+    // Drop a connection of ours that has only been offered so far.
     if (crosses && this.#session === null) this.#drop();
     const connection = this.#connection ?? this.#make();
     this.#session = session;
@@ -90,7 +90,7 @@ export class MeshPeer {
     this.#addEarly();
   }
 
-  /** The other one answers our offer. */
+  /** Handles the other member's answer to our offer. */
   async answered(description) {
     const connection = this.#connection;
     if (connection?.signalingState !== "have-local-offer") return;
@@ -105,11 +105,11 @@ export class MeshPeer {
     this.#addEarly();
   }
 
-  /** A candidate of the other one's; it may come before what it belongs to. */
+  /** Adds a candidate of the other member. It may arrive before the description that it belongs to. */
   candidate(candidate) {
     if (this.#closed) return;
     if (this.#connection?.remoteDescription) {
-      // One that can't be used, or belongs to an offer that was passed over, is one less to try.
+      // A candidate that is unusable, or belongs to an ignored offer, is simply not tried.
       this.#connection.addIceCandidate(candidate).catch(() => {});
     } else if (this.#early.length < MOST_EARLY) {
       this.#early.push(candidate);
@@ -171,7 +171,7 @@ export class MeshPeer {
         this.#handlers.send("__offer", { sdp: connection.localDescription });
       }
     } catch {
-      // An offer of the other one's came between; it has what this one was for.
+      // An offer from the other member came in between. Answering it negotiates our changes too.
     } finally {
       if (connection === this.#connection) this.#isOffering = false;
     }
@@ -185,7 +185,7 @@ export class MeshPeer {
   #attach(transceiver, kind) {
     const track = this.#own[kind];
     transceiver.sender.replaceTrack(track).catch(() => {});
-    // The other one learns by the direction that there is nothing to see or hear.
+    // The direction tells the other member that there is nothing to see or hear.
     const direction = track ? "sendrecv" : "recvonly";
     if (transceiver.direction !== direction) transceiver.direction = direction;
   }
@@ -208,7 +208,7 @@ export class MeshPeer {
     }
   }
 
-  /** Tries again: another path for the same connection first, then another connection. */
+  /** Tries again: first a new path for the same connection (ICE restart), then a new connection. */
   #fail() {
     if (this.#closed) return;
     this.#enter("lost");
@@ -247,5 +247,5 @@ export class MeshPeer {
   }
 }
 
-/** What tells one connection's descriptions from another's (RFC 8866 section 5.2: the session's id). */
+/** Returns what distinguishes the descriptions of different connections: the session id (RFC 8866 section 5.2). */
 const sessionOf = ({ sdp }) => /^o=\S+ (\S+)/m.exec(sdp ?? "")?.[1] ?? "";

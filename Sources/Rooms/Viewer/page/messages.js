@@ -1,6 +1,6 @@
-// What the page says, in the reader's language: `words` are short texts, `messages` what stands on the card or in the notice.
-// A message has a title, a detail (may be empty), and a tone: "wait" while the page goes on trying, "error" when it has stopped,
-// "end" when there is nothing to wait for.
+// The page's texts in the reader's language: `words` are short texts, and `messages` appear on the card or in the
+// notice. A message has a title, a detail (may be empty), and a tone: "wait" while the page keeps trying, "error" when
+// it has stopped, "end" when there is nothing to wait for.
 
 import { english } from "./english.js";
 import { chinese } from "./chinese.js";
@@ -11,16 +11,16 @@ const tables = { en: english, zh: chinese };
 /** "en" or "zh". */
 export const language = chooseLanguage(location.search, navigator.languages ?? [navigator.language]);
 
-/** Texts by their key; some are functions of what is to be put in. Both tables have the same keys. */
+/** Texts by their key. Some are functions of the values to insert. Both tables have the same keys. */
 export const words = tables[language];
 
-/** Puts the words into the elements of `root` that name a key. */
+/** Writes the texts into the elements of `root` that name a key. */
 export function writeWords(root) {
   for (const element of root.querySelectorAll("[data-words]")) element.textContent = words[element.dataset.words];
   for (const element of root.querySelectorAll("[data-label]")) label(element, words[element.dataset.label]);
 }
 
-/** Names what has no text of its own, for who listens and, on a button, for who waits over it. */
+/** Labels an element that has no text of its own: for screen readers and, on a button, as a tooltip. */
 export function label(element, text) {
   element.setAttribute("aria-label", text);
   if (element.localName === "button") element.title = text;
@@ -29,7 +29,7 @@ export function label(element, text) {
 const wait = ([title, detail = ""]) => ({ title, detail, tone: "wait" });
 const error = ([title, detail = ""]) => ({ title, detail, tone: "error" });
 
-/** The host's reasons as sentences. */
+/** Turns the host's reason into a sentence. */
 const sentence = (text) =>
   text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.!?。！？]$/.test(text) ? "" : words.stop);
 
@@ -57,20 +57,20 @@ export const messages = {
   undecodable: () => wait(words.undecodable),
   noAnswer: () => wait(words.noAnswer),
   unusableAnswer: (reason) => wait([words.unusableAnswer, words.hostSays(reason)]),
-  /** ICE failed although the WebSocket is there. */
+  /** ICE has failed although the WebSocket is connected. */
   noPath: ({ isFirefox, isLoopback, port }) =>
     wait(isFirefox && isLoopback ? words.firefoxLoopback : words.noPath(port, isLoopback)),
   playBlocked: () => ({ title: words.playBlocked, detail: "", tone: "play" }),
-  /** While no picture has come yet. */
+  /** While no picture has arrived yet. */
   sourceWaiting: () => wait(words.sourceWaiting),
-  /** Over a picture that is no longer new, or in place of one. */
+  /** Over a picture that is no longer current, or in place of one. */
   sourceGone: (message, seconds) =>
     wait([
       seconds === null ? words.hostSays(message) || words.sourceAbsent : words.sourceGone(seconds, words.hostSays(message)),
     ]),
-  /** Over a picture after which none has come, though the host knows of no reason. */
+  /** Over the last picture if no more arrive and the host gives no reason. */
   silent: (seconds) => wait(words.silent(seconds)),
-  /** In place of the picture, while the sharer shows none. */
+  /** In place of the picture while the sharer has paused. */
   sourcePaused: (message) => wait(words.sourcePaused(words.hostSays(message))),
   oldPicture: (reason) => words.oldPicture(reason.title),
 };

@@ -1,11 +1,12 @@
-// What is said in the meeting, not faster than the host takes it.
+// Limits the rate of messages in the meeting to what the host accepts.
 
-// The host closes the socket of who says more than 50 messages a second on average or 100 at once, and the page says other
-// things as well. Who comes into a large meeting has an offer and candidates for each of the others.
+// The host closes the socket of a client that sends more than 50 messages a second on average or 100 at once, and the
+// page also sends other messages. A member that joins a large meeting has an offer and candidates for each of the
+// others.
 const BURST = 50;
 const INTERVAL = 40;
 
-/** Passes messages on to `send(eventName, data)`: some at once, the others one by one. */
+/** Passes messages on to `send(eventName, data)`: a burst at once, and the rest one by one. */
 export class Pace {
   #send;
   #queue = [];
@@ -22,7 +23,7 @@ export class Pace {
     this.#run();
   }
 
-  /** Forgets what is still to be said. */
+  /** Drops the messages that are still queued. */
   clear() {
     this.#queue = [];
   }

@@ -1,4 +1,4 @@
-// The page, put together.
+// Assembles the page.
 
 import { Bar } from "./bar.js";
 import { Charts } from "./charts.js";
@@ -91,7 +91,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) viewer.hurry();
 });
 
-// What the page is doing, for those who look in from outside: to be read, not to be changed.
+// The page's state for outside observers, such as tests. It is read-only.
 window.screenRelay = Object.freeze({
   get phase() {
     return viewer.phase;

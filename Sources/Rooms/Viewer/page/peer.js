@@ -4,10 +4,10 @@ const CAPTURE_TIME = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-t
 const DISCONNECTED_PATIENCE = 5000;
 
 /**
- * One connection to the host. It never comes back from a failure: who wants the picture again makes a new one.
+ * One connection to the host. It doesn't recover from a failure: to get the picture again, create a new one.
  *
- * Handlers: onOffer(description), onCandidate(candidate), onStream(stream), onConnected(), onNoPath() where no path to the host
- * was ever found, onLost() where there was one, onUnusableAnswer(reason).
+ * Handlers: onOffer(description), onCandidate(candidate), onStream(stream), onConnected(), onNoPath() if no path to the
+ * host was ever found, onLost() if there was one, onUnusableAnswer(reason).
  */
 export class Peer {
   #connection;
@@ -17,7 +17,7 @@ export class Peer {
   #disconnected = null;
   #closed = false;
 
-  /** The UDP port that the host's first candidate names, for messages. */
+  /** The UDP port in the host's first candidate, for messages. */
   hostPort = null;
 
   constructor(handlers) {
@@ -35,18 +35,18 @@ export class Peer {
     return this.#connection.connectionState === "connected";
   }
 
-  /** Makes the offer, which goes to `onOffer`. */
+  /** Creates the offer and passes it to `onOffer`. */
   async open() {
     const transceiver = this.#connection.addTransceiver("video", { direction: "recvonly" });
-    // Handed on before there is an answer: the first picture may come sooner than an element that begins to load then is ready,
-    // and a still screen has no second one.
+    // Passed on before there is an answer: the first picture may arrive before an element that only starts to load then
+    // is ready, and a still screen has no second picture.
     this.#handlers.onStream(new MediaStream([transceiver.receiver.track]));
     askForCaptureTime(transceiver);
     try {
-      // A shared screen is for working with: what has arrived is shown.
+      // A shared screen is worked with, so pictures are shown as soon as they arrive.
       transceiver.receiver.jitterBufferTarget = 0;
     } catch {
-      // Then the browser's own target holds.
+      // The browser's own target then applies.
     }
     const offer = await this.#connection.createOffer();
     if (this.#closed) return;
@@ -75,11 +75,11 @@ export class Peer {
     try {
       await this.#connection.addIceCandidate(candidate);
     } catch {
-      // One that can't be read is one less to try.
+      // A candidate that can't be parsed is simply not tried.
     }
   }
 
-  /** What the browser counts of the incoming video; null before there is any. */
+  /** Returns the browser's counters for the incoming video; null before there are any. */
   async statistics() {
     if (this.#closed) return null;
     const report = await this.#connection.getStats();
@@ -95,19 +95,19 @@ export class Peer {
       packets: video.packetsReceived ?? 0,
       lost: video.packetsLost ?? 0,
       bytes: video.bytesReceived ?? 0,
-      /** When the picture that was played last was captured, in milliseconds of the host's clock since 1900; null where unknown. */
+      /** When the last picture shown was captured, in milliseconds of the host's clock since 1900; null if unknown. */
       captured: this.synchronizationSources[0]?.captureTimestamp ?? null,
-      /** Milliseconds, of the network alone. */
+      /** In milliseconds, of the network alone. */
       roundTrip,
     };
   }
 
-  /** What the browser tells of the picture that was played last (WebRTC section 5.3, WebRTC Extensions). */
+  /** The browser's information about the last picture shown (WebRTC section 5.3, WebRTC Extensions). */
   get synchronizationSources() {
     return this.#connection.getReceivers()[0]?.getSynchronizationSources?.() ?? [];
   }
 
-  /** The RTP time stamp of that picture, for browsers that don't tell it with the picture; may be undefined. */
+  /** The RTP timestamp of that picture, for browsers that don't report it with each picture; may be undefined. */
   get playedTimestamp() {
     return this.synchronizationSources[0]?.rtpTimestamp;
   }
@@ -143,7 +143,7 @@ export class Peer {
   }
 }
 
-// Browsers that know abs-capture-time leave it out of an offer until they are asked.
+// Browsers that support abs-capture-time don't offer it unless asked.
 function askForCaptureTime(transceiver) {
   try {
     const extensions = transceiver.getHeaderExtensionsToNegotiate();
@@ -152,6 +152,6 @@ function askForCaptureTime(transceiver) {
     }
     transceiver.setHeaderExtensionsToNegotiate(extensions);
   } catch {
-    // Then pictures come without it.
+    // The pictures then come without it.
   }
 }

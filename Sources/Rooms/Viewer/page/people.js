@@ -1,4 +1,4 @@
-// Who is watching: how many, who has a name, and our own name.
+// The people who are watching: their number, those with a name, and our own name.
 
 import { cleanName, element, iconButton, onOtherOpened, opened, relabel, setText } from "./element.js";
 import { words } from "./meetingwords.js";
@@ -8,7 +8,7 @@ const CLOSE = "m7 7 10 10M17 7 7 17";
 const NAME_KEY = "screenrelay.name";
 const MOST_LISTED = 50;
 
-/** The panel of people, closed until it is wanted; its button is there as soon as the host says who is here. */
+/** The panel of people, closed at first. Its button appears as soon as the host tells who is in the room. */
 export class People {
   #viewer;
   #panel = document.getElementById("people");
@@ -55,19 +55,19 @@ export class People {
     });
   }
 
-  /** What tests and curious people may read. */
+  /** A read-only view for tests and curious people. */
   get facts() {
     return Object.freeze({ count: this.#number, names: Object.freeze(this.#named.map(({ name }) => name)) });
   }
 
-  /** Opens the panel, or closes it; false where nobody has said who is here. */
+  /** Opens or closes the panel. Returns false if the host hasn't told who is in the room. */
   toggle() {
     if (this.#button.hidden) return false;
     this.#open(this.#panel.hidden);
     return true;
   }
 
-  /** Those who have a name, or are in the meeting without one. */
+  /** The people who have a name, or are in the meeting without one. */
   get #named() {
     return this.#members
       .map((member) => ({ id: member?.socketId, name: cleanName(member?.name), isMeeting: member?.meeting === true }))
@@ -134,7 +134,7 @@ export class People {
     if ((this.#viewer.introduction.name ?? "") === name) return;
     if (name) this.#viewer.introduction.name = name;
     else delete this.#viewer.introduction.name;
-    // A name is said on coming in.
+    // The name is sent on joining, so join again.
     if (this.#you !== null) this.#viewer.start();
   }
 
@@ -152,7 +152,7 @@ export class People {
     const lines = others.map(({ name, isMeeting }) => line(name || words.guest, isMeeting ? words.inMeeting : ""));
     const unlisted = known ? Math.max(0, this.#number - 1 - others.length) : 0;
     if (unlisted > 0) lines.push(element("li", "others", { "data-initial": "+" }, words.unlisted(unlisted)));
-    // Our own line stays where it is: somebody may be writing in it.
+    // Our own line stays in place, because the user may be typing in it.
     while (this.#list.lastChild !== this.#self) this.#list.lastChild.remove();
     this.#list.append(...lines);
     const screens = this.#viewer.tracks.all.map(({ name }) => name);
@@ -161,7 +161,7 @@ export class People {
   }
 }
 
-/** A line of the list: a name, and what there is to say of it. */
+/** Creates a line of the list: a name and an optional note. */
 function line(name, note) {
   const made = element("li", "", { "data-initial": initial(name) }, element("span", "name", {}, name));
   if (note) made.append(element("span", "note", {}, note));
@@ -183,6 +183,6 @@ function keep(name) {
     if (name) localStorage.setItem(NAME_KEY, name);
     else localStorage.removeItem(NAME_KEY);
   } catch {
-    // Then it holds as long as the page is open.
+    // The name then lasts only as long as the page is open.
   }
 }

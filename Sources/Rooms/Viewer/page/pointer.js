@@ -1,18 +1,18 @@
-// The pointer of the shared screen, drawn over the video while it isn't drawn in the pictures themselves.
+// The pointer of the shared screen, drawn over the video while it isn't drawn into the pictures themselves.
 
-/** Whether time stamp `a` is `b` or later, modulo 2^32 (RFC 3550 section 5.1). */
+/** Whether timestamp `a` is `b` or later, modulo 2^32 (RFC 3550 section 5.1). */
 const isReached = (a, b) => ((a - b) | 0) >= 0;
 
-// More changes than can be on their way at once.
+// More changes than can be pending at once.
 const MOST_CHANGES = 64;
-// A side longer than any pointer's that the host sends.
+// The longest side of a pointer that the host may send.
 const LONGEST_SIDE = 128;
 
 /**
- * Where the pointer is, what it looks like, and who draws it.
+ * The pointer's position and shape, and who draws it.
  *
- * The host says from which picture on the pictures carry the pointer; that holds when the picture is on the screen, so that
- * there are never two pointers and never none.
+ * The host tells from which picture on the pictures contain the pointer. The change takes effect when that picture is
+ * on the screen, so there are never two pointers and never none.
  */
 export class Pointer {
   #video;
@@ -41,12 +41,12 @@ export class Pointer {
     new ResizeObserver(() => this.#schedule()).observe(video);
   }
 
-  /** Whether the browser tells of each picture on the screen which one it is; else somebody has to ask now and then. */
+  /** Whether the browser identifies each picture that it presents. If not, the caller must ask for it now and then. */
   get isExact() {
     return this.#isExact && !document.hidden;
   }
 
-  /** What tests and curious people may read. */
+  /** A read-only view for tests and curious people. */
   get state() {
     return Object.freeze({
       x: this.#place?.x ?? null,
@@ -60,7 +60,7 @@ export class Pointer {
     });
   }
 
-  /** `_pointer_shape`: straight RGBA in base64, and the pixel that points. */
+  /** Handles `_pointer_shape`: straight RGBA in base64, and the pixel that points. */
   shape({ width, height, hotX, hotY, pixels }) {
     const sides = [width, height].every((side) => Number.isInteger(side) && side >= 0 && side <= LONGEST_SIDE);
     if (!sides || !Number.isFinite(hotX) || !Number.isFinite(hotY)) return;
@@ -76,7 +76,10 @@ export class Pointer {
     this.#schedule();
   }
 
-  /** `_pointer`: the hot spot in pixels of a picture of `width` by `height`, or of the video's own where those are missing. */
+  /**
+   * Handles `_pointer`: the hot spot in pixels of a picture of `width` by `height`, or of the video's own size if they
+   * are missing.
+   */
   place({ x, y, visible, width, height }) {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     const known = width > 0 && height > 0;
@@ -84,7 +87,9 @@ export class Pointer {
     this.#schedule();
   }
 
-  /** `_pointer_mode`: whether pictures carry the pointer, at once or from the picture with time stamp `rtp` on. */
+  /**
+   * Handles `_pointer_mode`: whether pictures contain the pointer, at once or from the picture with timestamp `rtp` on.
+   */
   mode({ drawn, rtp }) {
     if (typeof drawn !== "boolean") return;
     if (!Number.isInteger(rtp)) {
@@ -96,14 +101,14 @@ export class Pointer {
     this.#follow();
   }
 
-  /** The source's pictures are new (true), or the last one stays on the screen and says nothing of now. */
+  /** Sets whether the source's pictures are current; if not, the last one stays on the screen and may be outdated. */
   live(isLive) {
     if (this.#live === isLive) return;
     this.#live = isLive;
     this.#draw();
   }
 
-  /** Another session begins, whose time stamps have nothing to do with those of the last. */
+  /** Starts to watch another session, whose timestamps are unrelated to those of the last. */
   watch(stream) {
     this.#stream = stream;
     this.#size = "";
@@ -119,7 +124,7 @@ export class Pointer {
     this.#video.requestVideoFrameCallback(look);
   }
 
-  /** The picture with time stamp `rtp` is on the screen. */
+  /** Records that the picture with timestamp `rtp` is on the screen. */
   presented(rtp) {
     if (!Number.isInteger(rtp)) return;
     this.#presented = rtp >>> 0;
@@ -127,12 +132,12 @@ export class Pointer {
     const { videoWidth, videoHeight } = this.#video;
     const size = `${videoWidth}x${videoHeight}`;
     if (this.#size === size) return;
-    // The first picture, or one of another size: the element's own event for that comes later.
+    // The first picture, or one of another size. The element's own resize event comes later.
     this.#size = size;
     this.#draw();
   }
 
-  /** Leaves the room: nothing is known any more. */
+  /** Forgets everything on leaving the room. */
   reset() {
     this.#stream = null;
     this.#presented = null;
@@ -142,9 +147,9 @@ export class Pointer {
     this.#draw();
   }
 
-  /** Applies what the picture on the screen has brought. */
+  /** Applies the changes that the picture on the screen has reached. */
   #follow() {
-    // Before the first picture the first change holds: it is that picture's own.
+    // Before the first picture, the first change applies at once, because it belongs to that picture.
     if (this.#presented === null) {
       if (this.#changes.length === 1) this.#draws(this.#changes[0].drawn);
       return;
@@ -157,7 +162,7 @@ export class Pointer {
   #draws(drawn) {
     if (this.#drawn === drawn) return;
     this.#drawn = drawn;
-    // With the picture that it belongs to, not one later.
+    // Draw at once, so that it appears with its picture and not one later.
     this.#draw();
   }
 
@@ -187,7 +192,7 @@ export class Pointer {
     if (this.#canvas.hidden === Boolean(shown)) this.#canvas.hidden = !shown;
   }
 
-  /** The layer lies on the picture, and cuts off what stands over its edge. */
+  /** Places the layer on the picture. It clips what extends beyond the edge. */
   #layOut(left, top, width, height) {
     const text = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
     if (this.#written === text) return;
@@ -211,13 +216,13 @@ export class Pointer {
   }
 }
 
-/** Whether one pixel of the picture is a whole number of pixels of the screen. */
+/** Whether one pixel of the picture covers a whole number of screen pixels. */
 function isWhole(scale) {
   const pixels = scale * (window.devicePixelRatio || 1);
   return pixels >= 1 && Math.abs(pixels - Math.round(pixels)) < 0.001;
 }
 
-/** Where pixels are whole, a pointer that stands between two of them would be blurred. */
+/** Aligns to screen pixels at whole scales: a pointer between two pixels would be blurred. */
 function snap(value, scale) {
   const ratio = window.devicePixelRatio || 1;
   return isWhole(scale) ? Math.round(value * ratio) / ratio : value;

@@ -1,9 +1,9 @@
-// Asks for the password of a room that wants one, and keeps it while the tab is open.
+// Asks for a room's password, and keeps it while the tab is open.
 
 import { element, setText } from "./element.js";
 import { words } from "./meetingwords.js";
 
-/** The form in place of the card. */
+/** The form that replaces the card. */
 export class Prompt {
   #viewer;
   #root = document.getElementById("prompt");
@@ -20,7 +20,7 @@ export class Prompt {
     this.#viewer = viewer;
     const label = element("label", "", { for: "password" }, words.password);
     const enter = element("button", "primary", { type: "submit" }, words.enter);
-    // What a browser's own keeper of passwords files it under.
+    // The name under which the browser's password manager stores the password.
     this.#room = element("input", "", { name: "room", autocomplete: "username", readonly: "" });
     this.#room.hidden = true;
     const form = element("form", "", {}, this.#room, label, this.#input, this.#problem, enter);
@@ -32,7 +32,7 @@ export class Prompt {
     this.#root.append(this.#title, form);
     viewer.addEventListener("change", () => this.#follow());
     viewer.addEventListener("joined", () => this.#enter());
-    // Each room has its own; before the page joins the room of a new link.
+    // Each room has its own password. This runs before the page joins the room of a new link.
     window.addEventListener("hashchange", () => this.#recall(), { capture: true });
     this.#recall();
   }
@@ -74,7 +74,7 @@ export class Prompt {
   }
 }
 
-/** Under which a room's password is kept: its name, without the token. */
+/** The key under which a room's password is stored: the room's name, without the token. */
 const keyOf = ({ hash }) => `screenrelay.password.${hash.replace(/^#/, "").split(",", 1)[0]}`;
 
 function read(key) {
@@ -90,6 +90,6 @@ function write(key, value) {
     if (value === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, value);
   } catch {
-    // Then it is asked for again after the page was loaded again.
+    // The password is then asked for again after a reload.
   }
 }

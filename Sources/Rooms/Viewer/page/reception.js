@@ -1,4 +1,4 @@
-// One track on its way from the host to this page.
+// The reception of one track from the host.
 
 import { messages } from "./messages.js";
 import { Peer } from "./peer.js";
@@ -7,16 +7,16 @@ import { Patience } from "./retry.js";
 const ANSWER_PATIENCE = 10_000;
 const PATH_PATIENCE = 15_000;
 const PICTURE_PATIENCE = 10_000;
-// So many packets are more than a still screen's.
+// More packets than a still screen needs.
 const PACKETS_OF_PICTURES = 50;
 
 /**
- * Offers to receive a track, and follows what becomes of it. It fails once at most, and never comes back from that.
+ * Offers to receive a track, and follows the connection. It fails at most once and doesn't recover.
  *
- * Handlers: onStream(stream), before anything is known of it; onConnected(); onFailure(reason), a message.
+ * Handlers: onStream(stream), before anything has arrived; onConnected(); onFailure(reason), with a message.
  */
 export class Reception {
-  /** What the browser counted last; null before there is anything. */
+  /** The browser's last counters; null before there are any. */
   counted = null;
 
   #track;
@@ -29,7 +29,7 @@ export class Reception {
   #hasArrived = false;
   #isOver = false;
 
-  /** `track` is null for the first track of the room. `browser`, `link`: of this page. */
+  /** `track` is null for the room's first track. `browser` and `link` are those of this page. */
   constructor(signalling, track, { browser, link }, handlers) {
     this.#track = track;
     this.#handlers = handlers;
@@ -50,12 +50,12 @@ export class Reception {
     });
   }
 
-  /** Whether the host has answered. What it said before that is of an earlier way of the same track. */
+  /** Whether the host has answered. Anything it sent earlier belongs to a previous reception of the same track. */
   get isAnswered() {
     return this.#isAnswered;
   }
 
-  /** Begins. */
+  /** Starts the reception. */
   open() {
     this.#patience.expect(ANSWER_PATIENCE, () => this.#fail(messages.noAnswer()));
     this.#peer.open().catch((problem) => this.#fail(messages.unusableAnswer(problem.message)));
@@ -75,7 +75,7 @@ export class Reception {
     return this.#peer;
   }
 
-  /** Takes what the host says of this track: `_answer` and `_ice_candidate`. */
+  /** Handles the host's messages about this track: `_answer` and `_ice_candidate`. */
   heard(name, data) {
     if (name === "_answer" && data.sdp) {
       this.#isAnswered = true;
@@ -90,7 +90,7 @@ export class Reception {
     }
   }
 
-  /** Waits for the first picture from now on, as long as `isDue()`. */
+  /** Starts to wait for the first picture. A timeout counts only if `isDue()` then. */
   expectPicture(isDue) {
     if (this.#hasArrived) return;
     this.#patience.expect(PICTURE_PATIENCE, () => {
@@ -98,13 +98,13 @@ export class Reception {
     });
   }
 
-  /** The first picture is there. */
+  /** Records that the first picture has arrived. */
   arrived() {
     this.#hasArrived = true;
     this.#patience.stop();
   }
 
-  /** Reads the browser's counters, and notices a decoder that is stuck; whether there is anything yet. */
+  /** Reads the browser's counters, and detects a stuck decoder. Returns whether there are any counters yet. */
   async look() {
     const now = await this.#peer.statistics();
     if (!now || this.#isOver) return false;
@@ -118,7 +118,7 @@ export class Reception {
     return true;
   }
 
-  /** Ends without another word to the handlers. */
+  /** Ends without calling any handler. */
   close() {
     this.#isOver = true;
     this.#patience.stop();

@@ -1,14 +1,16 @@
-// When to try again, and for how long to wait for the next step.
+// When to try again, and how long to wait for the next step.
 
-// A host that is started again is back within seconds, and finds its viewers waiting: so many short waits come first.
+// A host that is restarted is back within seconds, while its viewers wait. So the first waits are short, this many
+// times.
 const SHORT_WAIT = 500;
 const SHORT_WAITS = 12;
 const LONGEST_WAIT = 10_000;
 
 /**
- * Milliseconds to wait after `attempts` that showed nothing: none at first, for some seconds short ones, and then ones that grow.
+ * Returns the milliseconds to wait after `attempts` failed attempts: none at first, then short waits for some seconds,
+ * and then growing ones.
  *
- * `random` is from 0 to 1, and spreads the viewers of a host that comes back.
+ * `random` is from 0 to 1. It spreads out the viewers of a host that comes back.
  */
 export function waitBefore(attempts, random) {
   if (attempts <= 0) return 0;
@@ -16,11 +18,11 @@ export function waitBefore(attempts, random) {
   return wait * (0.85 + 0.3 * random);
 }
 
-/** The next step, and what to do where it doesn't come: one step is waited for at a time. */
+/** A timeout for the next step. Only one step is awaited at a time. */
 export class Patience {
   #timer = null;
 
-  /** Calls `otherwise` after `delay` milliseconds, unless another step is expected or none any more by then. */
+  /** Calls `otherwise` after `delay` milliseconds, unless `expect` or `stop` is called before. */
   expect(delay, otherwise) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(otherwise, delay);
@@ -31,13 +33,14 @@ export class Patience {
   }
 }
 
-// A capture sends a picture at least every 2.5 s, also while nothing changes. Seconds without one that are told; the longest
-// pause of a source that keeps to that; and how long it has to have kept to it before its silence means anything.
+// A capture sends a picture at least every 2.5 s, even if nothing changes. These are the seconds of silence before it
+// is reported; the longest pause of a source that keeps this promise; and how long it must have kept it before its
+// silence means anything.
 const SILENCE = 6;
 const LONGEST_PAUSE = 3.5;
 const STEADY = 4;
 
-/** The time without a new picture, looked at now and then. */
+/** The time without a new picture, updated at intervals. */
 export class Silence {
   #seconds = 0;
   #steady = 0;
@@ -45,21 +48,22 @@ export class Silence {
   #knowsCapture = false;
   #time = null;
 
-  /** Whole seconds; null while there is nothing to tell: an application may send pictures as seldom as it likes. */
+  /** Whole seconds; null if there is nothing to report. An application may send pictures as rarely as it likes. */
   get seconds() {
     return this.#seconds < SILENCE || this.#steady < STEADY ? null : Math.floor(this.#seconds);
   }
 
   /**
-   * So many pictures were decoded up to `time`, in milliseconds, the last of which was captured at `captured`, where that is known:
-   * a browser without pictures asks for a key frame, and is sent once more what it has shown already. `isDue` says whether new
-   * ones should have come since the last look.
+   * Updates the time from the number of pictures decoded up to `time`, in milliseconds. `captured` is when the last of
+   * them was captured, if known. It tells new pictures from repeated ones: a browser without pictures asks for a key
+   * frame, and is sent again what it has already shown. `isDue` tells whether new pictures were expected since the last
+   * update.
    */
   look({ framesDecoded, captured, time }, isDue) {
     this.#knowsCapture ||= captured !== null;
     const newest = this.#knowsCapture ? captured ?? this.#newest : framesDecoded;
     const isNew = this.#newest === null || newest > this.#newest;
-    // A page that was asleep has not looked: the pictures of that time are still to be counted.
+    // A page that was asleep hasn't looked, so the pictures of that time are still to be counted.
     const passed = this.#time === null ? 0 : Math.min((time - this.#time) / 1000, 1);
     if (!isDue || (isNew && this.#seconds > LONGEST_PAUSE)) this.#steady = 0;
     else if (isNew) this.#steady += this.#seconds + passed;
@@ -69,23 +73,23 @@ export class Silence {
   }
 }
 
-/** The attempts to get something, one after another. */
+/** Successive attempts to get something. */
 export class Attempts {
   #count = 0;
   #timer = null;
   #due = null;
 
-  /** Whether an attempt will be made by itself. */
+  /** Whether another attempt is scheduled. */
   get isDue() {
     return this.#timer !== null;
   }
 
-  /** Seconds until the next attempt; null where none is due. */
+  /** Seconds until the next attempt; null if none is scheduled. */
   get dueIn() {
     return this.#due === null ? null : Math.max(0, Math.ceil((this.#due - performance.now()) / 1000));
   }
 
-  /** Has `attempt` called after a while that grows with each that showed nothing. */
+  /** Schedules `attempt` after a wait that grows with each failed attempt. */
   again(attempt) {
     this.stop();
     const wait = waitBefore(this.#count, Math.random());
@@ -94,12 +98,12 @@ export class Attempts {
     this.#timer = setTimeout(attempt, Math.max(wait, 100));
   }
 
-  /** What was wanted is there: the next attempts begin anew. */
+  /** Records a success: the waits start over. */
   succeeded() {
     this.#count = 0;
   }
 
-  /** Makes no attempt by itself any more. */
+  /** Cancels the scheduled attempt. */
   stop() {
     clearTimeout(this.#timer);
     this.#timer = this.#due = null;

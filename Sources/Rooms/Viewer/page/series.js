@@ -1,6 +1,6 @@
-// Values of the last minute, and lines through them; nothing here touches the page.
+// The values of the last minute, and lines through them. Nothing here accesses the page.
 
-/** The last so many values; null stands for one that wasn't measured. */
+/** The last `capacity` values; null stands for a value that wasn't measured. */
 export class Series {
   #values = [];
   #capacity;
@@ -18,25 +18,26 @@ export class Series {
     return this.#capacity;
   }
 
-  /** The value `steps` before the last one; null where there is none. */
+  /** The value `steps` before the last one; null if there is none. */
   ago(steps) {
     return this.#values.at(-1 - steps) ?? null;
   }
 
-  /** The last `count` values, the oldest first, without those that weren't measured. */
+  /** The last `count` values, oldest first, without those that weren't measured. */
   last(count = this.#capacity) {
     return this.#values.slice(-count).filter((value) => value !== null);
   }
 
-  /** `[least, most]`, or null where nothing was measured. */
+  /** `[least, most]`, or null if nothing was measured. */
   get range() {
     const values = this.last();
     return values.length > 0 ? [Math.min(...values), Math.max(...values)] : null;
   }
 
   /**
-   * An SVG path through the values in a field of `width` by `height`, the last value at its right edge, `top` at its upper one;
-   * broken where nothing was measured. What stands alone is a line of no length, which has round ends.
+   * Returns an SVG path through the values in a box of `width` by `height`. The last value is at the right edge, and
+   * `top` is the value at the upper edge. The path is broken where nothing was measured. A single value between two
+   * gaps is a line of no length, which is visible by its round ends.
    */
   path(width, height, top) {
     const step = width / (this.#capacity - 1);
@@ -53,13 +54,13 @@ export class Series {
   }
 }
 
-/** The middle one of some values; null of none. */
+/** The median of the values; null if there are none. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted.length > 0 ? sorted[sorted.length >> 1] : null;
 }
 
-/** A round number at or above `value` and `least`: 1, 2 or 5 times a power of ten. */
+/** Returns a round number at or above `value` and `least`: 1, 2 or 5 times a power of ten. */
 export function roundTop(value, least) {
   const wanted = Math.max(value, least);
   const power = 10 ** Math.floor(Math.log10(wanted));

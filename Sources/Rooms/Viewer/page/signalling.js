@@ -1,25 +1,27 @@
-// SkyRTC's signalling over one WebSocket: {"eventName": …, "data": …} both ways.
+// SkyRTC's signalling over one WebSocket: {"eventName": …, "data": …} in both directions.
 
-// How the host closes when it ends (RFC 6455 section 7.4.1).
+// The close code when the host ends (RFC 6455 section 7.4.1).
 const GOING_AWAY = 1001;
-// How the host closes where a password is wanted, or was wrong.
+// The close code if a password is needed or was wrong.
 const PASSWORD_WANTED = 4401;
-// How the host closes where room or token are wrong.
+// The close code if the room or token is wrong.
 const WRONG_LINK = 4403;
-// How the host closes where the sharer has sent this viewer away.
+// The close code if the sharer has removed this viewer.
 const SENT_AWAY = 4410;
-// How the host closes where the link has expired.
+// The close code if the link has expired.
 const EXPIRED = 4411;
-// How the host closes where it has no room now.
+// The close code if the host is full at present.
 const ROOM_FULL = 4503;
-// A refusal in words may be the first half of such a close.
+// A refusal message may be followed by one of these close codes, so wait for that.
 const CLOSE_PATIENCE = 500;
 
 /**
- * One stay in the room. It ends once, by one of the last handlers, and is not opened again: who wants back in makes a new one.
+ * One visit to the room. It ends once, by one of the end handlers, and can't be reopened: to join again, create a new
+ * one.
  *
- * Handlers: onMessage(eventName, data) for each message; concerns(data), whether what is said of a track is said of ours; then the
- * ends: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(), onSentAway(), onExpired(), onRefused(reason), onClosed().
+ * Handlers: onMessage(eventName, data) for each message; concerns(data), which returns whether a message about a track
+ * is about the shown one; and the end handlers: onHostLeft(), onFull(reason), onWrongLink(), onPasswordWanted(),
+ * onSentAway(), onExpired(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -28,10 +30,10 @@ export class Signalling {
   #you = null;
   #ended = false;
   #refusal = null;
-  // Offers to the host that it hasn't answered yet, by track.
+  // By track: the number of offers that the host hasn't answered yet.
   #unanswered = new Map();
 
-  /** `introduction`: what `__join` says of us beside the room and our role. */
+  /** `introduction`: the contents of `__join` besides the room and our role. */
   constructor(address, room, introduction, handlers) {
     this.#handlers = handlers;
     this.#socket = new WebSocket(address);
@@ -40,7 +42,7 @@ export class Signalling {
     this.#socket.onclose = (event) => this.#closed(event.code);
   }
 
-  /** The host's id, as soon as it has let us in. */
+  /** The host's id, once it has let us in. */
   get host() {
     return this.#host;
   }
@@ -50,13 +52,13 @@ export class Signalling {
     return this.#you;
   }
 
-  /** Sends our offer to the host, of the track `track` or of the first one. */
+  /** Sends our offer for the track `track`, or for the first one, to the host. */
   offer(description, track = null) {
     const sdp = { type: description.type, sdp: description.sdp };
     this.send("__offer", { sdp, socketId: this.#host, ...(track === null ? {} : { track }) });
   }
 
-  /** Sends a candidate of ours to the host. */
+  /** Sends one of our candidates to the host. */
   candidate(candidate, track = null) {
     this.send("__ice_candidate", {
       label: candidate.sdpMLineIndex,
@@ -67,13 +69,13 @@ export class Signalling {
     });
   }
 
-  /** Sends any message; nothing where the socket isn't open. */
+  /** Sends a message, if the socket is open. */
   send(eventName, data) {
     if (eventName === "__offer" && data.socketId === this.#host) this.#count(data.track, 1);
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ eventName, data }));
   }
 
-  /** Leaves the room without another word to the handlers. */
+  /** Leaves the room without calling any handler. */
   close() {
     this.#ended = true;
     this.#socket.close();
@@ -113,7 +115,7 @@ export class Signalling {
     const data = message?.data ?? {};
     if (typeof message?.eventName !== "string" || typeof data !== "object") return;
     const answers = message.eventName === "_answer" || message.eventName === "_refused";
-    // What answers an offer that was followed by another of the same track is nobody's any more.
+    // If an offer was followed by another for the same track, the answer to the earlier one is ignored.
     if (answers && data.socketId === this.#host && this.#count(data.track, -1) > 0) return;
     switch (message.eventName) {
       case "_peers":
@@ -123,7 +125,7 @@ export class Signalling {
         break;
       case "_refused":
         if (!this.#handlers.concerns(data)) break;
-        // One that asks for a password, or says nothing at all, is told by how the socket is closed.
+        // If the refusal asks for a password, or has no reason, the close code tells the rest.
         this.#refusal = String(data.reason ?? data.message ?? "");
         setTimeout(() => this.#end(() => this.#handlers.onRefused(this.#refusal)), CLOSE_PATIENCE);
         break;

@@ -1,20 +1,20 @@
-// Where the pictures come from, as the host tells it.
+// The source of the pictures, as reported by the host.
 
-/** What the source of a track is doing, and since when. */
+/** The state of a track's source, and how long it has lasted. */
 export class Source {
-  /** "live", "paused", "waiting" (no picture yet) or "gone"; "live" where nothing was said. */
+  /** "live", "paused", "waiting" (no picture yet) or "gone"; "live" if the host hasn't reported any. */
   state = "live";
-  /** The host's own words, in English; may be empty. */
+  /** The host's explanation, in English; may be empty. */
   message = "";
 
   #from = null;
 
-  /** For how many seconds it has been so; null where nobody knows. */
+  /** How many seconds the state has lasted; null if unknown. */
   get age() {
     return this.#from === null ? null : Math.floor((performance.now() - this.#from) / 1000);
   }
 
-  /** Takes the data of `_state`. */
+  /** Handles the data of `_state`. */
   told({ source, since, message }) {
     this.state = String(source ?? "live");
     this.message = String(message ?? "");

@@ -1,4 +1,4 @@
-// What is seen: the picture, new or old, and what is said over it and in place of it.
+// The visible area: the picture, current or old, and the texts over it or in its place.
 
 import { setText } from "./element.js";
 import { words } from "./messages.js";
@@ -16,9 +16,9 @@ export class Stage {
 
   /** Called when the button on the card is pressed. */
   onAction = () => {};
-  /** Called when a picture of the stream shown now is on the screen for the first time. */
+  /** Called when the first picture of the current stream is on the screen. */
   onFirstPicture = () => {};
-  /** Called when the browser will not play without a click. */
+  /** Called when the browser doesn't play without a click. */
   onPlayBlocked = () => {};
 
   constructor() {
@@ -29,17 +29,17 @@ export class Stage {
     return { width: this.#video.videoWidth, height: this.#video.videoHeight };
   }
 
-  /** Whether there is a picture on the screen, new or old. */
+  /** Whether there is a picture on the screen, current or old. */
   get hasPicture() {
     return this.#hasPicture;
   }
 
-  /** Whether something stands in the middle: a card, or a slate. */
+  /** Whether a card or a slate covers the middle. */
   get isCovered() {
     return !this.#card.hidden || !this.#slate.hidden;
   }
 
-  /** Plays `stream` in place of what was there; the last picture stays until the first new one. */
+  /** Plays `stream` in place of the previous one, whose last picture stays until the first new one. */
   show(stream) {
     this.hold();
     const video = this.#video;
@@ -58,13 +58,13 @@ export class Stage {
     });
   }
 
-  /** Shows the stream's own pictures again. */
+  /** Shows the pictures of the stream again, instead of the held one. */
   reveal() {
     this.#hasPicture = true;
     this.#held.hidden = true;
   }
 
-  /** Keeps the picture that is on the screen now, whatever becomes of its stream; not one that a slate covers. */
+  /** Keeps the current picture on the screen, whatever happens to its stream, unless a slate covers it. */
   hold() {
     if (!this.#slate.hidden) this.#forget();
     const { videoWidth: width, videoHeight: height } = this.#video;
@@ -75,7 +75,7 @@ export class Stage {
     this.#held.hidden = false;
   }
 
-  /** Takes the picture away, whatever becomes of the stream. */
+  /** Removes the picture and its stream. */
   clear() {
     this.#forget();
     this.#held.width = this.#held.height = 0;
@@ -83,7 +83,7 @@ export class Stage {
     this.#video.srcObject = null;
   }
 
-  /** The card in the middle, with the words of a button where there is one; null takes it away. */
+  /** Shows a card in the middle, with a button if `action` isn't empty; null removes the card. */
   card(message, action = "") {
     this.#card.hidden = message === null;
     if (message === null) return;
@@ -98,19 +98,19 @@ export class Stage {
     button.hidden = action === "";
   }
 
-  /** What stands in place of the picture while the sharer shows none; null takes it away. */
+  /** Shows a slate in place of the picture while the sharer has paused; null removes it. */
   slate(message) {
     this.#slate.hidden = message === null;
     this.#stage.toggleAttribute("data-paused", message !== null);
     if (message === null) return;
-    // An old picture under it would come to light when the slate goes.
+    // An old picture under the slate would become visible when the slate goes.
     if (!this.#held.hidden) this.#forget();
     this.#speak(`${message.title} ${message.detail}`);
     setText(byId("slate-title"), message.title);
     setText(byId("slate-detail"), message.detail);
   }
 
-  /** The line above the picture; "" takes it away. */
+  /** Shows a line above the picture; "" removes it. */
   notice(text) {
     setText(this.#notice, text);
     if (text !== "" || !this.isCovered) this.#speak(text);
@@ -123,7 +123,7 @@ export class Stage {
     this.#held.hidden = true;
   }
 
-  /** The same words for who listens: without the seconds, which would be read out each time. */
+  /** Repeats the text for screen readers, without the seconds, which would be read out each time they change. */
   #speak(text) {
     setText(byId("spoken"), text.replace(/\d+ (s\b|秒)/g, words.aWhile));
   }

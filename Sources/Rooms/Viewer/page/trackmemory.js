@@ -1,13 +1,13 @@
-// What was said last of each track, for when another one is shown.
+// The latest messages about each track, for when another one is shown.
 
 const KEPT = new Set(["_state", "_pointer_shape", "_pointer", "_pointer_mode"]);
-// As many as a room has.
+// The most that a room has.
 const MOST_TRACKS = 16;
 
 export class TrackMemory {
   #tracks = new Map();
 
-  /** Keeps a message about `track`, if it is one that holds until the next of its name. */
+  /** Keeps a message about `track`, if it is of a kind that stays valid until the next. */
   keep(name, data, track) {
     if (!KEPT.has(name) || typeof track !== "string") return;
     if (!this.#tracks.has(track)) {
@@ -17,7 +17,7 @@ export class TrackMemory {
     this.#tracks.get(track).set(name, { data, time: performance.now() });
   }
 
-  /** What holds of `track` now: pairs of a message's name and data. */
+  /** The messages that are valid for `track` now, as pairs of name and data. */
   of(track) {
     return [...(this.#tracks.get(track) ?? [])].map(([name, { data, time }]) => [name, aged(name, data, time)]);
   }
@@ -31,6 +31,6 @@ function aged(name, data, time) {
   if (name === "_state" && Number.isFinite(data.since)) {
     return { ...data, since: data.since + (performance.now() - time) / 1000 };
   }
-  // A session's time stamps mean nothing to the next one.
+  // The timestamps of one session mean nothing in the next.
   return name === "_pointer_mode" ? { ...data, rtp: undefined } : data;
 }

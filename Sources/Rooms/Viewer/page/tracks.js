@@ -1,4 +1,4 @@
-// The other tracks of a room that has several: small pictures that live, one of which is made the large one by a click.
+// The other tracks of a room that has several: small live pictures. A click on one makes it the large one.
 
 import { element, iconButton, relabel, setText } from "./element.js";
 import { Reception } from "./reception.js";
@@ -6,10 +6,10 @@ import { words } from "./meetingwords.js";
 
 const HIDE = "M6 14.5l6-6 6 6";
 const RETRY_AFTER = 3000;
-// A host has few screens; what says otherwise is not drawn.
+// A host has few screens. Further ones in its list are not drawn.
 const MOST_TRACKS = 16;
 
-/** The strip of small pictures. Nothing of it is seen, and nothing received, where a room has one track. */
+/** The strip of small pictures. In a room with one track it is hidden and receives nothing. */
 export class Tracks {
   #viewer;
   #root = document.getElementById("tracks");
@@ -41,7 +41,7 @@ export class Tracks {
     }
   }
 
-  /** Shows the track after the one that is shown; false where there is no other. */
+  /** Shows the next track. Returns false if there is no other. */
   next() {
     const names = this.#names;
     if (names.length < 2) return false;
@@ -49,7 +49,7 @@ export class Tracks {
     return true;
   }
 
-  /** What tests and curious people may read. */
+  /** A read-only view for tests and curious people. */
   get facts() {
     const { shown } = this.#viewer.tracks;
     return Object.freeze(this.#names.map((name) => {
@@ -64,7 +64,7 @@ export class Tracks {
 
   #choose(name) {
     if (name === this.#viewer.tracks.shown) return;
-    // The large picture's offer ends what the small one had, and the small one begins after that.
+    // The offer for the large picture replaces the small picture's session. The small one starts again later.
     this.#small.get(name)?.rest();
     this.#viewer.watch(name);
     setText(this.#spoken, words.trackChosen(name));
@@ -78,7 +78,7 @@ export class Tracks {
 
   #heard(name, data) {
     if (data.socketId !== undefined && data.socketId !== this.#host) return;
-    // Where a room has one track it isn't named, and there is no small picture of it.
+    // In a room with one track, the track isn't named and has no small picture.
     this.#small.get(data.track)?.heard(name, data);
   }
 
@@ -111,7 +111,7 @@ export class Tracks {
   }
 }
 
-/** One track's small picture. */
+/** The small picture of one track. */
 class SmallTrack {
   root;
   source;
@@ -136,19 +136,19 @@ class SmallTrack {
     this.#draw();
   }
 
-  /** Whether it is the large one now. */
+  /** Sets whether this track is the large one now. */
   show(isShown) {
     this.#button.setAttribute("aria-pressed", String(isShown));
     relabel(this.#button, isShown ? words.shownTrack(this.#name) : words.showTrack(this.#name));
   }
 
-  /** Shows `stream`: its own, or the large picture's. */
+  /** Shows `stream`: its own, or that of the large picture. */
   mirror(stream) {
     this.#video.srcObject = stream;
     this.#video.play()?.catch(() => {});
   }
 
-  /** Receives the track from `host`, if it isn't doing so. */
+  /** Receives the track from `host`, unless it already does. */
   watch(host) {
     if (this.#reception || this.#retry !== null) return;
     const { browser, link } = this.#viewer;
@@ -170,7 +170,7 @@ class SmallTrack {
     reception.open();
   }
 
-  /** Receives it no more; `tells`: the host doesn't know yet. */
+  /** Stops receiving. `tells`: whether the host must be told. */
   rest(tells = false) {
     clearTimeout(this.#retry);
     this.#retry = null;

@@ -1,9 +1,9 @@
-// How the picture lies in the window: fitted, filling it, at its own size, or zoomed by hand.
+// How the picture is placed in the window: fitted, filling it, at actual size, or zoomed by hand.
 
 import { centred, centreOf, fillScale, fitScale, limitScale, panned, zoomedAt } from "./zoom.js";
 
 const MIDDLE = Object.freeze({ x: 0.5, y: 0.5 });
-// One press of a key, and one notch of a wheel.
+// The zoom factor of one key press or one notch of the wheel.
 const STEP = 1.25;
 
 /** Places the picture; `mode` is "fit", "fill", "actual" or "zoom". */
@@ -16,7 +16,7 @@ export class View {
   #placement = null;
   #centre = MIDDLE;
 
-  /** Called when the mode, or the zoom, is another one. */
+  /** Called when the mode or the zoom has changed. */
   onChange = () => {};
 
   constructor() {
@@ -28,13 +28,13 @@ export class View {
     return this.#mode;
   }
 
-  /** How many pixels of the screen one pixel of the picture has each way; null without a picture. */
+  /** The number of screen pixels for one pixel of the picture, in each direction; null without a picture. */
   get scale() {
     if (!this.#isPossible) return null;
     return (this.#placement?.scale ?? fitScale(this.#size, this.#source)) * pixelRatio();
   }
 
-  /** Whether a part of the picture is out of sight. */
+  /** Whether part of the picture is outside the window. */
   get isPannable() {
     if (!this.#placement) return false;
     const { scale } = this.#placement;
@@ -42,7 +42,7 @@ export class View {
     return this.#source.width * scale > width + 0.5 || this.#source.height * scale > height + 0.5;
   }
 
-  /** "fit", "fill" or "actual"; by hand zoomed no more. */
+  /** Sets the mode to "fit", "fill" or "actual", and ends zooming by hand. */
   setMode(mode) {
     this.#mode = mode;
     this.#centre = MIDDLE;
@@ -50,18 +50,18 @@ export class View {
     this.onChange();
   }
 
-  /** Zooms by so many steps in (or out, below zero) at a point of the window, or at its middle. */
+  /** Zooms in by `steps` (out if negative) at `point`, in client coordinates, or at the middle of the window. */
   zoom(steps, point = null) {
     this.zoomBy(STEP ** steps, point);
   }
 
-  /** Makes the picture so many times as large, and keeps what is at `point` of the window (of the page's) there. */
+  /** Scales the picture by `times`, and keeps what is at `point` (in client coordinates) in place. */
   zoomBy(times, point = null) {
     if (!this.#isPossible) return;
     const present = this.#placement ?? centred(fitScale(this.#size, this.#source), MIDDLE, this.#size, this.#source);
     const scale = limitScale(present.scale * times, this.#size, this.#source, pixelRatio());
     const fit = fitScale(this.#size, this.#source);
-    // Back at the fitted size it's fitted again, and follows the window.
+    // Back at the fitted size, the picture is fitted again and follows the window's size.
     if (times < 1 && Math.abs(scale / fit - 1) < 0.01) return this.setMode("fit");
     this.#mode = "zoom";
     const { left, top } = this.#scroller.getBoundingClientRect();
@@ -70,7 +70,7 @@ export class View {
     this.onChange();
   }
 
-  /** Moves the picture by so many CSS pixels; whether there is anything to move. */
+  /** Moves the picture by CSS pixels. Returns whether there was anything to move. */
   pan(right, down) {
     if (!this.isPannable) return false;
     this.#place(panned(this.#placement, right, down, this.#size, this.#source));
@@ -89,12 +89,12 @@ export class View {
     return this.#source.width > 0 && this.#size.width > 0 && this.#size.height > 0;
   }
 
-  /** For a window, or a picture, of another size: what was in the middle stays there. */
+  /** Adjusts to a new size of the window or picture: what was in the middle stays there. */
   #layOut() {
     if (this.#mode === "fit" || !this.#isPossible) return this.#place(null);
     const view = this.#size;
     const source = this.#source;
-    // At actual size one pixel of the picture is one of the screen, whatever the browser's own zoom.
+    // At actual size, one pixel of the picture is one of the screen, regardless of the browser's zoom.
     const scale = {
       fill: () => fillScale(view, source),
       actual: () => 1 / pixelRatio(),
@@ -107,7 +107,7 @@ export class View {
     this.#placement = placement;
     if (placement && isMoved) this.#centre = centreOf(placement, this.#size, this.#source);
     const style = this.#picture.style;
-    // Where pixels are whole, a picture that lies between two of them would be blurred.
+    // Aligns to screen pixels, because a picture between two of them would be blurred.
     const whole = (value) => `${Math.round(value * pixelRatio()) / pixelRatio()}px`;
     style.left = placement ? whole(placement.x) : "";
     style.top = placement ? whole(placement.y) : "";

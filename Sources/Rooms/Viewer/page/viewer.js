@@ -1,4 +1,4 @@
-// Stays in the room of the link, gets the screen from its host, and comes back by itself from whatever goes wrong.
+// Joins the room of the link, gets the screen from its host, and recovers by itself from failures.
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
@@ -10,41 +10,44 @@ import { TrackList } from "./tracklist.js";
 import { TrackMemory } from "./trackmemory.js";
 
 const JOIN_PATIENCE = 10_000;
-// Where a session ends because its track is no more, that is said in the next message.
+// If a session ends because its track was removed, the next message says so.
 const TRACKS_PATIENCE = 100;
 
 /**
- * What the page is doing, and an EventTarget for all who do something beside it. Its events are CustomEvents:
+ * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
  *
  * | type                | detail                                  | when |
  * |---------------------|-----------------------------------------|------|
  * | `joined`            | `{host, you}`                           | the host has let us in; both are ids |
- * | `left`              | `{}`                                    | that stay is over; `joined` may come again |
+ * | `left`              | `{}`                                    | that visit is over; `joined` may follow again |
  * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
- * | `shown`             | `{}`                                    | another track is shown from now on; what is known of it follows |
- * | `stream`            | `MediaStream`                           | the shown track has this stream from now on |
- * | `change`            | `{}`                                    | `phase`, `reason` or `source` may be others now |
+ * | `shown`             | `{}`                                    | another track is shown now; its known state follows |
+ * | `stream`            | `MediaStream`                           | the shown track has a new stream |
+ * | `change`            | `{}`                                    | `phase`, `reason` or `source` may have changed |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
  *
- * `send(eventName, data)` says something to the server; `introduction` is what `__join` carries beside room and role (`name`,
- * `password`); `watch(track)` shows another track.
+ * `send(eventName, data)` sends a message to the server; `introduction` is what `__join` contains besides room and role
+ * (`name`, `password`); `watch(track)` shows another track.
  */
 export class Viewer extends EventTarget {
   link = readLink(location);
   browser = readBrowser();
-  /** "connecting", "negotiating", "playing", "reconnecting", "locked" (a password is wanted), "ended" (by the host) or "failed". */
+  /**
+   * "connecting", "negotiating", "playing", "reconnecting", "locked" (needs a password), "ended" (by the host) or
+   * "failed".
+   */
   phase = "connecting";
   reconnects = 0;
-  /** What the host says of the shown track's source. */
+  /** The state of the shown track's source. */
   source = new Source();
   tracks = new TrackList();
-  /** What `__join` carries beside room and role. */
+  /** The contents of `__join` besides room and role. */
   introduction = {};
-  /** The way by which the shown track comes; null while there is none. */
+  /** The reception of the shown track; null if there is none. */
   reception = null;
-  /** Why there is no new picture: a message, with `canTryAgain` where a button may help; null where nothing is wrong. */
+  /** Why there is no new picture: a message, with `canTryAgain` if a button may help; null if nothing is wrong. */
   reason = null;
-  /** Whether the browser waits for a click. */
+  /** Whether the browser requires a click to play. */
   isPlayBlocked = false;
 
   #stage;
@@ -54,7 +57,7 @@ export class Viewer extends EventTarget {
   #decodedBefore = 0;
   #memory = new TrackMemory();
   #silence = new Silence();
-  /** Whether the host has said that it ends, and no host has let us in since. */
+  /** Whether the host has told us that it ends, and none has let us in since. */
   #hasEnded = false;
 
   constructor(stage) {
@@ -62,7 +65,7 @@ export class Viewer extends EventTarget {
     this.#stage = stage;
   }
 
-  /** Frames that this page has decoded, over all its connections. */
+  /** The number of frames that this page has decoded, over all its connections. */
   get framesDecoded() {
     return this.#decodedBefore + (this.reception?.counted?.framesDecoded ?? 0);
   }
@@ -72,17 +75,17 @@ export class Viewer extends EventTarget {
     return this.phase === "ended" || this.phase === "failed" || this.phase === "locked";
   }
 
-  /** For how many seconds no picture has come that should have; null while that is nothing to be told. */
+  /** For how many seconds expected pictures have not arrived; null if there is nothing to report. */
   get silence() {
     return this.#silence.seconds;
   }
 
-  /** Seconds until the next attempt; null where none is due. */
+  /** Seconds until the next attempt; null if none is scheduled. */
   get retryIn() {
     return this.#attempts.dueIn;
   }
 
-  /** The words of what is wrong; null while nothing is. */
+  /** The text of the problem; null if there is none. */
   get error() {
     return this.phase === "playing" ? null : this.reason?.title ?? null;
   }
@@ -98,13 +101,15 @@ export class Viewer extends EventTarget {
     else this.#connect();
   }
 
-  /** Goes on at once where the page waits to; with another network, also where the old one's connection doesn't work any more. */
+  /**
+   * Ends a wait for the next attempt at once. After a change of network, also retries if the old connection is broken.
+   */
   hurry(isOtherNetwork = false) {
     if (this.#attempts.isDue) this.#connect();
     else if (isOtherNetwork && this.reception?.isConnected === false) this.#retry(messages.lostConnection());
   }
 
-  /** The button on the card. */
+  /** Handles the button on the card. */
   act() {
     if (this.isPlayBlocked) {
       this.isPlayBlocked = false;
@@ -123,12 +128,12 @@ export class Viewer extends EventTarget {
     this.#changed();
   }
 
-  /** Says something to the server: `send("__meet", {on: true})`. */
+  /** Sends a message to the server: `send("__meet", {on: true})`. */
   send(eventName, data) {
     this.#signalling?.send(eventName, data);
   }
 
-  /** Shows the track `name` in place of the present one. */
+  /** Shows the track `name` instead of the current one. */
   watch(name) {
     const before = this.tracks.shown;
     if (!this.tracks.choose(name) || !this.#signalling) return;
@@ -136,9 +141,9 @@ export class Viewer extends EventTarget {
     this.#turn();
   }
 
-  /** A picture of the stream shown now is on the screen. */
+  /** Handles the first picture of the current stream. */
   firstPicture() {
-    // A stream whose connection was closed may end with a black picture.
+    // A stream whose connection has been closed may end with a black picture.
     if (!this.reception?.isConnected) return;
     this.reception.arrived();
     this.isPlayBlocked = false;
@@ -152,7 +157,7 @@ export class Viewer extends EventTarget {
   async look() {
     const reception = this.reception;
     if (!(await reception?.look()) || reception !== this.reception) return;
-    // In a hidden tab no picture is ever drawn, but they are decoded.
+    // In a hidden tab no picture is presented, but pictures are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
     const isDue = this.phase === "playing" && this.source.state === "live";
@@ -161,10 +166,10 @@ export class Viewer extends EventTarget {
 
   #connect() {
     this.#disconnect();
-    // Where sharing has ended, the page says so until somebody shares again, however often it looks.
+    // After the end of a share, the page keeps saying so until a new one begins, no matter how often it checks.
     if (!this.reason) this.#enter("connecting");
     else if (this.phase !== "ended") this.#enter("reconnecting");
-    // Events of a connection that was given up must not touch the next one.
+    // Events of an abandoned connection must not affect the next one.
     const only = (action) => (...values) => {
       if (this.#signalling === signalling) action(...values);
     };
@@ -184,7 +189,7 @@ export class Viewer extends EventTarget {
     this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
   }
 
-  /** Does what a message says, and then lets others know of it. */
+  /** Handles a message, and then passes it on as an event. */
   #heard(name, data) {
     const isHosts = data.socketId === undefined || data.socketId === this.#signalling.host;
     if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
@@ -212,11 +217,11 @@ export class Viewer extends EventTarget {
     if (!Array.isArray(list)) return;
     const isOther = this.tracks.told(list);
     this.#tell("tracks", this.tracks.all);
-    // Also where the first one has come, or the last one is gone.
+    // Also if the first track has been added or the last one removed.
     if (isOther || this.tracks.isEmpty === (this.reception !== null)) this.#turn();
   }
 
-  /** Goes over to the track that is shown from now on. */
+  /** Switches to the track that is shown now. */
   #turn() {
     this.#stage.hold();
     this.source = new Source();
@@ -241,7 +246,7 @@ export class Viewer extends EventTarget {
     this.#endReception();
     this.#patience.stop();
     if (this.phase === "connecting") this.#enter("negotiating");
-    // Without a track there is nothing to ask for until one comes.
+    // Without a track there is nothing to ask for until one is added.
     if (this.tracks.isEmpty) return;
     const only = (action) => (...values) => {
       if (this.reception === reception) action(...values);
@@ -255,12 +260,12 @@ export class Viewer extends EventTarget {
     reception.open();
   }
 
-  /** A source that lives has a picture for who joins; one that does not may have none. */
+  /** Waits for a picture. A live source has one for a new viewer; any other may have none. */
   #awaitPicture() {
     this.reception.expectPicture(() => this.source.state === "live" && !this.isPlayBlocked);
   }
 
-  /** The host has ended. Nothing of what it shared stays in sight; if it comes back, the page goes on by itself. */
+  /** Handles the end of the host. Nothing it shared stays visible. If it comes back, the page continues by itself. */
   #ended() {
     this.#hasEnded = true;
     this.#close();
@@ -269,20 +274,20 @@ export class Viewer extends EventTarget {
     this.#enter("ended");
   }
 
-  /** A host that had ended is there again. */
+  /** Handles the return of a host that had ended. */
   #begin() {
     this.#hasEnded = false;
     this.reason = null;
     this.#enter("connecting");
   }
 
-  /** There is no host, or none any more. */
+  /** Handles a missing or lost host. */
   #noHost(reason) {
     if (this.#hasEnded) this.#ended();
     else this.#retry(reason);
   }
 
-  /** Tries again by itself. */
+  /** Schedules another attempt. */
   #retry(reason) {
     this.#disconnect();
     this.reconnects += 1;
@@ -291,14 +296,14 @@ export class Viewer extends EventTarget {
     this.#enter("reconnecting");
   }
 
-  /** Gives up until somebody does something about it. */
+  /** Gives up until the user acts. */
   #stop(message, canTryAgain = false, phase = "failed") {
     this.#close();
     this.reason = { ...message, canTryAgain };
     this.#enter(phase);
   }
 
-  /** Leaves the room, and nothing of it on the page. */
+  /** Leaves the room and clears the page. */
   #close() {
     this.#disconnect();
     this.#stage.clear();
@@ -326,7 +331,7 @@ export class Viewer extends EventTarget {
     this.reception = null;
   }
 
-  /** Goes over to another phase, and says so. */
+  /** Switches to another phase, and announces it. */
   #enter(phase) {
     this.phase = phase;
     this.#changed();

@@ -1,26 +1,26 @@
-// Where a picture lies in a window, in CSS pixels; nothing here touches the page.
+// Where a picture is placed in a window, in CSS pixels. Nothing here accesses the page.
 
-// How far one may zoom in: so many pixels of the window for one of the picture, or so many times the fitted size.
+// The limit of zooming in: this many screen pixels for one of the picture, or this many times the fitted size.
 const LARGEST_PIXEL = 8;
 const LARGEST_TIMES = 4;
 
-/** Both as `{width, height}`: the scale at which all of the picture is seen. */
+/** The scale at which the whole picture is visible. Both arguments are `{width, height}`. */
 export const fitScale = (view, picture) => Math.min(view.width / picture.width, view.height / picture.height);
 
-/** The scale at which the picture leaves nothing of the window empty. */
+/** The scale at which the picture leaves no empty space in the window. */
 export const fillScale = (view, picture) => Math.max(view.width / picture.width, view.height / picture.height);
 
-/** The scale nearest to `scale` that is of use. */
+/** Returns the nearest useful scale to `scale`. */
 export function limitScale(scale, view, picture, pixelRatio) {
   const fit = fitScale(view, picture);
   const largest = Math.max(LARGEST_PIXEL / pixelRatio, LARGEST_TIMES * fit);
-  // What is smaller than the window at its own size may be shown so.
+  // A picture that is smaller than the window at actual size may be shown at that size.
   return Math.min(largest, Math.max(Math.min(fit, 1 / pixelRatio), scale));
 }
 
 /**
- * The placement nearest to `{scale, x, y}` (the picture's left top corner in the window) without empty space at one side while
- * the picture goes on at the other; what is smaller than the window lies in its middle.
+ * Returns the placement nearest to `{scale, x, y}` (the picture's top left corner in the window) that leaves no empty
+ * space on one side while the picture extends beyond the other. In a direction where the picture fits, it is centred.
  */
 export function settle({ scale, x, y }, view, picture) {
   const along = (corner, room, length) =>
@@ -32,14 +32,16 @@ export function settle({ scale, x, y }, view, picture) {
   };
 }
 
-/** The placement with `scale` whose middle shows what `centre`, a point of the picture from 0 to 1 each way, is. */
+/**
+ * Returns the placement with `scale` that shows `centre`, a point of the picture from 0 to 1 each way, in the middle.
+ */
 export function centred(scale, centre, view, picture) {
   const x = view.width / 2 - centre.x * picture.width * scale;
   const y = view.height / 2 - centre.y * picture.height * scale;
   return settle({ scale, x, y }, view, picture);
 }
 
-/** The point of the picture, from 0 to 1 each way, that a placement shows in the middle of the window. */
+/** Returns the point of the picture, from 0 to 1 each way, that a placement shows in the middle of the window. */
 export function centreOf({ scale, x, y }, view, picture) {
   return {
     x: (view.width / 2 - x) / (picture.width * scale),
@@ -47,7 +49,9 @@ export function centreOf({ scale, x, y }, view, picture) {
   };
 }
 
-/** The placement with another scale at which what lies under `point` of the window stays there, as far as that can be. */
+/**
+ * Returns the placement with another scale that keeps what is at `point` of the window in place, as far as possible.
+ */
 export function zoomedAt(placement, scale, point, view, picture) {
   const times = scale / placement.scale;
   const x = point.x - (point.x - placement.x) * times;
@@ -55,7 +59,7 @@ export function zoomedAt(placement, scale, point, view, picture) {
   return settle({ scale, x, y }, view, picture);
 }
 
-/** The placement moved by so many pixels of the window. */
+/** Returns the placement moved by the given pixels of the window. */
 export function panned({ scale, x, y }, right, down, view, picture) {
   return settle({ scale, x: x + right, y: y + down }, view, picture);
 }
