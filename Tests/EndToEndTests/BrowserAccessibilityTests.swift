@@ -73,7 +73,7 @@ extension EndToEndInBrowser {
 enum AccessibilityRules {
     private static let folder = "\(packageRoot)/.build/python/axe/lib"
 
-    /// The script's file; nil where it wasn't fetched.
+    /// The script's file; nil if it wasn't fetched.
     private static var file: String? {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return versions.map { "\(folder)/\($0)/site-packages/axe_core_python/axe.min.js" }

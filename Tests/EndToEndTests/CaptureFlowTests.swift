@@ -9,7 +9,7 @@ import Testing
 extension EndToEndInBrowser {
     @Suite("Capture and a host that doesn't read", .enabled(if: EndToEnd.isPossible))
     struct CaptureFlowTests {
-        /// In KiB.
+        /// How much the capture may grow, in KiB.
         private static let growth = 2048
 
         @Test(
