@@ -108,7 +108,7 @@ struct CommandSettingsTests {
             ("\n[shar]\nfps=3\n", "config:2: unknown group [shar]; did you mean [share]?"),
             ("[stop]\n", "config:1: unknown group [stop]; the groups are all, share, host"),
             ("[host]\nlan=yes\n", "config:2: lan is a switch; write true or false"),
-            ("[share]\nhide=\n", "config:2: hide needs values"), ("[share]\nfps=\n", "config:2: fps needs a value"),
+            ("[share]\nhide=\n", "config:2: hide needs one or more values"), ("[share]\nfps=\n", "config:2: fps needs a value"),
             ("[share]\nmonitor=a\\q\n", "config:2: monitor needs a value"),
             ("[share]\nconfig=x\n", "config:2: unknown setting 'config'"),
             ("[share]\nhelp=true\n", "config:2: unknown setting 'help'"),

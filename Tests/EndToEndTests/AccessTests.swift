@@ -20,7 +20,7 @@ extension EndToEndInBrowser {
                 folder: folder.path, input: input)
         }
 
-        /// How a player's request is answered that knows what stands in `link`, and `password` beside it.
+        /// Returns the status of the answer to a player's request that uses what is in `link`, and `password`.
         private func status(_ link: String, password: String? = nil) throws -> Int? {
             let room = try #require(RoomLink(link))
             let socket = try RawSocket.connected(to: room.port, .tcp)
@@ -71,7 +71,7 @@ extension EndToEndInBrowser {
             let desktop = try SharedDesktop(apart: .hostFirst)
             defer { desktop.stop() }
             try desktop.host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
-            // As the output of share is, redirected.
+            // This is what the redirected output of share looks like.
             let file = try folder.write("link", Array("Sharing :0 to the room screen.\n\(desktop.link)\r\nmore\n".utf8))
             let program = try #require(builtProgram("screenrelay"))
             for (given, redirection) in [("@\(file)", "</dev/null"), ("-", "<\(file)")] {
@@ -155,7 +155,7 @@ extension EndToEndInBrowser {
                 try child.write(Array(text.utf8))
             }
             let host = try start()
-            // A mistyped character is taken back, all of its bytes.
+            // A mistyped character is deleted with all of its bytes.
             try type(host, "Sesam, öffü\u{7F}ne dich\n", after: "Password for the room: ")
             try type(host, "Sesam, öffne dich\n", after: "Password for the room, once more: ")
             let link = try eventually("the link") {
@@ -177,7 +177,7 @@ extension EndToEndInBrowser {
         @Test("links end after their time, and a page in the room is told", .enabled(if: EndToEnd.hasBrowser))
         func expiry() throws {
             let browser = try Browser.launch()
-            // A busy machine may not bring a page into the room within the shortest.
+            // A busy machine may not get a page into the room within the shortest time.
             for seconds in [3, 6, 12, 24] {
                 let host = try host(["--expires", "\(seconds)s"])
                 defer { host.stop() }
@@ -207,7 +207,7 @@ extension EndToEndInBrowser {
             }
             #expect(line.hasSuffix("/whip/screen with the bearer token \(token)"))
             #expect(!link.contains(token))
-            // It opens what the link opens.
+            // The token opens what the link opens.
             #expect(try status(link.prefix { $0 != "," } + "," + token) == 200)
             host.stop()
 
@@ -219,14 +219,14 @@ extension EndToEndInBrowser {
             #expect(status.st_mode & 0o7777 == 0o600)
         }
 
-        /// What has become of the page and of the files that it has asked for.
+        /// The state of the page, and of the files that it has requested.
         private static let stateOfPage = """
             JSON.stringify([document.readyState, window.screenRelay?.phase ?? null, document.body?.innerText ?? "",
                 performance.getEntriesByType("resource").filter((entry) => entry.responseStatus !== 200)
                     .map((entry) => [entry.name.split("/").pop(), entry.responseStatus])])
             """
 
-        /// How many wrong tokens; `Tools/soak/tokens` gives more.
+        /// How many wrong tokens to try; `Tools/soak/tokens` tries more.
         private static let tries = getenv("SCREENRELAY_TOKENS").flatMap { Int(String(cString: $0)) } ?? 2000
 
         @Test(
@@ -249,7 +249,7 @@ extension EndToEndInBrowser {
             let link = try host.printedLink()
             let origin = String(link.prefix { $0 != "#" })
             let token = try #require(link.split(separator: ",").last)
-            /// Asks so often with a token, one request right behind the other.
+            /// Makes `count` requests with a token, one right after another.
             func ask(_ token: some StringProtocol, _ count: Int, from address: String) throws -> ChildProcess {
                 try run([
                     "curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}\n", "--interface",
@@ -265,7 +265,8 @@ extension EndToEndInBrowser {
             let guesses = try ask("wrong", Self.tries, from: guesser)
             defer { guesses.stop() }
             try eventually("a refusal") { codes(guesses).contains("429") }
-            // As long as it goes on: players, from another address of the network and from the very same one, and the page.
+            // While the guessing goes on, players get in from another address of the network and from the same one, and
+            // so does the page.
             var rounds = 0
             while guesses.poll() == nil || rounds == 0 {
                 for address in ["2001:db8::1", guesser] {
@@ -290,7 +291,7 @@ extension EndToEndInBrowser {
             let answers = codes(guesses)
             #expect(answers.count == Self.tries)
             #expect(answers.allSatisfy { $0 == "401" || $0 == "429" })
-            // Twenty at once, and one a second.
+            // The limit is twenty at once, and one a second.
             #expect(answers.count { $0 == "401" } <= 21 + seconds)
             #expect(host.child.poll() == nil)
         }

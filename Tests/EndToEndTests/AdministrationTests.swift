@@ -17,7 +17,7 @@ extension EndToEnd {
             folder = try TemporaryFolder()
         }
 
-        /// A request, and the status that it should be answered with.
+        /// A request, and the expected status of its answer.
         private struct Request {
             let method: String
             let path: String
@@ -30,8 +30,8 @@ extension EndToEnd {
             try client.tell(String(decoding: try JSONSerialization.data(withJSONObject: request), as: UTF8.self))
         }
 
-        /// Makes the requests, one after another, and expects each answer to be as it should and as the document says; gives their
-        /// bodies.
+        /// Makes the requests one after another, expects each answer to be right and to match the document, and returns
+        /// the bodies.
         @discardableResult
         private func ask(_ requests: [Request], _ client: PythonClient) throws -> [JSONValue] {
             try requests.map { request in
@@ -142,7 +142,7 @@ extension EndToEnd {
             let link = try read("link")
             #expect(link["links"][0].string == desktop.link)
             #expect(link["rooms"][0]["presenting"]["token"].string == (try desktop.host.presentersToken()))
-            // The same as by the control socket.
+            // The control socket gives the same.
             let run = try CommandLineRun(["screenrelay", "link", "--json", "--pid", process])
             let line = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
             #expect(line["links"][0].string == desktop.link && line["process"].int == Int(process))
@@ -176,7 +176,7 @@ extension EndToEnd {
         @Test("the end of the links is foretold, told when it comes, and everything says since when they are over")
         func expiry() throws {
             let file = folder.file("admin")
-            // A busy machine may not open the WebSocket within the shortest.
+            // A busy machine may not open the WebSocket within the shortest time.
             for seconds in [4, 8, 16, 32] {
                 let host = try RunningProgram.host(
                     "unix:" + folder.file("s.sock"), ["--expires", "\(seconds)s", "--admin-token-file", file])

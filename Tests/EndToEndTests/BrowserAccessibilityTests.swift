@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// What axe-core, the rules that most accessibility checkers go by, says of the page.
+    /// Checks the page with axe-core, whose rules most accessibility checkers use.
     @Suite("The page for everyone", .enabled(if: EndToEnd.hasBrowser && AccessibilityRules.areThere))
     struct BrowserAccessibilityTests {
         @Test(
@@ -37,7 +37,7 @@ extension EndToEndInBrowser {
 
         private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws
         {
-            // Only a new document forgets the one before.
+            // Only a new document forgets the previous one.
             try page.navigate("about:blank")
             try page.navigate(link)
             try page.waitUntil("Boolean(window.screenRelay && (\(condition)))")
@@ -52,7 +52,7 @@ extension EndToEndInBrowser {
                     [
                         "features": [
                             ["name": "prefers-color-scheme", "value": .string(scheme)],
-                            // Colours are looked at when nothing fades.
+                            // Colours are checked while nothing fades.
                             ["name": "prefers-reduced-motion", "value": "reduce"],
                         ]
                     ])
@@ -73,7 +73,7 @@ extension EndToEndInBrowser {
 enum AccessibilityRules {
     private static let folder = "\(packageRoot)/.build/python/axe/lib"
 
-    /// The script's file; nil where it wasn't fetched.
+    /// The script's file; nil if it wasn't fetched.
     private static var file: String? {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return versions.map { "\(folder)/\($0)/site-packages/axe_core_python/axe.min.js" }

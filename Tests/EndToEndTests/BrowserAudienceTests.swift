@@ -42,7 +42,7 @@ extension EndToEndInBrowser {
 }
 
 extension SharedDesktop {
-    /// The counter that the screen shows now, as FFmpeg grabs it.
+    /// The counter that the screen shows now, as grabbed by FFmpeg.
     func drawnCounter() throws -> Int {
         let (width, height) = (screen.size.width, screen.size.height)
         let grabbed = try FFmpeg.grab(display: screen.name, width: width, height: height)

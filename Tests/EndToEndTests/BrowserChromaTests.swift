@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Chromium decodes High 4:4:4 Predictive; one that is kept from listing it stands for players that don't.
+    /// 4:4:4 in Chromium, which decodes High 4:4:4 Predictive. A page that is kept from listing it stands for players
+    /// that don't.
     @Suite("4:4:4", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserChromaTests {
         private let folder: TemporaryFolder
@@ -51,7 +52,7 @@ extension EndToEndInBrowser {
             try viewer.page.evaluate("document.body.innerText").string ?? ""
         }
 
-        /// The page names what is wrong, and what the sharer could do.
+        /// Expects that the page says what is wrong, and what the sharer could do.
         private func expectReason(_ viewer: ViewerPage) throws {
             let text = try text(viewer)
             #expect(text.contains("4:4:4") && text.contains("--chroma 444,420"), "\(text)")
@@ -66,7 +67,7 @@ extension EndToEndInBrowser {
             }
         }
 
-        /// The means of red of the red columns and of the black ones, and the largest part of another colour.
+        /// The mean red of the red columns and of the black ones, and the largest value of another colour component.
         static func stripes(_ picture: ScenePicture) -> (red: Int, black: Int, other: Int) {
             var (red, black, other) = (0, 0, 0)
             for row in 0..<picture.height {
@@ -124,7 +125,7 @@ extension EndToEndInBrowser {
             let first = try sender(changesChroma: false)
             let viewer = try ViewerPage(link, in: browser)
             try waitUntilPlaying(viewer, first)
-            // Snapshots are 4:2:0 too: two columns have one colour, and each its own brightness.
+            // Snapshots are 4:2:0, too: two columns share one colour, and each has its own brightness.
             first.close()
             try host.waitForLog("capture is gone")
             let snapshot = Self.stripes(try LinkSnapshot(of: link).picture)

@@ -6,15 +6,15 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// What a page says and shows when there is nothing more to watch.
+    /// What a page says and shows when there is nothing left to watch.
     @Suite("A share that is over", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserEndingTests {
-        /// Whether anything of the shared screen is still in sight.
+        /// Whether anything of the shared screen is still visible.
         private static let hasPicture = """
             [...document.querySelectorAll('#video, #tracks video')].some((video) => video.videoWidth > 0)
               || !document.getElementById('held').hidden || document.getElementById('held').width > 0
             """
-        /// What the card says, and the words of its button; empty while it isn't shown.
+        /// The text of the card and of its button; empty while it isn't shown.
         private static let card = """
             (() => {
               const shown = (id) => document.getElementById(id).hidden ? '' : document.getElementById(id).textContent;
@@ -57,7 +57,7 @@ extension EndToEndInBrowser {
                 """)
             desktop.host.stop()
             try page.waitUntil("\(Self.card).startsWith('Sharing has ended.')")
-            // The page looks several times whether somebody shares again, and still says so.
+            // The page checks several times whether somebody shares again, and still says that sharing has ended.
             try page.waitUntil("window.attempts >= 4")
             #expect(
                 try page.evaluate(Self.card).string
@@ -67,11 +67,11 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.getElementById('status').textContent").string == "Ended")
             #expect(try page.evaluate(Self.hasPicture).bool == false)
 
-            // Where somebody asks for it, it looks at once, and says then what it has found.
+            // If asked to, it checks at once, and then says what it has found.
             try page.evaluate("window.attempts = 0; document.getElementById('card-action').click()")
             try page.waitUntil("window.attempts >= 1 && \(Self.card).startsWith('Sharing has ended.')")
 
-            // And where somebody shares again, it is back by itself.
+            // If somebody shares again, it comes back by itself.
             try desktop.restartHost()
             try viewer.waitUntilPlaying()
             try viewer.expectMotion()
@@ -99,7 +99,7 @@ extension EndToEndInBrowser {
         @Test("who watches while the link expires is told so, and where to get another", .timeLimit(.minutes(2)))
         func expiry() throws {
             let browser = try Browser.launch()
-            // A busy machine may not show a picture within the shortest.
+            // A busy machine may not show a picture within the shortest time.
             for seconds in [5, 10, 20, 40] {
                 let desktop = try SharedDesktop(options: ["--expires", "\(seconds)s"])
                 defer { desktop.stop() }
@@ -110,7 +110,7 @@ extension EndToEndInBrowser {
                         == "This link has expired.|Ask the person sharing for a new link.|")
                 #expect(try viewer.page.evaluate(Self.hasPicture).bool == false)
 
-                // Who comes now learns no more than anybody with a wrong link.
+                // A viewer who comes now learns no more than anybody with a wrong link.
                 let late = try ViewerPage(desktop.link, in: browser)
                 try late.page.waitUntil("window.screenRelay?.phase === 'failed'")
                 let words = try late.page.evaluate(Self.card).string

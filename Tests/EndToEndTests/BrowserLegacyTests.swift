@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The sender of the original ReplayKit demo, played by the test: bytes of a recorded stream behind headers of ours.
+    /// The sender of the original ReplayKit demo, played by the test: a recorded stream with headers that we make.
     @Suite("A legacy sender", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserLegacyTests {
         private static let stream = TestStreams.desktop
@@ -52,7 +52,7 @@ extension EndToEndInBrowser {
             #expect(psnr(decoded.bytes, last) >= 30, "the snapshot")
         }
 
-        /// Marker and length; all else is zero, as the demo leaves it.
+        /// The marker and the length; everything else is zero, as the demo leaves it.
         private static func header(_ length: Int, of count: Int) -> [UInt8] {
             var header = [UInt8](repeating: 0, count: count)
             header[0] = UInt8(ascii: "&")
@@ -66,7 +66,7 @@ extension EndToEndInBrowser {
             return Array(decoded.bytes.suffix(Self.size.width * Self.size.height))
         }
 
-        /// Sees the stream's last picture in the page's video; what Chromium makes of its colours is its own affair.
+        /// Expects the stream's last picture in the page's video. Chromium may interpret its colours in its own way.
         private func expectLast(_ last: [UInt8], on viewer: ViewerPage, _ who: String) throws {
             var best = 0.0
             do {
@@ -93,7 +93,7 @@ extension EndToEndInBrowser {
     }
 }
 
-/// Peak signal to noise ratio of two pictures of one plane, in dB; 0 where they differ in size.
+/// Returns the peak signal-to-noise ratio of two pictures of one plane, in dB; 0 if their sizes differ.
 func psnr(_ one: [UInt8], _ other: [UInt8]) -> Double {
     guard one.count == other.count, !one.isEmpty else { return 0 }
     var sum = 0

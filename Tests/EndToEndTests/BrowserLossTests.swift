@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Each twentieth datagram of the host's is lost, in a network of the test's own.
+    /// One in twenty of the host's datagrams is lost, in a network of the test's own.
     @Suite(
         "Loss in the sender's path",
         .enabled(if: EndToEnd.hasBrowser),
         .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
     struct BrowserLossTests {
         private static let port: UInt16 = 8189
-        /// Less than the 2.5 s after which a picture comes anyway.
+        /// Less than the 2.5 s after which a picture is sent anyway.
         private static let patience = Interval.seconds(2)
 
         @Test("a peer with RTX loses no picture for good", .timeLimit(.minutes(2)))
@@ -35,11 +35,11 @@ extension EndToEndInBrowser {
         }
 
         private func start(in network: LossyNetwork) throws -> (SharedDesktop, Browser) {
-            // So fast that most pictures have the next one behind them before the sender would probe: gaps show, and
-            // are asked for. The end of motion is what the probes are for.
+            // This is so fast that most pictures are followed by the next one before the sender would probe, so gaps
+            // show and are asked for. The probes are for the end of motion.
             let desktop = try SharedDesktop(
                 scene: ["--fps", "60"], options: ["--fps", "60", "--udp-port", "\(Self.port)"], inside: network)
-            // Its sandbox refuses root, also in a user namespace.
+            // Chromium's sandbox refuses to run as root, even in a user namespace.
             return (desktop, try Browser.launch(extraFlags: ["--no-sandbox"], prefix: network.prefix))
         }
 
@@ -47,7 +47,7 @@ extension EndToEndInBrowser {
             _ viewer: ViewerPage, _ desktop: SharedDesktop, _ network: LossyNetwork
         ) throws {
             try viewer.expectMotion(by: 120, within: .seconds(30))
-            // Also what was lost last comes, though nothing follows that would show the gap.
+            // What was lost last arrives, too, although nothing follows that would show the gap.
             for _ in 0..<6 {
                 desktop.scene.freeze()
                 let drawn = try desktop.drawnCounter()
@@ -67,10 +67,10 @@ extension EndToEndInBrowser {
             let (decoded, received, dropped, freezes) = (figures[0], figures[1], figures[2], figures[3])
             #expect(decoded >= 100)
             #expect(received - decoded - dropped <= 3, "received \(received), decoded \(decoded), dropped \(dropped)")
-            // One for each time that the scene stood still.
+            // There may be one for each time that the scene stood still.
             #expect(freezes <= 12, "\(freezes) freezes")
-            // Lost packets were asked for one by one; that a packet is lost each time it goes again, and the picture has to be
-            // given up for a key frame, is rare.
+            // Lost packets were asked for one by one. It is rare that a packet is lost each time it is sent again, so
+            // that the picture has to be given up for a key frame.
             #expect(try viewer.statistic("nackCount") ?? 0 >= 3)
             let keyFrameRequests = try viewer.statistic("pliCount") ?? 0
             #expect(keyFrameRequests <= 4, "\(keyFrameRequests) requests for a key frame")

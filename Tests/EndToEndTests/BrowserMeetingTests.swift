@@ -39,7 +39,7 @@ extension EndToEndInBrowser {
                 #expect(try page.page.evaluate("document.title").string != "run")
             }
 
-            // A camera that is turned off is seen to be, and the microphone goes on.
+            // The others see that a camera was turned off, and the microphone goes on.
             try pages[0].page.evaluate("document.querySelector('.own .controls button:nth-child(2)').click()")
             _ = try pages[1].page.waitUntil(
                 "screenRelay.meeting.peers.some((peer) => peer.audio && !peer.video)", within: .seconds(20))
@@ -71,7 +71,7 @@ extension EndToEndInBrowser {
             let page = try MeetingPage(desktop.link)
             try page.viewer.waitUntilPlaying()
             try page.join()
-            // The page has come later, and offers; a client gives pictures without sound.
+            // The page has joined later, so it makes the offer; the client sends pictures without sound.
             _ = try page.page.waitUntil("screenRelay.meeting.peers.length === 1 && screenRelay.meeting.peers[0].video")
             let you = try first.event("new_peer")["peer"] as? String
             try first.event("video") { $0["peer"] as? String == you && ($0["frames"] as? Int ?? 0) >= 5 }
@@ -101,7 +101,7 @@ extension EndToEndInBrowser {
             #expect(shown?.contains("You can still watch") == true)
             try page.viewer.expectMotion()
 
-            // As where the page came by http from another machine.
+            // This is how it is if the page came over http from another machine.
             try page.page.send(
                 "Page.addScriptToEvaluateOnNewDocument",
                 [

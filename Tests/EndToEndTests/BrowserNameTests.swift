@@ -6,7 +6,7 @@ import Testing
 extension EndToEndInBrowser {
     @Suite("Names that would be scripts", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserNameTests {
-        /// Notes what a name that runs would do, before any script of the page.
+        /// Records what a name that runs as a script would do; installed before any script of the page.
         private static let trap = """
             window.struck = [];
             for (const name of ['alert', 'confirm', 'prompt', 'print', 'open', 'eval'])
@@ -15,7 +15,7 @@ extension EndToEndInBrowser {
               (event) => window.struck.push(`${event.violatedDirective} ${event.blockedURI}`));
             """
 
-        /// What is in the document that no name may put there: elements by kind, handlers, links that are code.
+        /// Finds what no name may put into the document: certain elements, handlers, and links that are code.
         private static let foreign = """
             (() => {
               const kinds = ['script', 'iframe', 'img', 'image', 'object', 'embed', 'math', 'base', 'meta', 'link', 'style',
@@ -44,7 +44,7 @@ extension EndToEndInBrowser {
             try page.navigate(link)
             let before = try #require(try page.evaluate(Self.foreign).string)
 
-            // As rooms, which aren't there: each has the page say so.
+            // The names as rooms that don't exist: the page mentions each one.
             let wrong = try page.evaluate(
                 """
                 (async () => {
@@ -62,7 +62,7 @@ extension EndToEndInBrowser {
                 """, within: .seconds(60))
             #expect(wrong.string == "[]")
 
-            // As members: fifty of them beside a page that is in the room.
+            // The names as members: fifty of them join while a page is in the room.
             try page.evaluate("location.hash = '\(link.drop { $0 != "#" })'")
             try page.waitUntil("!['failed', 'connecting'].includes(window.screenRelay.phase)")
             let joined = try page.evaluate(
@@ -77,7 +77,7 @@ extension EndToEndInBrowser {
                 }))).then((all) => all.length)
                 """, within: .seconds(20))
             #expect(joined.int == 50)
-            // The page lists them as they are.
+            // The page lists them unchanged.
             try page.waitUntil("window.screenRelay.people.count > 50")
             try page.evaluate(
                 "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true })), true")
@@ -90,7 +90,7 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
-        /// `value` as JavaScript.
+        /// `value` as a JavaScript literal.
         private static func literal(_ value: some Encodable) throws -> String {
             String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
         }

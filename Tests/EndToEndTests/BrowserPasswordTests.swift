@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// A room that wants a password, in the page.
+    /// A room that requires a password, in the page.
     @Suite("A password", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserPasswordTests {
         @Test("is asked for, a wrong one is said to be, and a right one is kept for the tab", .timeLimit(.minutes(1)))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The sharer pauses, goes on and ends by the command line, and pages say so.
+    /// The sharer pauses, goes on and ends by the command line, and the pages say so.
     @Suite("A sharer who pauses", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserPauseTests {
         private static let slate = """
@@ -47,7 +47,7 @@ extension EndToEndInBrowser {
                 try newcomer.page.evaluate(Self.slate).string.flatMap { $0.isEmpty ? nil : $0 }
             }
             #expect(seen == words)
-            // Whatever the video shows by now, it is nothing of the scene.
+            // Whatever the video shows by now, it must be nothing of the scene.
             let joined = now()
             try eventually("two seconds") { () throws -> Void? in
                 let counter = try newcomer.counter()

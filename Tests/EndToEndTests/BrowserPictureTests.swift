@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// What was drawn is what is seen, by Chromium and by FFmpeg.
+    /// Chromium and FFmpeg see what was drawn.
     @Suite("The picture", .enabled(if: EndToEnd.isPossible))
     struct BrowserPictureTests {
         @Test(

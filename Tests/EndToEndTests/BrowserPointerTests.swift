@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The pointer beside the pictures and in them: one at each moment, wherever it is drawn.
+    /// The pointer beside the pictures and in them: there is exactly one at each moment, wherever it is drawn.
     @Suite("The pointer", .enabled(if: EndToEnd.hasBrowser && FFmpeg.isAvailable))
     struct BrowserPointerTests {
-        /// A host without a capture of its own, a capture in the test's hands, and a browser.
+        /// A host without a capture of its own, a capture that the test controls, and a browser.
         private final class Room {
             let folder: TemporaryFolder
             let host: RunningProgram
@@ -45,7 +45,7 @@ extension EndToEndInBrowser {
             }
         }
 
-        /// Looks at each picture as it comes to the screen: is the pointer in it, and does the page draw one over it?
+        /// Looks at each picture as it is shown: is the pointer in it, and does the page draw one over it?
         static func observer(x: Int, y: Int) -> String {
             """
             window.presented = [];
@@ -96,14 +96,14 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("screenRelay.pointer.drawn").bool == false)
             #expect(try page.evaluate("screenRelay.pointer.x").int == 200)
 
-            // By the capture's own will, in runs of every length.
+            // The capture changes by itself, after runs of every length.
             var random = SeededRandom(seed: 9)
             for round in 0..<24 {
                 try room.send(Int.random(in: 1...4, using: &random), drawn: round % 2 == 0)
             }
             try room.send(until: "screenRelay.pointer.shown && !screenRelay.pointer.changes", in: page)
 
-            // By the host's will: a player comes, and leaves.
+            // The host asks for the change: a player comes, and leaves.
             let player = try WHEPPlayer(room.link, in: room.browser)
             #expect(try player.open()["status"].int == 201)
             try eventually("the host's wish") {
@@ -144,7 +144,7 @@ extension EndToEndInBrowser {
             try expectSquare(on: page, folder: room.folder, left: 90 + 150, top: 100, "when it has moved")
             let shapes = try page.evaluate("screenRelay.pointer.shapes").int
 
-            // Nothing of it is seen beyond the picture's edge.
+            // No part of the pointer is visible beyond the picture's edge.
             try room.capture.move(x: 630, y: 100)
             try room.send(until: "screenRelay.pointer.x === 630", in: page)
             let edge = try picture(of: page, folder: room.folder)
@@ -171,7 +171,7 @@ extension EndToEndInBrowser {
             Int(picture.bytes[(y * picture.width + x) * 3])
         }
 
-        /// Sees a bright square of 12 pixels a side there, and nothing bright around it.
+        /// Expects a bright square of 12 pixels a side at this place, and nothing bright around it.
         private func expectSquare(
             on page: Page, folder: TemporaryFolder, left: Int, top: Int, _ when: Comment,
             sourceLocation: SourceLocation = #_sourceLocation

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Capture dies and comes back; the page of a viewer doesn't.
+    /// The capture dies and comes back; a viewer's page stays.
     @Suite("Capture that dies", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserRecoveryTests {
         @Test("share starts capture again, and the viewer's page goes on by itself", .timeLimit(.minutes(2)))
@@ -43,7 +43,7 @@ extension EndToEndInBrowser {
         func hang() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
             let viewer = try beginWatching(desktop, in: Browser.launch())
-            // A source that has not shown yet that its pictures come steadily may be silent.
+            // Until a source's pictures have come steadily for a while, it may be silent.
             try viewer.page.waitUntil("document.getElementById('video').currentTime > 8", within: .seconds(30))
             let notice = "document.getElementById('notice')"
             try viewer.page.evaluate(
@@ -73,7 +73,7 @@ extension EndToEndInBrowser {
         }
 
         private func expectSamePage(_ viewer: ViewerPage, goesOn desktop: SharedDesktop) throws {
-            // What may still be on its way is let by first.
+            // Let by first what may still be on its way.
             let last = try viewer.waitForCounter(past: -1)
             try viewer.waitForCounter(past: last + 20)
             #expect(try viewer.page.evaluate("window.mark").string == "the same page")

@@ -5,7 +5,7 @@ import Processes
 import TestSupport
 import Testing
 
-/// A certificate for this machine that `openssl` makes, signed by itself.
+/// A self-signed certificate for this machine, made by `openssl`.
 private struct MadeCertificate {
     let text: [UInt8]
     let key: [UInt8]
@@ -28,7 +28,7 @@ private struct MadeCertificate {
         key = try fileBytes(folder.file("key"))
     }
 
-    /// What stands between the lines that begin and end it.
+    /// What is between the lines that begin and end it.
     var body: String {
         String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined(
             separator: "\n")
@@ -76,7 +76,7 @@ extension EndToEndInBrowser {
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
 
-        /// What the host shows to who connects now, in PEM.
+        /// The certificate that the host shows now to a new connection, in PEM.
         private func shown(on port: UInt16) throws -> String {
             var launch = Launch("openssl", ["s_client", "-connect", "127.0.0.1:\(port)", "-showcerts"])
             launch.standardOutput = .text(limit: 100_000)

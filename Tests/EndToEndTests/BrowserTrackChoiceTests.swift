@@ -40,7 +40,8 @@ extension EndToEndInBrowser {
             #expect(try viewer.tracks() == ["screen live", "second live shown"])
             #expect(try viewer.reconnects() == 0)
 
-            // Its capture ends: that is said of this track alone, and still known when it is shown again.
+            // Its capture ends: the page says so for this track alone, and still knows it when the track is shown
+            // again.
             capture.stop()
             _ = try viewer.page.waitUntil("screenRelay.source === 'gone'")
             try viewer.press("t")
@@ -77,7 +78,7 @@ extension ViewerPage {
         ).array?.compactMap(\.string) ?? []
     }
 
-    /// Waits for a small picture of that width that goes on.
+    /// Waits for a small picture of that width that moves.
     fileprivate func waitForSmallPicture(width: Int) throws {
         let frames = """
             ([...document.querySelectorAll('#tracks video')].find((video) => video.videoWidth === \(width))

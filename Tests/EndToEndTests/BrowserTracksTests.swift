@@ -61,16 +61,17 @@ extension EndToEndInBrowser {
             let before = try #require(try page.evaluate("watched.frames('screen')").int)
             try page.waitUntil("watched.frames('screen') > \(before + 10)", within: .seconds(10))
             #expect(try page.evaluate("watched.sources.screen").string == "live")
-            // A document that names no icon has the browser look for one.
+            // If a document names no icon, the browser looks for one.
             let errors = page.consoleErrors.map(\.description).filter { !$0.contains("favicon") }
             #expect(errors.isEmpty, "\(errors)")
         }
 
-        /// A page of the host's own origin that speaks the protocol by itself, and watches every track it is told of.
+        /// A page of the host's own origin that speaks the protocol by itself, and watches every track that it is told
+        /// of.
         private func watch(_ link: String, key: String, in browser: Browser) throws -> Page {
             let origin = String(link.prefix { $0 != "#" })
             let page = try browser.newPage("about:blank")
-            // A document without a script of its own.
+            // This document has no script of its own.
             try page.navigate(origin + "base.css")
             _ = try page.evaluate("(\(Self.client))('\(key)')")
             return page

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The page as something to look at: how the picture lies, what is measured, which language it speaks.
+    /// How the page looks: where the picture is, what is measured, and which language it speaks.
     @Suite("The page as a view", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserViewTests {
-        /// Where the picture lies, as "left top width height", in whole CSS pixels.
+        /// Where the picture is, as "left top width height", in whole CSS pixels.
         private static let place = """
             (() => {
               const { left, top, width, height } = document.getElementById('picture').getBoundingClientRect();
@@ -48,7 +48,7 @@ extension EndToEndInBrowser {
             let page = viewer.page
             try page.setViewport(width: 800, height: 400)
             try viewer.waitUntilPlaying()
-            // 640x480 in 800x400.
+            // The picture is 640x480 in 800x400.
             #expect(try page.evaluate("screenRelay.mode").string == "fit")
             try press("c", on: page)
             try page.waitUntil("\(Self.place) === '0 -100 800 600'")
@@ -60,7 +60,7 @@ extension EndToEndInBrowser {
             try press("0", on: page)
             #expect(try page.evaluate("screenRelay.mode").string == "fit")
 
-            // The point of the picture under the pointer stays there.
+            // The point of the picture that is under the pointer stays there.
             try mouse("mouseWheel", 300, 100, on: page, wheel: -300, isControl: true)
             try page.waitUntil("screenRelay.mode === 'zoom'")
             let scale = try #require(try page.evaluate("screenRelay.scale").number)
@@ -83,7 +83,7 @@ extension EndToEndInBrowser {
             try press("w", on: page)
             #expect(try page.evaluate("screenRelay.mode").string == "fit")
 
-            // The bar hides, and comes back with a key; the list of keys names all of them.
+            // The bar hides, and comes back with a key; the list of keys names all keys.
             try page.waitUntil("document.getElementById('stage').classList.contains('idle')", within: .seconds(6))
             try press("?", on: page)
             #expect(try page.evaluate("document.getElementById('keys').open").bool == true)
@@ -115,7 +115,7 @@ extension EndToEndInBrowser {
             let clockError = try #require(delay["clockError"].number)
             print("delay \(own) ms, of it \(sinceArrival) ms since arrival; the clock is known within \(clockError) ms")
             #expect(clockError < 50)
-            // Everything before its arrival took some time too, and not much on one machine.
+            // Everything before its arrival took some time, too, but not much on one machine.
             #expect(own > sinceArrival - clockError && own < sinceArrival + 500)
             if let browsers = delay["browsers"].number { #expect(abs(own - browsers) < 100) }
 
@@ -134,7 +134,7 @@ extension EndToEndInBrowser {
 
             desktop.scene.freeze()
             try page.waitUntil("screenRelay.figures === 'nothing moves · 640 × 480'")
-            // The picture that a still screen sends now and then is no motion.
+            // The picture that a still screen sends now and then doesn't count as motion.
             try page.settle(for: .milliseconds(2600))
             #expect(try page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
             desktop.scene.thaw()
@@ -151,7 +151,7 @@ extension EndToEndInBrowser {
             let viewer = try ViewerPage(desktop.link, in: browser)
             let page = viewer.page
             try viewer.waitUntilPlaying()
-            // What was made finer meanwhile has come; what comes from here on are keep-alives.
+            // The refined pictures have arrived; what comes from here on are keep-alives.
             try page.waitUntil(
                 "screenRelay.figures === 'nothing moves · 640 × 480' && screenRelay.delay.own !== undefined")
             try press("s", on: page)
@@ -167,7 +167,7 @@ extension EndToEndInBrowser {
                 video.requestVideoFrameCallback(look); 0
                 """)
             try page.waitUntil("window.stamps.length >= 5", within: .seconds(20))
-            // Chromium expects each second one to be shown a whole interval, 2.5 s, later than it was.
+            // Chromium expects every second picture to be shown a whole interval, 2.5 s, later than it was.
             let delays = try page.evaluate("window.stamps.map(([, own]) => own)").array?.compactMap(\.number) ?? []
             #expect(delays.count >= 5 && delays.allSatisfy { $0 < 1250 }, "\(delays)")
             #expect(try page.evaluate("screenRelay.figures").string == "nothing moves · 640 × 480")
@@ -224,7 +224,7 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.documentElement.lang").string == "zh-Hans")
             #expect(try page.evaluate("document.getElementById('status').textContent").string == "直播中")
             #expect(try page.evaluate("document.getElementById('fullscreen').title").string == "全屏 (F)")
-            // All that is read or read out has Chinese in it, but for names, figures and keys.
+            // All text that is read or read out has Chinese in it, except for names, figures and keys.
             let latin = try page.evaluate(
                 """
                 (() => {
@@ -249,10 +249,10 @@ extension EndToEndInBrowser {
             try page.waitUntil(idle, within: .seconds(6))
             try tap(page)
             try page.waitUntil("!\(idle)", within: .seconds(2))
-            // On a busy machine it may have gone by itself before the second tap, which then brings it back.
+            // On a busy machine the bar may have gone by itself before the second tap, which then brings it back.
             var isHiddenByTap = false
             for _ in 0..<5 where !isHiddenByTap {
-                // A second tap soon after the first is another thing.
+                // A second tap soon after the first would mean something else.
                 try page.settle(for: .milliseconds(500))
                 let wasShown = try page.evaluate("!\(idle)").bool == true
                 try tap(page)
@@ -263,7 +263,7 @@ extension EndToEndInBrowser {
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
 
-        /// Taps the picture; the times of it say how short that was, however long the machine takes.
+        /// Taps the picture; the events' times make the tap short, however long the machine takes.
         private func tap(_ page: Page) throws {
             let time = try #require(try page.evaluate("Date.now() / 1000").number)
             for (type, points, delay) in [("touchStart", [["x": 200, "y": 300]], 0), ("touchEnd", [], 0.05)]

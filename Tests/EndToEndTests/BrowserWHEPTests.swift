@@ -22,7 +22,7 @@ extension EndToEndInBrowser {
             #expect(try player.page.evaluate("window.look()").int == 204)
             #expect(player.page.consoleErrors.isEmpty, "\(player.page.consoleErrors)")
 
-            // Nobody else watches: with the last viewer gone, capture is told to rest.
+            // Nobody else watches, so the capture is told to pause when the last viewer leaves.
             let rests = desktop.host.occurrences(of: "the host wants no pictures")
             #expect(try player.page.evaluate("window.leave()").int == 200)
             try desktop.host.waitForLog("a player left")
@@ -70,7 +70,7 @@ extension EndToEndInBrowser {
             let snapshot = try player.page.evaluate(
                 "fetch('\(player.host)/snapshot.png?room=screen').then(a => 'read ' + a.status, e => e.name)")
             #expect(snapshot.string == "TypeError")
-            // Even with the token, for a WebSocket is opened with whatever a browser has.
+            // It fails even with the token, since a browser opens a WebSocket with whatever credentials it has.
             let joined = try player.page.evaluate(
                 """
                 new Promise((done) => {

@@ -19,14 +19,14 @@ extension EndToEnd {
             for variable in try variables(of: capture) {
                 #expect(allowed.contains { variable.hasPrefix($0) }, "\(variable)")
             }
-            // The standard streams, its link, its signals, and the X server's sockets and memory.
+            // It has the standard streams, its link, its signals, and the X server's sockets and memory.
             try desktop.host.waitForLog(LinkBetweenPrograms.cameTogether)
             for descriptor in try Survival.descriptors(of: capture) {
                 let kinds = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd"]
                 let isOurs = kinds.contains { descriptor.hasPrefix($0) }
                 #expect(isOurs, "\(descriptor)")
             }
-            // A backstop that is there, and far above what is needed.
+            // There is a limit, far above what is needed.
             let limits = String(decoding: try fileBytes("/proc/\(capture)/limits"), as: UTF8.self)
             let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max address space") })
             let most = line.split(separator: " ").compactMap { UInt64($0) }.first ?? 0
@@ -69,7 +69,7 @@ extension EndToEnd {
             #expect(status["Gid"] == [group, group, group, group].joined(separator: "\t"))
             #expect(status["Groups"]?.filter { $0 != " " } == "")
             #expect(status["NoNewPrivs"] == "1")
-            // It ends with its parent all the same.
+            // It still ends with its parent.
             desktop.host.child.terminate(SIGKILL)
             try eventually("capture's own end", within: .seconds(2), holds: { !isRunning(capture) })
         }

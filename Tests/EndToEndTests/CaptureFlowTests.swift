@@ -9,7 +9,7 @@ import Testing
 extension EndToEndInBrowser {
     @Suite("Capture and a host that doesn't read", .enabled(if: EndToEnd.isPossible))
     struct CaptureFlowTests {
-        /// In KiB.
+        /// How much the capture may grow, in KiB.
         private static let growth = 2048
 
         @Test(
@@ -31,7 +31,7 @@ extension EndToEndInBrowser {
             let stopped = now()
             var most = before.resident
             while now() - stopped < .seconds(4) {
-                // A host that hangs half-way may still ask.
+                // A host that hangs only partly may still send requests.
                 try capture.send(.requestIDR)
                 _ = try? eventually("some time", within: .milliseconds(50)) { false }
                 most = max(most, try ProcessFigures(capture.processID).resident)
@@ -42,12 +42,12 @@ extension EndToEndInBrowser {
             try capture.wait(for: "50 more pictures", within: .seconds(20)) { capture.taken.count >= count + 50 }
             let numbers = capture.taken.map(\.notice.sequenceNumber)
             #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 })
-            // What was in the sockets, and the one picture that waited, are as old as the rest; then come new ones.
+            // What was in the sockets, and the one picture that waited, are old; after them come new ones.
             let old = capture.taken.filter { $0.time < stopped + .seconds(4) && $0.arrival > stopped + .seconds(4) }
             let oldBytes = old.reduce(0) { $0 + $1.byteCount }
             print("\(old.count) pictures of \(oldBytes) bytes had piled up")
             #expect(isOverTCP || old.count < 30)
-            // 4 s of them are 10 MB, and the kernel's buffers for TCP grow beyond that.
+            // 4 s of pictures are 10 MB, and the kernel's buffers for TCP grow beyond that.
             #expect(oldBytes < 2_000_000)
             try capture.wait(for: "the figures") { capture.statistics?.heldBack ?? 0 > 0 }
             let after = try ProcessFigures(capture.processID)
@@ -80,7 +80,7 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
             #expect(desktop.capture?.child.poll() == nil)
             #expect(desktop.capture?.log.contains("link lost") == false)
-            // Nothing that could not be used came through the link.
+            // Nothing unusable came over the link.
             #expect(!desktop.host.log.contains("could not be used") && !desktop.host.log.contains("link: byte"))
         }
     }

@@ -40,7 +40,7 @@ extension EndToEndInBrowser {
                 kill(capture, SIGKILL)
                 killed.append(capture)
                 try eventually("another capture", holds: { try Survival.children(of: host).contains { $0 != capture } })
-                // The first changes may be what was on its way.
+                // The first changes may be of pictures that were on their way.
                 try eventually(
                     "a counter that goes on", within: .seconds(20), holds: { try viewer.followed().changes >= 10 })
                 gaps.append(try viewer.followed().longest)
@@ -50,7 +50,8 @@ extension EndToEndInBrowser {
             print("kills | gap p50 | p95 | longest, in ms")
             print(
                 "\(gaps.count) | \(Survival.percentile(0.5, of: gaps)) | \(p95) | \(gaps.max() ?? 0)")
-            // Of a few kills that is the longest, which a busy machine decides; the soak kills a hundred.
+            // With few kills, the 95th percentile is the longest one, which depends on how busy the machine is; the
+            // soak test makes a hundred.
             #expect((gaps.count < 20 ? Survival.percentile(0.5, of: gaps) : p95) <= 1500, "\(gaps)")
 
             #expect(try viewer.page.evaluate("window.mark").string == "the same page")
@@ -142,12 +143,12 @@ extension EndToEndInBrowser {
             let capture = try desktop.captureProcessID()
             let counter = try viewer.waitForCounter(past: -1)
             kill(capture, SIGSTOP)
-            // Nothing of it is left to be read.
+            // Wait until everything that it sent has been read.
             try viewer.page.settle(for: .milliseconds(200))
             desktop.host.freeze()
             try viewer.page.settle(for: .seconds(12))
             desktop.host.thaw()
-            // The page has given the old connection up, and wants pictures again before capture can have sent any.
+            // The page has given up the old connection, and wants pictures again before the capture can have sent any.
             try viewer.page.settle(for: .seconds(2))
             kill(capture, SIGCONT)
             try viewer.waitForCounter(past: counter + 300, within: .seconds(30))
@@ -159,7 +160,7 @@ extension EndToEndInBrowser {
         func hangs() throws {
             let desktop = try SharedDesktop()
             defer { desktop.stop() }
-            // Nobody would miss the pictures of one that nobody watches.
+            // Pictures are only missed while somebody watches.
             let viewer = try ViewerPage(desktop.link, in: try Browser.launch())
             try viewer.waitUntilPlaying()
             let first = try desktop.captureProcessID()

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// In ReplayKit a process like this one has 50 MB.
+    /// In ReplayKit, a process like this one may use 50 MB.
     @Suite("Capture's memory", .enabled(if: EndToEnd.isPossible))
     struct CaptureMemoryTests {
-        /// In KiB: 50 and 64 million bytes.
+        /// The limits in KiB: 50 and 64 million bytes.
         private static let limits = [("420", 50_000_000 / 1024), ("444", 64_000_000 / 1024)]
-        /// So much of the released program's code and libraries is resident, in KiB. What debug code takes beyond that isn't
-        /// the product's; `Tools/bench/capture --memory` measures the released program itself.
+        /// How much of the released program's code and libraries is resident, in KiB. What debug code takes beyond that
+        /// doesn't count; `Tools/bench/capture --memory` measures the released program itself.
         private static let releasedCode = 10_500
 
         @Test(
@@ -24,16 +24,16 @@ extension EndToEnd {
             try eventually("the scene") { scene.output.contains("ready") ? () : nil }
             for (chroma, limit) in Self.limits {
                 let capture = try LinkedCapture(screen, ["--chroma", chroma])
-                // Not many: the longer debug code takes for one, the farther the next has moved, and the longer that
-                // takes.
+                // Not many pictures: the longer debug code takes for one, the farther the next has moved, and the
+                // longer that takes.
                 try capture.wait(for: "motion", within: .seconds(60)) { capture.taken.count >= 5 }
-                // An IDR picture in the middle of motion is when the most is needed.
+                // The most memory is needed for an IDR picture in the middle of motion.
                 let count = capture.taken.count { $0.isIDR }
                 try capture.send(.requestIDR)
                 try capture.wait(for: "an IDR picture", within: .seconds(60)) {
                     capture.taken.count { $0.isIDR } > count
                 }
-                // And what was coarse is made finer by an encoder of its own.
+                // An encoder of its own refines what was coarse.
                 scene.freeze()
                 let moving = capture.taken.count
                 try capture.wait(for: "a picture that is only finer", within: .seconds(60)) {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// From the X server's pointer to the page's, through the real capture.
+    /// The pointer's way from the X server to the page, through the real capture.
     @Suite("The pointer of a real screen", .enabled(if: EndToEnd.hasBrowser))
     struct CapturePointerTests {
         private let desktop: SharedDesktop
@@ -15,7 +15,7 @@ extension EndToEndInBrowser {
         init() throws {
             desktop = try SharedDesktop(scene: ["--still"])
             client = try DisplayClient(desktop.screen.name)
-            // A white dot, whose hot spot is in its middle, on the scene's dark ground.
+            // The pointer is a white dot with its hot spot in the middle, on the scene's dark ground.
             client.showPointer(at: (300, 9), glyph: 38)
             browser = try Browser.launch()
         }
@@ -50,7 +50,7 @@ extension EndToEndInBrowser {
                 let place = "screenRelay.pointer.x === \(26 + step * 60) && screenRelay.pointer.y === \(34 + step * 40)"
                 try viewer.page.waitUntil(place, within: .seconds(2))
             }
-            // A warp is no event: it is found by the slow check.
+            // A warp causes no event; the slow check finds it.
             client.warp(to: (111, 222))
             try viewer.page.waitUntil(
                 "screenRelay.pointer.x === 111 && screenRelay.pointer.y === 222", within: .seconds(3))
@@ -74,7 +74,7 @@ extension EndToEndInBrowser {
             try page.navigate(desktop.link)
             try page.waitUntil("window.screenRelay?.pointer.shown")
             var color: UInt32 = 0
-            /// Pictures come, so that there is something to look at, until `condition` holds.
+            /// Draws, so that there are pictures to look at, until `condition` holds.
             func draw(until condition: String) throws {
                 try eventually(condition) {
                     color = (color &+ 0x151515) & 0xFFFFFF
@@ -87,12 +87,12 @@ extension EndToEndInBrowser {
             for round in 1...2 {
                 let player = try WHEPPlayer(desktop.link, in: browser)
                 #expect(try player.open()["status"].int == 201)
-                // A page in the background isn't told of all its pictures.
+                // A page in the background isn't told of all of its pictures.
                 try page.send("Page.bringToFront")
                 try draw(until: "screenRelay.pointer.drawn && !screenRelay.pointer.shown")
                 try draw(until: "presented.length > \(round * 30)")
                 #expect(try page.evaluate("presented.at(-1).drawn").bool == true)
-                // The player sees it: it can't draw one itself.
+                // The player sees the pointer in the pictures, since it can't draw one itself.
                 let seen = try #require(try player.viewer.picture()).meanColor(of: SceneRectangle(299, 8, 2, 2))
                 #expect(seen.map { $0.green > 160 } == true, "\(String(describing: seen))")
                 #expect(try player.page.evaluate("window.leave()").int == 200)

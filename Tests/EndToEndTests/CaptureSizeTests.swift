@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
                         PixelRectangle(x: 0, y: 0, width: size.width, height: size.height),
                         color: UInt32.random(in: 0...0xFFFFFF, using: &random))
                     if round % 3 == 0 { client.deleteMonitor("M\((round + 1) % 4)") }
-                    // Some follow on each other's heels.
+                    // Some changes follow right after the previous one.
                     if round % 8 == 0, !isLast { continue }
                     try capture.wait(for: "a picture of \(size)") {
                         capture.pictureSize == size.even && capture.size == size

@@ -49,13 +49,14 @@ extension EndToEndInBrowser {
                 print(
                     "\(name): \(cost) ms of processor time a second, \(Double(to.wakeUps - from.wakeUps) / seconds) "
                         + "wake-ups a second; \(from), then \(to)")
-                // Debug code on a machine that does other things too; the release's 2 ms are Tools/bench/capture's matter.
+                // This is debug code on a machine that does other things, too; Tools/bench/capture checks the release's
+                // 2 ms.
                 #expect(cost < 8, "\(name)")
                 #expect(to.descriptors == from.descriptors, "\(name)")
                 #expect(to.resident - from.resident < 1024, "\(name): \(from), then \(to)")
             }
 
-            // Over the bare link: a keep-alive each 2.5 s, and time stamps that are the clock's own.
+            // On the bare link, there is a keep-alive every 2.5 s, and the time stamps are the clock's own.
             let still = linked.taken[first.linked...]
             #expect(still.allSatisfy { !$0.isIDR && $0.byteCount < 400 })
             let lateness = still.map { $0.arrival - $0.time }
@@ -75,7 +76,7 @@ extension EndToEndInBrowser {
                 )
             }
 
-            // In the page: no key frame is asked for, and the RTP time stamps go as the page's clock does.
+            // In the page, no key frame is asked for, and the RTP time stamps run like the page's clock.
             #expect(try abs(Double(decoded(viewer) - first.page) - due) <= 2 + due / 50)
             #expect(try viewer.statistic("pliCount") ?? 0 <= 1)
             #expect(try viewer.reconnects() == 0)
@@ -128,7 +129,7 @@ extension EndToEndInBrowser {
                     text += picture.bytes[(row * size.width + area[0])..<(row * size.width + area[0] + area[2])]
                 }
                 pictures += 1
-                // By then it is as fine as it gets, film or no film.
+                // By then it is as fine as it gets, with or without the film.
                 if pictures == 20 { settled = text }
                 if text == last { return }
                 last = text
@@ -141,11 +142,11 @@ extension EndToEndInBrowser {
             #expect(changed > 60, "the film doesn't move")
             print("text beside a film: \(most) of 255 beside the first picture, \(mostSettled) once it was refined")
             #expect(mostSettled <= 0.5)
-            // What refinement does to it.
+            // This much may change by refinement.
             #expect(most <= 1)
         }
 
-        /// The mean difference of two pictures of one size, in samples' values.
+        /// Returns the mean difference of two pictures of the same size, in sample values.
         private static func difference(_ one: [UInt8], _ other: [UInt8]) -> Double {
             var sum = 0
             for index in 0..<min(one.count, other.count) where one[index] != other[index] {

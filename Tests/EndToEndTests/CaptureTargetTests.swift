@@ -12,7 +12,7 @@ private let blue = SceneColor(0, 0, 255)
 private let black = SceneColor.black
 
 extension EndToEndInBrowser {
-    /// What is shared is what was named, and nothing else.
+    /// Only what was named is shared.
     @Suite("What is captured", .enabled(if: EndToEnd.isPossible))
     struct CaptureTargetTests {
         private static let size = PictureSize(width: 640, height: 480)
@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
             let capture = try LinkedCapture(screen, ["--window", "the one"])
             try capture.wait(for: red, at: 150, 100, "the window")
             #expect(capture.pictureSize == PictureSize(width: 300, height: 200))
-            // Covered by another, and partly beyond the screen's edge.
+            // The window is covered by another, and partly beyond the screen's edge.
             let cover = client.window(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x0000FF)
             client.move(window, to: -100, 60)
             fill(window, 300, 200, 0x00FF00)
@@ -123,9 +123,9 @@ extension EndToEndInBrowser {
             let tiny = client.window(PixelRectangle(x: 600, y: 40, width: 1, height: 1), color: 0x0000FF, title: "tiny")
             let thin = client.window(
                 PixelRectangle(x: 10, y: 10, width: 500, height: 3), color: 0x0000FF, title: "thin")
-            // No name leads to a window of one pixel, which programs talk to each other with.
+            // No name finds a window of one pixel, which programs use to talk to each other.
             let capture = try LinkedCapture(screen, options.map { $0 == "tiny" ? "0x\(String(tiny, radix: 16))" : $0 })
-            // Not in the middle, where the server puts its pointer.
+            // Don't look in the middle, where the server puts its pointer.
             let (x, y) = (expected.width / 4, expected.height / 4)
             try capture.wait(for: blue, at: x, y, "\(options)")
             #expect(capture.pictureSize == expected.even)
@@ -162,7 +162,7 @@ extension EndToEndInBrowser {
             #expect(try viewer.reconnects() == 0)
 
             client.destroy(window)
-            // Another one of that name must not be shared in its place.
+            // Another window of that name must not be shared in its place.
             _ = client.window(PixelRectangle(x: 20, y: 30, width: 320, height: 200), color: 0x0000FF, title: "the one")
             #expect(share.child.wait(within: .seconds(5)) == .exited(66), "\(share.log)")
             share.child.errorOutput?.waitForEnd(within: .seconds(2))
@@ -175,6 +175,6 @@ extension EndToEndInBrowser {
 }
 
 extension PictureSize {
-    /// As it is encoded: 4:2:0 has one sample of colour for two columns and two rows.
+    /// The size as encoded: 4:2:0 has one colour sample for two columns and two rows.
     var even: PictureSize { PictureSize(width: (width + 1) & ~1, height: (height + 1) & ~1) }
 }

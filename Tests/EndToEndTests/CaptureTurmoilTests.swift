@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// A host that can't make up its mind, and a display that ends.
+    /// A host that keeps changing its mind, and a display that ends.
     @Suite("Capture in turmoil", .enabled(if: EndToEnd.isPossible))
     struct CaptureTurmoilTests {
         private static let size = PictureSize(width: 640, height: 480)
-        // On the scene's dark ground, where nothing else changes.
+        // This is on the scene's dark ground, where nothing else changes.
         private static let pointer = (x: 300, y: 9)
 
         private struct Desktop {
@@ -21,7 +21,7 @@ extension EndToEnd {
             let capture: LinkedCapture
         }
 
-        /// A scene that moves, a pointer like a white dot, and capture.
+        /// Starts a scene that moves, a pointer that is a white dot, and the capture.
         private func start(_ options: [String]) throws -> Desktop {
             let screen = try VirtualScreen(Self.size)
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
@@ -43,7 +43,7 @@ extension EndToEnd {
             let capture = desktop.capture
             let first = capture.taken.count
             func changes() -> Int { capture.taken[first...].count { $0.isIDR } }
-            // Fifty, and more where a busy machine has skipped most of them.
+            // Fifty requests, or more if a busy machine has skipped most of them.
             var round = 0
             try eventually("ten changes", within: .seconds(60)) {
                 try capture.send(.chroma(round % 2 == 0 ? .yuv420 : .yuv444))
@@ -95,7 +95,7 @@ extension EndToEnd {
             let desktop = try start([])
             let capture = desktop.capture
             capture.onPicture = { capture in
-                // While held, nothing of the scene: its counter is never seen.
+                // While held, nothing of the scene is shown: its counter is never seen.
                 let counter = try capture.picture()?.counter
                 #expect((counter == nil) == (capture.sharing == .paused), "picture \(capture.taken.count)")
             }

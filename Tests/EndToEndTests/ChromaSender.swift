@@ -5,8 +5,8 @@ import Processes
 import TestSupport
 import Testing
 
-/// A capture played by the test: says what it can, and sends the same picture over and over, each time as an IDR, in 4:4:4
-/// or 4:2:0, encoded by FFmpeg.
+/// A capture played by the test. It says what it can do, and sends the same picture over and over, each time as an IDR,
+/// in 4:4:4 or 4:2:0, encoded by FFmpeg.
 ///
 /// It works only while somebody calls ``pump()``.
 final class ChromaSender {
@@ -39,7 +39,7 @@ final class ChromaSender {
                         role: .capture, name: "chroma", processID: 1, canMakeIDR: true, changesChroma: changesChroma))))
     }
 
-    /// Reads what the host wants, and sends a picture where one is due.
+    /// Reads what the host wants, and sends a picture if one is due.
     func pump() throws {
         guard let bytes = try socket.receive() else { throw ProgramEnded(status: .exited(0), log: "the host closed") }
         decoder.push(bytes[...])
@@ -62,10 +62,10 @@ final class ChromaSender {
         for part in try encoder.headers(for: stamped) { try socket.send(part.header + unit.bytes[part.payload]) }
     }
 
-    /// Goes away without a word.
+    /// Closes the connection without an end message.
     func close() { socket.close() }
 
-    /// Goes on sending until `condition` holds.
+    /// Keeps sending until `condition` holds.
     func wait(for what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Bool) throws {
         try eventually(
             what, within: limit,

@@ -37,7 +37,9 @@ extension EndToEnd {
 
         @Test("every option that the documentation promises is there, with its default")
         func options() throws {
+            // Without the breaks of its lines.
             let share = try CommandLineRun(["screenrelay", "share", "--help"]).output
+                .split { $0 == " " || $0 == "\n" }.joined(separator: " ")
             for option in [
                 "--display", "--fps", "--bitrate", "--room", "--listen", "--lan", "--open", "--udp-port",
                 "(default: 30)", "4M)", "127.0.0.1:8080)", "--monitor", "--window", "--region", "--hide", "--scale",

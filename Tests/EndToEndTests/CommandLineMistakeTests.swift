@@ -44,7 +44,7 @@ extension EndToEnd {
             Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),
             Mistake("screenrelay host --link s.sock", 64, says: "--link s.sock", "unix:PATH"),
             Mistake("screenrelay host --link fd:99 \(anyPorts)", 64, says: "--link", "99"),
-            // A number that the program's own descriptors would soon have.
+            // One of the program's own descriptors would soon have this number.
             Mistake("screenrelay host --link fd:5 \(anyPorts)", 64, says: "--link fd:5", "not open"),
             Mistake("screenrelay capture --link fd:4 --display :9999", 64, says: "--link fd:4", "not open"),
             Mistake(
@@ -162,7 +162,7 @@ extension EndToEnd {
             let line = try #require(run.errorLine, "one line, not: \(run.errorOutput)")
             #expect(line.hasPrefix("screenrelay"))
             for words in mistake.says { #expect(line.contains(words), "\(words) in: \(line)") }
-            // Whoever pipes the link somewhere must not get one that leads nowhere.
+            // A script that reads the link must not get one that leads nowhere.
             #expect(run.output.isEmpty)
         }
 
@@ -202,7 +202,7 @@ extension EndToEnd {
             let running = "running already: process \(first.child.processID) "
             #expect(line.contains(running + "('screenrelay link' prints its link); for another"), "\(line)")
             #expect(line.contains("--listen 0 --udp-port 0") && line.contains("'screenrelay stop'"))
-            // On a terminal, which no journal keeps, the link itself.
+            // On a terminal, which no journal keeps, the link itself is printed.
             let program = try #require(builtProgram(words[0]))
             var launch = Launch(
                 "script", ["-qec", ([program] + words.dropFirst()).joined(separator: " "), "/dev/null"])
@@ -246,7 +246,7 @@ extension EndToEnd {
             "a port that isn't permitted is named with its option and what would be right, whichever of the two it is",
             .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
         func privilegedPorts() throws {
-            // root's own right to such ports is taken away first.
+            // Take away root's right to such ports first.
             let prefix = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-net_bind_service"] : []
             for (ports, option) in [
                 (["--listen", "127.0.0.1:80", "--udp-port", "0"], "--listen: can't listen on 127.0.0.1:80"),
@@ -270,7 +270,7 @@ extension EndToEnd {
             #expect(run.status == .exited(77))
             #expect(run.errorLine?.contains("doesn't let this link in") == true)
 
-            // Nothing was captured yet.
+            // Nothing has been captured yet.
             run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
             #expect(run.status == .exited(69))
             #expect(run.errorLine?.contains("no picture") == true)

@@ -9,7 +9,7 @@ struct CommandLineRun {
     let errorOutput: String
 
     /// Runs `words`, the first of which is one of our programs, without DISPLAY unless `display` names one, and with
-    /// `environment` changed.
+    /// the changes in `environment`.
     init(
         _ words: [String], display: String? = nil, folder: String? = nil, environment: [String: String] = [:]
     ) throws {
@@ -23,21 +23,21 @@ struct CommandLineRun {
         (status, output, errorOutput) = try ChildProcess.run(launch, within: .seconds(60))
     }
 
-    /// The one line that it said on standard error; nil where that was nothing, or more.
+    /// The one line that it wrote to standard error; nil if it wrote nothing, or more than one.
     var errorLine: String? {
         guard errorOutput.hasSuffix("\n"), !errorOutput.dropLast().contains("\n") else { return nil }
         return String(errorOutput.dropLast())
     }
 }
 
-/// A command line that can't work, and what has to be said about it.
+/// A command line that can't work, and what the error message has to say about it.
 struct Mistake: CustomTestStringConvertible, Sendable {
     let words: [String]
     let exitCode: Int32
-    /// What the line names: the option, and what would be right.
+    /// What the message names: the option, and what would be right.
     let says: [String]
 
-    /// `line` is split at spaces.
+    /// Creates a mistake; `line` is split at spaces.
     init(_ line: String, _ exitCode: Int32, says: String...) {
         words = line.split(separator: " ").map(String.init)
         self.exitCode = exitCode

@@ -51,7 +51,7 @@ extension EndToEnd {
         func hangingServer() throws {
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             defer { screen.close() }
-            // A host that lets capture take pictures all the time.
+            // This host lets the capture take pictures all the time.
             let folder = try TemporaryFolder()
             let listener = try UnixSocket.listening(at: folder.file("s.sock"))
             func start() throws -> RunningProgram {
@@ -106,7 +106,7 @@ extension EndToEnd {
 
         @Test("an X server that dies is waited for, and captured again when it is back")
         func screen() throws {
-            // A number of its own, so that nobody else's server comes up there meanwhile.
+            // This display number is unlikely to be taken by another server meanwhile.
             let number = 20_000 + getpid() % 10_000
             let size = PictureSize(width: 320, height: 240)
             let screen = try VirtualScreen(size, options: [":\(number)"])
@@ -133,7 +133,7 @@ extension EndToEnd {
     }
 }
 
-/// Sends `signal` and expects the end of `process` with status 0 within the two seconds that are promised.
+/// Sends `signal` and expects `process` to end with status 0 within the promised two seconds.
 private func expectQuickEnd(of process: ChildProcess, by signal: Int32) throws {
     let begin = now()
     process.terminate(signal)
@@ -144,10 +144,11 @@ private func expectQuickEnd(of process: ChildProcess, by signal: Int32) throws {
     print("process \(process.processID) has ended \(took.milliseconds) ms after signal \(signal)")
 }
 
-/// Whether a capture that takes pictures has come to rest for good: it looks for the pointer ten times a second.
+/// Returns whether a capture that takes pictures has come to a standstill: normally it looks for the pointer ten times
+/// a second.
 private func isStuck(_ capture: RunningProgram) throws -> Bool {
     let process = capture.child.processID
-    // Not while it is still being loaded: it has to take SIGTERM in its own way.
+    // This doesn't count while it is still being loaded: it must already handle SIGTERM itself.
     guard try catchesSIGTERM(process) else { return false }
     let before = try EndToEnd.LinkBetweenPrograms.wakeUps(of: process)
     poll(nil, 0, 300)
@@ -163,15 +164,15 @@ private func catchesSIGTERM(_ process: Int32) throws -> Bool {
     }
 }
 
-/// Whether a process is there and not just waiting to be reaped.
+/// Returns whether a process is there and isn't just waiting to be reaped.
 func isRunning(_ process: Int32) -> Bool {
     guard let bytes = try? fileBytes("/proc/\(process)/stat") else { return false }
-    // "PID (NAME) STATE ...", where the name may have any character in it.
+    // "PID (NAME) STATE ...", where the name may contain any character.
     let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ").first
     return state != "Z" && state != "X"
 }
 
-/// The System V segments that one of these processes has made.
+/// The System V segments that one of these processes has created.
 func sharedSegments(of processes: [Int32]) throws -> [String] {
     let table = String(decoding: try fileBytes("/proc/sysvipc/shm"), as: UTF8.self)
     return table.split(separator: "\n").dropFirst().map(String.init).filter { line in
@@ -181,7 +182,7 @@ func sharedSegments(of processes: [Int32]) throws -> [String] {
     }
 }
 
-/// A capture's memory has no name in the file system that a kill would leave behind.
+/// Expects that a capture's memory has no name in the file system that a kill would leave behind.
 private func expectNoFileMemory(of process: Int32) throws {
     let maps = String(decoding: try fileBytes("/proc/\(process)/maps"), as: UTF8.self)
     for line in maps.split(separator: "\n") where line.contains("/dev/shm/") || line.contains("/SYSV") {

@@ -29,7 +29,7 @@ extension EndToEnd {
                 var bytes = (0..<Int.random(in: 1...4000, using: &random)).map { _ in
                     UInt8.random(in: 0...255, using: &random)
                 }
-                // Not by chance the beginning of a message.
+                // It must not be the beginning of a message by chance.
                 bytes[0] |= 1
                 let socket = try RawSocket.connected(toPath: path)
                 try socket.send(bytes)
@@ -40,7 +40,7 @@ extension EndToEnd {
             #expect(next > last)
             last = next
 
-            // Cut in the middle: reported, since the peer may just have died.
+            // The message is cut in the middle. This is only reported, since the peer may just have died.
             var socket: RawSocket? = try RawSocket.connected(toPath: path)
             try socket?.send(Array(Self.hello.dropLast(5)))
             socket = nil
@@ -57,7 +57,7 @@ extension EndToEnd {
             let link = try host.printedLink()
             var silent: [RawSocket] = []
             for _ in 0..<40 {
-                // The listener's queue is shorter than that.
+                // The listener's queue is shorter than this.
                 silent.append(try eventually("room for a connection") { try? RawSocket.connected(toPath: path) })
             }
             try host.waitForLog("32 connections have not said what they are; the oldest is closed")
@@ -78,7 +78,7 @@ extension EndToEnd {
             let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
             _ = try host.printedLink()
             let process = host.child.processID
-            // Ten more than it has open; five connections stay in the listener's queue.
+            // Allow ten more descriptors than it has open; five connections stay in the listener's queue.
             let limit = try openDescriptors(of: process) + 10
             let limiting = try ChildProcess.run(
                 Launch("prlimit", ["--pid", "\(process)", "--nofile=\(limit)"]), within: .seconds(10))
@@ -109,7 +109,7 @@ extension EndToEnd {
             var sender: RawSocket? = try RawSocket.connected(toPath: path)
             try sender?.send(Self.hello)
             try host.waitForLog("link: capture broken")
-            // An SPS that ends in its first field, a type that is none, the forbidden bit, slices of nothing.
+            // An SPS that ends in its first field, an unspecified type, the forbidden bit, and empty slices.
             for unit: [UInt8] in [
                 [0x67], [0x67, 0x42], [0x1F, 1, 2], [0xE5, 1, 2], [0x65, 0x88], [0x41, 0x9A, 0x00],
             ] {
@@ -133,7 +133,7 @@ extension EndToEnd {
             try host.waitForLog("link: capture is gone: not a capture link")
             sender = nil
 
-            // The next one has the room.
+            // Now there is room for the next one.
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let capture = try RunningProgram(
                 "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
@@ -158,7 +158,7 @@ extension EndToEnd {
                     try sender.send(header + [0, 0, 0, 1] + unit)
                 }
             }
-            // What the decoder needs for any stream.
+            // This allocates what the decoder needs for any stream.
             var small = SkippedPictures(columns: 20, rows: 15, references: 1)
             try send([small.sequenceParameterSet(), small.pictureParameterSet(), small.idrSlice()])
             let before = try ProcessFigures(host.child.processID)
@@ -175,7 +175,7 @@ extension EndToEnd {
             #expect(sent < 170_000)
             try host.waitForLog(
                 "17 pictures of 8192x4320, which the stream has its decoder keep, take 860 MiB; the limit is 320")
-            // The next stream is decoded, and all before it was.
+            // The next stream is decoded, and so were all before it.
             try send([small.sequenceParameterSet(), small.pictureParameterSet(), small.idrSlice()])
             let process = host.child.processID
             var ticks = try processorTicks(of: process)
@@ -193,7 +193,7 @@ extension EndToEnd {
         private static let hello = encoder.encode(
             .hello(Hello(role: .capture, name: "broken", processID: 1, canMakeIDR: true)))
 
-        /// What ends a connection at once, and what the log says of it.
+        /// What ends a connection at once, and what the log says about it.
         private static let endings: [(String, [UInt8], String)] = [
             ("a length of 2^63", header(kind: 0, length: 1 << 63), "announces a NAL unit of 9223372036854775808 bytes"),
             (
@@ -210,7 +210,7 @@ extension EndToEnd {
             ("HTTP", Array("GET / HTTP/1.1\r\n\r\n".utf8), "byte 0 is 0x47 where a message should begin with 0x26"),
         ]
 
-        /// A header in our own form.
+        /// Makes a header in the extended form.
         private static func header(kind: UInt8, length: UInt64) -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: 40)
             bytes[0] = 0x26

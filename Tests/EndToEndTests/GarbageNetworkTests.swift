@@ -12,7 +12,7 @@ extension EndToEnd {
             let desktop = try SharedDesktop()
             defer { desktop.stop() }
             let room = try #require(RoomLink(desktop.link))
-            // A session that is waiting for its viewer; its answer names the port.
+            // A session waits for its viewer; its answer names the port.
             let answer = try room.open(port: room.port)
             let candidate = try #require(
                 answer.lines.first { $0.hasPrefix("a=candidate:") && $0.contains(" 127.0.0.1 ") })
@@ -21,7 +21,7 @@ extension EndToEnd {
             let socket = try RawSocket.connected(to: port, .udp)
             var random = SeededRandom(seed: 7983)
             for first in UInt8.min ... .max {
-                // Every first byte there is (RFC 7983 tells by it what a datagram is), at many lengths.
+                // Every possible first byte (RFC 7983 uses it to tell what a datagram is), at many lengths.
                 let count = Int.random(in: 0...1400, using: &random)
                 try socket.send([first] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
                 try socket.send([first])
@@ -33,7 +33,7 @@ extension EndToEnd {
             for _ in 0..<20 {
                 try socket.send(check.bytes)
                 try socket.send(random.mutation(of: check.bytes))
-                // A DTLS ClientHello's beginning, from an address that no check has proved.
+                // The beginning of a DTLS ClientHello, from an address that no check has proved.
                 try socket.send(
                     [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 1, 0, 0, 38] + [UInt8](repeating: 7, count: 46))
             }
@@ -50,7 +50,7 @@ extension EndToEnd {
             let before = try desktop.expectCurrentPicture("before")
             var random = SeededRandom(seed: 9112)
 
-            // These stay open, and must not keep anybody waiting.
+            // These connections stay open, and must not keep anybody waiting.
             let half = try RawSocket.connected(to: port, .tcp)
             try half.send("GET / HTTP/1.1\r\nHost: 127.")
             let slow = try RawSocket.connected(to: port, .tcp)
@@ -99,7 +99,7 @@ extension EndToEnd {
             ("another host's name", Array("GET / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n".utf8)),
         ]
 
-        /// Sends a body without end; whether the host stops that before it has taken 64 MiB.
+        /// Sends an endless body; returns whether the host stops it before it has taken 64 MiB.
         private static func floods(_ port: UInt16, _ head: String) throws -> Bool {
             let socket = try RawSocket.connected(to: port, .tcp)
             try socket.send(head)

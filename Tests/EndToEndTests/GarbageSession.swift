@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a room's link says: `http://127.0.0.1:PORT/#ROOM,TOKEN`.
+/// The parts of a room's link: `http://127.0.0.1:PORT/#ROOM,TOKEN`.
 struct RoomLink {
     let port: UInt16
     let room: String
@@ -15,7 +15,7 @@ struct RoomLink {
         token = String(parts[4])
     }
 
-    /// Opens a session by WHEP that its viewer never comes to, and gives the whole answer.
+    /// Opens a WHEP session to which no viewer ever comes, and returns the whole answer.
     func open(port: UInt16) throws -> (text: String, lines: [String]) {
         let offer = [
             "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
@@ -35,7 +35,7 @@ struct RoomLink {
     }
 }
 
-/// An ICE check with a MESSAGE-INTEGRITY of somebody's choice, and a right FINGERPRINT (RFC 8489, section 14).
+/// An ICE check with any MESSAGE-INTEGRITY, and a right FINGERPRINT (RFC 8489, section 14).
 struct STUNCheck {
     let bytes: [UInt8]
 
@@ -58,7 +58,7 @@ struct STUNCheck {
         bytes = message + [0x80, 0x28, 0, 4] + (0..<4).map { UInt8(truncatingIfNeeded: sum >> (24 - 8 * $0)) }
     }
 
-    /// ITU-T V.42's.
+    /// The CRC-32 of ITU-T V.42.
     private static func crc32(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(UInt32.max) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 1 ? 0xEDB8_8320 : 0) }

@@ -1,10 +1,10 @@
 import Glibc
 import TestSupport
 
-/// A socket that sends the very bytes, to a program of this machine.
+/// A socket that sends exactly the given bytes to a program of this machine.
 final class RawSocket {
     let descriptor: Int32
-    /// The port that it is bound to, where it occupies one.
+    /// The port that it is bound to, if it occupies one.
     private(set) var port: UInt16 = 0
 
     private init(_ domain: Int32, _ kind: PortKind) throws {
@@ -15,7 +15,7 @@ final class RawSocket {
 
     deinit { close(descriptor) }
 
-    /// Connected to a Unix socket's path.
+    /// Returns a socket that is connected to a Unix socket's path.
     static func connected(toPath path: String) throws -> RawSocket {
         let socket = try RawSocket(AF_UNIX, .tcp)
         var address = sockaddr_un()
@@ -30,7 +30,7 @@ final class RawSocket {
         return try socket.unblocked()
     }
 
-    /// Connected to a port of 127.0.0.1; a UDP socket sends there.
+    /// Returns a socket that is connected to a port of 127.0.0.1; a UDP socket sends there.
     static func connected(to port: UInt16, _ kind: PortKind) throws -> RawSocket {
         let socket = try RawSocket(AF_INET, kind)
         let result = withLoopback(port) { connect(socket.descriptor, $0, $1) }
@@ -38,7 +38,7 @@ final class RawSocket {
         return try socket.unblocked()
     }
 
-    /// Bound to a port of 127.0.0.1 that was free.
+    /// Returns a socket that is bound to a port of 127.0.0.1 that was free.
     static func occupying(_ kind: PortKind) throws -> RawSocket {
         let socket = try RawSocket(AF_INET, kind)
         let port = try bindToLoopback(socket.descriptor)
@@ -66,7 +66,7 @@ final class RawSocket {
         return self
     }
 
-    /// Sends all of `bytes`; false where the other side has ended the connection before that.
+    /// Sends all of `bytes`; returns false if the peer ends the connection before that.
     @discardableResult
     func send(_ bytes: [UInt8]) throws -> Bool {
         var sent = 0
@@ -86,7 +86,7 @@ final class RawSocket {
     @discardableResult
     func send(_ text: String) throws -> Bool { try send(Array(text.utf8)) }
 
-    /// Reads what comes until the other side ends the connection, which it has to do soon.
+    /// Reads until the peer ends the connection, which it has to do soon.
     @discardableResult
     func readToEnd(_ what: String) throws -> [UInt8] {
         var received: [UInt8] = []
@@ -95,14 +95,14 @@ final class RawSocket {
             while true {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 if count < 0, errno == EAGAIN || errno == EINTR { return nil }
-                // 0 is an end, an error a reset: both will do.
+                // 0 is an end, an error is a reset: both will do.
                 if count <= 0 { return received }
                 received += buffer[..<count]
             }
         }
     }
 
-    /// Whether the other side has ended the connection; what it sent before is thrown away.
+    /// Whether the peer has ended the connection; what it sent before is dropped.
     var hasEnded: Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -111,14 +111,14 @@ final class RawSocket {
         }
     }
 
-    /// Whether the other side has neither ended the connection nor sent anything so far.
+    /// Whether the peer has neither ended the connection nor sent anything so far.
     var isSilent: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN
     }
 }
 
-/// How many descriptors a process has open.
+/// Returns how many descriptors a process has open.
 func openDescriptors(of process: Int32) throws -> Int {
     let folder = "/proc/\(process)/fd"
     guard let directory = opendir(folder) else { throw SocketError(what: folder, errno: errno) }
@@ -129,10 +129,10 @@ func openDescriptors(of process: Int32) throws -> Int {
     return count - 2
 }
 
-/// The processor time that a process has used so far, in hundredths of a second (proc(5), /proc/PID/stat).
+/// Returns the processor time that a process has used so far, in hundredths of a second (proc(5), /proc/PID/stat).
 func processorTicks(of process: Int32) throws -> Int {
     let text = String(decoding: try fileBytes("/proc/\(process)/stat"), as: UTF8.self)
-    // Behind the name, which may have any character in it: field 3 and on; user and system time are 14 and 15.
+    // After the name, which may contain any character, come fields 3 and on; user and system time are 14 and 15.
     let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
     return fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)
 }

@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
                 let counters = try viewers.map { try $0.waitForCounter(past: -1) }
                 desktop.host.child.terminate(SIGKILL)
                 #expect(desktop.host.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
-                // However long it is away.
+                // The host may be away for any time.
                 try viewers[0].page.settle(for: .milliseconds(Int.random(in: 0...2000, using: &random)))
                 let begin = now()
                 try desktop.restartHost()
@@ -84,7 +84,7 @@ extension EndToEndInBrowser {
             let after = try ProcessFigures(capture.processID)
             desktop.host.thaw()
             let begin = now()
-            // All that was drawn meanwhile is past, and what is shown now is new.
+            // What was drawn meanwhile is skipped, and what is shown now is new.
             try viewer.waitForCounter(past: counter + Self.stopped * 10, within: .seconds(30))
             let back = now() - begin
             try viewer.expectMotion(by: 20)

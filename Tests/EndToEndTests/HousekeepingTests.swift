@@ -34,7 +34,7 @@ extension EndToEnd {
             for word in ["--chroma", "--admin-token-file", "EXIT STATUS"] {
                 #expect(shown.text.contains(word), "\(word)")
             }
-            // One page is what is printed.
+            // A single page is the same as what is printed.
             let printed = try CommandLineRun(["screenrelay", "man", "share"]).output
             #expect(try fileBytes(folder.file("screenrelay-share.1")) == Array(printed.utf8))
         }

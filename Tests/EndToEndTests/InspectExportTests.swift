@@ -61,7 +61,7 @@ extension EndToEnd {
 
         @Test("a dump that is cut: what is whole is shown and written, its end is named, and the exit code is 65")
         func cut() throws {
-            // The 16-byte form by hand: each NAL unit behind `&`, seven zeros and its length.
+            // The 16-byte form, made by hand: `&`, seven zeros and the length before each NAL unit.
             var dump: [UInt8] = []
             for start in starts(of: stream) {
                 let end = starts(of: stream).first { $0 > start } ?? stream.count
@@ -117,7 +117,7 @@ extension EndToEnd {
                 encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true))))
             try capture.send(encoder.encode(.size(PictureSize(width: 64, height: 48))))
             try eventually("the messages to be shown", holds: { inspect.output?.text.contains("\"64x48\"") == true })
-            // Something that is no message, one behind it, and one more that shows that the first really is one.
+            // Send bytes that are no message, then a message, then another one that confirms that the first is real.
             try capture.send([0, 1, 2, 3])
             try capture.send(encoder.encode(.sharing(.paused)))
             try capture.send(encoder.encode(.sharing(.live)))
@@ -178,7 +178,7 @@ extension EndToEnd {
             }
         }
 
-        /// Where start codes begin, with the zero of the long ones.
+        /// Where start codes begin, including the leading zero of the long ones.
         private func starts(of bytes: [UInt8]) -> [Int] {
             bytes.indices.dropLast(2).compactMap { index in
                 guard bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 else { return nil }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// What comes by a pipe comes when it likes, or never.
+    /// Input from a pipe may come at any time, or never.
     @Suite("Recordings that come by a pipe", .enabled(if: EndToEnd.isPossible))
     struct PipedInput {
         private let folder: TemporaryFolder
@@ -23,9 +23,9 @@ extension EndToEnd {
             return path
         }
 
-        /// Sends the signal once the program waits for its input, and gives how it ended.
+        /// Sends the signal once the program waits for its input, and returns how it ended.
         private func interrupt(_ program: RunningProgram, _ signal: Int32) throws -> ProcessStatus? {
-            // Behind that it would end on its own account.
+            // Once it blocks its signals, it ends in its own way.
             try eventually("\(program.child.processID) to block its signals") {
                 let status = String(decoding: try fileBytes("/proc/\(program.child.processID)/status"), as: UTF8.self)
                 let blocked = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
@@ -41,7 +41,7 @@ extension EndToEnd {
             let link = ["--link", "unix:" + folder.file("none.sock")]
             let output = folder.file("out.mp4")
             for isIdle in [false, true] {
-                // Of an idle pipe the beginning of a NAL unit has come.
+                // The idle pipe has delivered the beginning of a NAL unit.
                 let writer = isIdle ? open(path, O_RDWR | O_CLOEXEC) : -1
                 defer { if writer >= 0 { close(writer) } }
                 if isIdle { _ = stream.withUnsafeBytes { write(writer, $0.baseAddress, 6) } }
@@ -69,7 +69,7 @@ extension EndToEnd {
             replay.child.terminate(SIGUSR1)
             try eventually("most of the stream") {
                 let connection = try? RecordedConnection.all(of: host.recording).first
-                // The last NAL unit waits for what follows it.
+                // The last NAL unit waits for the one after it.
                 return connection?.passed.count ?? 0 > 90 ? () : nil
             }
             replay.child.terminate(SIGINT)

@@ -7,16 +7,16 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Many who come and go.
+    /// Many viewers who come and go.
     @Suite("Coming and going", .enabled(if: EndToEnd.hasBrowser))
     struct JoinRoundsTests {
         /// `Tools/soak/joins` asks for more.
         private static let count =
             getenv("SCREENRELAY_JOINS").flatMap { Int(String(cString: $0)) }.map { max(20, min($0, 100_000)) } ?? 80
-        /// So many begin in a second.
+        /// How many begin in a second.
         private static let rate = 10
 
-        /// A page's way in and out, by turns over the WebSocket and as a player: connected, a picture decoded, gone.
+        /// A viewer's round, by turns over the WebSocket and as a player: connect, decode a picture, leave.
         private static let script = """
             window.rounds = { done: 0, failed: [], under: 0 };
             const connectedBy = async (connection, ms) => {
@@ -114,7 +114,7 @@ extension EndToEndInBrowser {
             try #require(parts.count == 2)
             let page = try browser.newPage("about:blank")
             let process = desktop.host.child.processID
-            // The first tenth fills what is kept for good: pools, caches, the memory that the allocator holds.
+            // The first tenth fills what is kept for good: pools, caches, and the memory that the allocator holds.
             let warmUp = Self.count / 10
             try run(page, parts, from: 0, count: warmUp)
             let before = try nobody(in: desktop)
@@ -128,8 +128,8 @@ extension EndToEndInBrowser {
         private func run(_ page: Page, _ link: [String], from: Int, count: Int) throws {
             for start in stride(from: from, to: from + count, by: Self.roundsOfPage) {
                 let part = min(Self.roundsOfPage, from + count - start)
-                // Of the host's own origin, as the page is; anew each time, for a browser lets go of closed connections late, and
-                // takes 500 at once.
+                // The page has the host's own origin. It is loaded anew each time, since a browser releases closed
+                // connections late, and allows 500 at once.
                 try page.navigate("about:blank")
                 try page.navigate(link[0] + "favicon.svg")
                 try page.evaluate(Self.script)
@@ -142,7 +142,7 @@ extension EndToEndInBrowser {
 
         private static let roundsOfPage = 150
 
-        /// Waits until the host says that nobody is left, and gives what it uses then.
+        /// Waits until the host says that nobody is left, and returns what it uses then.
         private func nobody(in desktop: SharedDesktop) throws -> ProcessFigures {
             let process = desktop.host.child.processID
             try eventually("that nobody watches", within: .seconds(20)) { () throws -> Void? in
@@ -151,7 +151,7 @@ extension EndToEndInBrowser {
                 return json["viewers"].int == 0 ? () : nil
             }
             var figures = try ProcessFigures(process)
-            // Connections that the browser keeps for a next request are closed after a while.
+            // Connections that the browser keeps for another request are closed after a while.
             try eventually("that its connections rest", within: .seconds(20)) { () throws -> Void? in
                 let now = try ProcessFigures(process)
                 defer { figures = now }
@@ -160,7 +160,7 @@ extension EndToEndInBrowser {
             return figures
         }
 
-        /// Descriptors of a host that nobody uses, and a browser's idle connections beside them.
+        /// The most descriptors of a host that nobody uses, including a browser's idle connections.
         private static let mostAtRest = 64
     }
 }

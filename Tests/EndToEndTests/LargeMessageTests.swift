@@ -26,8 +26,8 @@ extension EndToEnd {
             units = AnnexB.nalUnits(in: stream).map { Array(stream[$0]) }.filter { $0[0] & 0x1F != 6 }
         }
 
-        /// The file's NAL units, with slices that take as much as a message can hold: only their headers make sense. Or many
-        /// times as they are, so that a run lasts long enough for its memory to be seen.
+        /// The file's NAL units: either with slices as large as a message can hold, of which only the headers make
+        /// sense, or repeated unchanged, so that a run lasts long enough for its memory to be seen.
         private func payloads(isLarge: Bool) -> [[UInt8]] {
             let all = isLarge ? units : (0..<300).flatMap { _ in units }
             return all.map { unit in
@@ -58,12 +58,12 @@ extension EndToEnd {
             return writer.bytes
         }
 
-        /// The most memory that a run takes, in bytes.
+        /// Returns the most memory that a run uses, in bytes.
         private func peak(_ words: [String], _ status: Int32) throws -> Int {
             let program = try RunningProgram("screenrelay", words)
             var peak = 0
             let end = try eventually("the end of \(words)", within: .seconds(60)) { () -> ProcessStatus? in
-                // It may have ended meanwhile.
+                // The program may have ended meanwhile.
                 let status = (try? fileBytes("/proc/\(program.child.processID)/status")) ?? []
                 let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
                     $0.hasPrefix("VmHWM:")
@@ -92,12 +92,12 @@ extension EndToEnd {
                 ["export", "--force", "-o", folder.file("o.h264")], ["export", "--force", "-o", folder.file("o.mp4")],
                 ["export", "--force", "-o", folder.file("o.mkv")],
             ]
-            // What the program needs for itself.
+            // What the program needs by itself.
             let usual = try commands.map { try peak($0 + [small], 0) }.max() ?? 0
             for words in commands {
                 for (file, status) in [(whole, Int32(0)), (cut, isRecording ? 65 : 0)] {
                     let growth = try peak(words + [file], status) - usual
-                    // Beside messages, the pieces in which they are read and written.
+                    // Besides messages, this allows for the pieces in which they are read and written.
                     let limit = 2 * Self.largest + (1 << 20)
                     #expect(growth < limit, "\(words[0]) \(words.last ?? "") of \(file)")
                 }
@@ -108,7 +108,7 @@ extension EndToEnd {
         @Test("cut at many places give what is whole, name where that ends, and take not more either")
         func cuts() throws {
             let program = try #require(builtProgram("screenrelay"))
-            // `Tools/soak/cuts` takes each of the first 4,096 bytes, and 1,000 random ones.
+            // `Tools/soak/cuts` tries each of the first 4,096 bytes, and 1,000 random ones.
             let folder = String(program.dropLast("/screenrelay".count))
             var launch = Launch(
                 "\(packageRoot)/Tools/soak/cuts",

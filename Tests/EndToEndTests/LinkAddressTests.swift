@@ -20,7 +20,7 @@ extension EndToEnd {
         func network() throws {
             let folder = try TemporaryFolder()
             let network = try LossyNetwork(losingFrom: 9)
-            // The first interface has 192.0.2.1.
+            // The first interface has the address 192.0.2.1.
             try network.run("ip link add wan type veth peer name beyond && ip address add 198.51.100.7/24 dev wan")
             try network.run("ip link set wan up && ip link set beyond up")
             try network.run("ip route replace default via 198.51.100.1")
@@ -48,7 +48,7 @@ extension EndToEnd {
 }
 
 extension LossyNetwork {
-    /// Runs a line of shell inside.
+    /// Runs a line of shell in this network.
     fileprivate func run(_ line: String) throws {
         var launch = Launch(prefix[0], Array(prefix.dropFirst()) + ["sh", "-c", line])
         launch.standardError = .text(limit: 10_000)

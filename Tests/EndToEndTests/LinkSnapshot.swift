@@ -4,11 +4,11 @@ import TestScene
 import TestSupport
 import Testing
 
-/// What a room shows: fetched by `screenrelay snapshot`, read by FFmpeg.
+/// The picture that a room shows: fetched by `screenrelay snapshot`, read by FFmpeg.
 struct LinkSnapshot {
     let picture: ScenePicture
 
-    /// Takes one; it has to succeed.
+    /// Takes a snapshot, which has to succeed.
     init(of link: String) throws {
         let folder = try TemporaryFolder()
         let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
@@ -16,7 +16,7 @@ struct LinkSnapshot {
             throw ProgramEnded(status: run.status ?? .signaled(9), log: run.errorOutput)
         }
         let png = try fileBytes(folder.file("s.png"))
-        // Width and height stand at the beginning of the first chunk, IHDR (PNG, section 11.2.2).
+        // The width and height are at the beginning of the first chunk, IHDR (PNG, section 11.2.2).
         try #require(png.count > 24)
         func number(_ at: Int) -> Int { png[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
         let decoded = try FFmpeg.decode(folder.file("s.png"))
@@ -27,7 +27,7 @@ struct LinkSnapshot {
     /// The scene's counter.
     var counter: Int? { PatchScene.counterValue(in: picture) }
 
-    /// The counter that the screen itself shows now, as FFmpeg grabs it.
+    /// The counter that the screen itself shows now, as grabbed by FFmpeg.
     static func counter(on screen: VirtualScreen) throws -> Int {
         let size = screen.size
         return try eventually("a picture of the screen that isn't torn") {
@@ -38,11 +38,13 @@ struct LinkSnapshot {
 }
 
 extension SharedDesktop {
-    /// The room shows the screen as it is now: no older than what FFmpeg grabs before, no newer than what it grabs after.
+    /// Expects the room to show the screen as it is now: no older than what FFmpeg grabs before, no newer than what it
+    /// grabs after.
     @discardableResult
     func expectCurrentPicture(_ comment: Comment, link other: String? = nil) throws -> Int {
         var (before, shown, after) = (0, 0, 0)
-        // A picture that capture took before and could only send now counts as new: it has the next one behind it.
+        // A picture that the capture took earlier and could only send now counts as new, so try again: the next one
+        // follows it.
         for _ in 0..<3 {
             before = try LinkSnapshot.counter(on: screen)
             shown = try #require(try LinkSnapshot(of: other ?? link).counter, comment)

@@ -5,7 +5,7 @@ import TestScene
 import TestSupport
 import Testing
 
-/// What hosts of these tests are started with: any free ports, and a log that tells everything.
+/// The options that start the hosts of these tests: any free ports, and a log that tells everything.
 enum LinkSocket {
     static let hostOptions = RunningProgram.anyPorts + ["--log", "debug"]
 }
@@ -79,7 +79,7 @@ extension EndToEnd {
             let picture = try LinkSnapshot(of: link).picture
             #expect(picture.width == 320 && picture.height == 240)
 
-            // There is no other way to the host for it.
+            // The capture has no other way to the host.
             #expect(host.stop() == .exited(0))
             #expect(capture.wait(within: .seconds(5)) == .exited(0))
             capture.errorOutput?.waitForEnd(within: .seconds(5))

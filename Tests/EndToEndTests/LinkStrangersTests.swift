@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// Who connects to the link and has no business there.
+    /// Peers that connect to the link and have no business there.
     @Suite("Strangers on the link", .enabled(if: EndToEnd.isPossible))
     struct LinkStrangersTests {
         /// `Tools/soak/connections` asks for more.
@@ -36,7 +36,7 @@ extension EndToEndInBrowser {
             let before = try ProcessFigures(process)
             let lost = try viewer.statistic("packetsLost") ?? 0
 
-            // Among other tests a page freezes by itself now and then; a flood that freezes it does so each time.
+            // A page freezes by itself now and then while other tests run; a flood that freezes it does so each time.
             let tries = Self.asked == nil ? 4 : 1
             let floods = try (1...tries).first { _ in try isUnseen(by: viewer) { try flood(host) } }
             let statistics = try viewer.allStatistics()
@@ -51,7 +51,7 @@ extension EndToEndInBrowser {
             print("connections: \(floods ?? tries) x 2 x \(Self.count); host before: \(before); after: \(after)")
         }
 
-        /// Whether the page's picture didn't freeze while `body` ran, and moves after it.
+        /// Returns whether the page's picture didn't freeze while `body` ran, and moves after it.
         private func isUnseen(by viewer: ViewerPage, _ body: () throws -> Void) throws -> Bool {
             let freezes = try #require(try viewer.statistic("freezeCount"))
             try body()
@@ -60,7 +60,7 @@ extension EndToEndInBrowser {
         }
 
         private func flood(_ host: NetworkHost) throws {
-            // '&', and a length of 0xFFFFFFFF.
+            // The marker '&', and a length of 0xFFFFFFFF.
             let header: [UInt8] = [0x26, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
             for bytes in [header, []] {
                 let longest = try meet(Self.count, sending: bytes, at: host.port)
@@ -68,7 +68,8 @@ extension EndToEndInBrowser {
             }
         }
 
-        /// Opens so many connections, sends the same on each, and waits until the host has closed all; how long the slowest took.
+        /// Opens that many connections, sends the same on each, and waits until the host has closed all; returns how
+        /// long the slowest took.
         private func meet(_ count: Int, sending bytes: [UInt8], at port: UInt16) throws -> Interval {
             var open: [Stranger] = []
             var longest = Interval.zero
@@ -94,7 +95,7 @@ extension EndToEndInBrowser {
 
         @Test("of another user of the machine are refused, as is their host", .enabled(if: geteuid() == 0))
         func otherUser() throws {
-            // Nobody's own folder and programs: what these tests are built in may be closed to them.
+            // A folder and programs for the user nobody, who may have no access to where these tests are built.
             let folder = try TemporaryFolder()
             chmod(folder.path, 0o755)
             let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -102,7 +103,7 @@ extension EndToEndInBrowser {
             let path = folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
             _ = try host.printedLink()
-            // Without that they would not even get to the host.
+            // Without this they would not even reach the host.
             chmod(path, 0o777)
             let script = "my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; $s->sysread(my $bytes, 9)"
             let asked = try ChildProcess.run(
@@ -116,7 +117,7 @@ extension EndToEndInBrowser {
             defer { capture.stop() }
             try host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
 
-            // The other way round: who was first to listen there is not us.
+            // The other way round: another user was the first to listen there.
             let theirs = folder.file("theirs")
             mkdir(theirs, 0o755)
             try #require(chown(theirs, 65_534, 65_534) == 0)

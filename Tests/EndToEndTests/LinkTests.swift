@@ -81,7 +81,8 @@ extension EndToEnd {
             let address = "unix:" + folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", address] + LinkSocket.hostOptions)
             let link = try host.printedLink()
-            // Enough for signals, the log, the display and the link, and not for the copy of the memory's descriptor.
+            // This is enough for the signals, the log, the display and the link, but not for a copy of the memory's
+            // descriptor.
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", address, "--display", screen.name],
                 prefix: ["sh", "-c", "ulimit -n 9; exec \"$@\"", "sh"])
@@ -97,7 +98,7 @@ extension EndToEnd {
             defer { desktop.stop() }
             try desktop.expectCurrentPicture("first")
             let process = try #require(desktop.capture).child.processID
-            // The scene moves 30 times a second: a process that isn't woken for that takes no pictures.
+            // The scene moves 30 times a second, so a process that isn't woken as often takes no pictures.
             try eventually("a capture that sleeps") {
                 let before = try Self.wakeUps(of: process)
                 poll(nil, 0, 200)
@@ -107,7 +108,7 @@ extension EndToEnd {
             try desktop.expectCurrentPicture("third")
         }
 
-        /// How often a process has waited for something so far.
+        /// Returns how often a process has waited for something so far.
         static func wakeUps(of process: Int32) throws -> Int {
             let text = String(decoding: try fileBytes("/proc/\(process)/status"), as: UTF8.self)
             let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }

@@ -8,11 +8,12 @@ import TestSupport
 import Testing
 import VideoDecoding
 
-/// The real `screenrelay-capture`, with the test as its host: everything that it writes is taken, and every picture decoded.
+/// The real `screenrelay-capture`, with the test as its host: everything that it writes is read, and every picture is
+/// decoded.
 ///
 /// It works only while somebody calls one of its methods. A picture that FFmpeg's decoder finds fault with is an error.
 final class LinkedCapture {
-    /// What is kept of one picture.
+    /// What is kept of each picture.
     struct Taken {
         let isIDR: Bool
         let byteCount: Int
@@ -25,16 +26,16 @@ final class LinkedCapture {
     let program: RunningProgram
     private(set) var taken: [Taken] = []
     private(set) var hello: Hello?
-    /// What it has said last of each.
+    /// What it said last about each of these.
     private(set) var size: PictureSize?
     private(set) var sharing = SharingState.live
     private(set) var pointer: PointerPosition?
     private(set) var statistics: CaptureStatistics?
     private(set) var end: EndNotice?
-    /// How many of these messages have come.
+    /// How many of these messages have arrived.
     private(set) var pointerMessages = 0
     private(set) var sharingMessages = 0
-    /// Called with each picture, when it has been decoded.
+    /// Called with each picture after it has been decoded.
     var onPicture: ((LinkedCapture) throws -> Void)?
 
     private let folder: TemporaryFolder
@@ -45,7 +46,7 @@ final class LinkedCapture {
     private let video: H264Decoder
     private var isOver = false
 
-    /// Starts it on `screen`, and says hello. Over TCP it comes to a socket that is set as the host's.
+    /// Starts it on `screen`, and says hello. Over TCP, it connects to a socket that has the host's socket options.
     init(
         _ screen: VirtualScreen, _ options: [String] = [], greets: Bool = true, isOverTCP: Bool = false
     ) throws {
@@ -82,7 +83,7 @@ final class LinkedCapture {
 
     func send(_ message: LinkMessage) throws { try socket.send(encoder.encode(message)) }
 
-    /// Takes what has come; not for long, where pictures come faster than they can be looked at.
+    /// Reads what has arrived; stops after a while if pictures come faster than they can be handled.
     func read() throws {
         let limit = now() + .milliseconds(100)
         while !isOver, now() < limit {
@@ -109,7 +110,7 @@ final class LinkedCapture {
         }
     }
 
-    /// Reads for so long.
+    /// Reads for that long.
     func read(for time: Interval) throws {
         let deadline = now() + time
         while now() < deadline {
@@ -118,7 +119,7 @@ final class LinkedCapture {
         }
     }
 
-    /// Reads until nothing but keep-alives has come for 600 ms: all is as fine as it gets.
+    /// Reads until only keep-alives have come for 600 ms, so that everything is as fine as it gets.
     func settle(within limit: Interval = .seconds(30)) throws {
         try eventually("stillness", within: limit) {
             let before = taken.count
@@ -132,10 +133,10 @@ final class LinkedCapture {
     /// The size of the last picture.
     var pictureSize: PictureSize? { video.lastPictureSize }
 
-    /// The colour of one pixel of the last picture; nil before the first, and beyond its edges.
+    /// The colour of one pixel of the last picture; nil before the first picture, and beyond its edges.
     func color(_ x: Int, _ y: Int) throws -> SceneColor? { try picture()?.color(x, y) }
 
-    /// Waits until that pixel has that colour, within 16 of 255 a part.
+    /// Waits until that pixel has that colour, within 16 of 255 for each component.
     func wait(for color: SceneColor, at x: Int, _ y: Int, _ what: String) throws {
         try wait(for: "\(what): \(color) at \(x), \(y)") {
             guard let seen = try self.color(x, y) else { return false }
@@ -143,7 +144,7 @@ final class LinkedCapture {
         }
     }
 
-    /// Whether the last picture is a slate: grey, and the same at its corners.
+    /// Whether the last picture is a slate: grey, and the same at all corners.
     func showsSlate() throws -> Bool {
         guard let picture = try picture() else { return false }
         let (width, height) = (picture.size.width, picture.size.height)
@@ -205,7 +206,7 @@ extension I420Picture {
 }
 
 extension SceneColor {
-    /// Within 16 of 255 a part.
+    /// Compares two colours, within 16 of 255 for each component.
     func isClose(to other: SceneColor) -> Bool {
         [(red, other.red), (green, other.green), (blue, other.blue)].allSatisfy { abs(Int($0.0) - Int($0.1)) <= 16 }
     }

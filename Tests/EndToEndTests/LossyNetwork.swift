@@ -2,15 +2,15 @@ import Glibc
 import Processes
 import TestSupport
 
-/// A network of its own, whose loopback loses each twentieth of the datagrams that a UDP port sends.
+/// A network of its own, whose loopback loses one in twenty of the datagrams that a UDP port sends.
 ///
 /// It lives as long as a process inside it, which this object holds.
 final class LossyNetwork {
-    /// What runs a command inside: `nsenter` and its options.
+    /// The command that runs another one inside: `nsenter` and its options.
     let prefix: [String]
     private let holder: ChildProcess
 
-    /// Why there can't be one on this machine; nil where there can.
+    /// Why there can't be such a network on this machine; nil if there can.
     static let obstacle: String? = {
         for tool in ["unshare", "nsenter", "ip", "nft"] where ProgramLookup.path(of: tool) == nil {
             return "\(tool) is not installed"
@@ -23,9 +23,9 @@ final class LossyNetwork {
         }
     }()
 
-    /// Makes the network; what UDP `port` sends gets lost in it.
+    /// Creates the network, which loses some of what UDP `port` sends.
     init(losingFrom port: UInt16) throws {
-        // A browser takes no part in a network that has loopback alone: a way out, which leads nowhere, makes it believe.
+        // A browser doesn't use a network that has only loopback, so add an interface, which leads nowhere.
         let script = """
             set -e
             ip link set lo up
@@ -40,7 +40,7 @@ final class LossyNetwork {
             echo ready
             exec sleep 600
             """
-        // Where we aren't root, root in a user namespace of our own will do.
+        // If we aren't root, being root in a user namespace of our own is enough.
         var launch = Launch("unshare", (geteuid() == 0 ? ["-n"] : ["-n", "-U", "-r"]) + ["sh", "-c", script])
         launch.standardOutput = .text(limit: 1000)
         launch.standardError = .text(limit: 10_000)

@@ -8,10 +8,10 @@ import Testing
 extension EndToEndInBrowser {
     @Suite("Output that can't be written", .enabled(if: EndToEnd.isPossible))
     struct LostOutput {
-        /// Has standard output be a full disk.
+        /// Makes standard output a full disk.
         static let onFullDisk = ["/usr/bin/bash", "-c", "exec \"$@\" > /dev/full", "bash"]
 
-        /// Runs the program to its end; gives its exit code and what it said on standard error.
+        /// Runs the program to its end; returns its exit code and what it wrote to standard error.
         private func run(_ words: [String]) throws -> (status: ProcessStatus?, said: String) {
             let program = try RunningProgram("screenrelay", words, prefix: Self.onFullDisk)
             let status = try eventually("the end of \(words)") { program.child.poll() }
@@ -55,11 +55,11 @@ extension EndToEndInBrowser {
             try host.waitForLog("screenrelay: standard output: No space left on device; sharing continues")
             #expect(host.child.poll() == nil)
             #expect(host.stop() == .exited(0))
-            // The event of the end is lost as well.
+            // The event of the end is lost, too.
             #expect(host.occurrences(of: "standard output") == 1)
         }
 
-        /// A pipe in a file system, that keeps 4 KiB and that nobody reads unless a test does.
+        /// A named pipe that holds 4 KiB, and that nobody reads unless a test does.
         private final class UnreadPipe {
             /// F_SETPIPE_SZ (fcntl(2)), which Glibc does not name.
             private static let setPipeSize: Int32 = 1031
@@ -75,14 +75,14 @@ extension EndToEndInBrowser {
 
             deinit { close(descriptor) }
 
-            /// Whether whoever writes another line has to wait.
+            /// Whether a writer of another line would have to wait.
             var isFull: Bool {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, 0)
                 return entry.revents & Int16(POLLOUT) == 0
             }
 
-            /// What has come and was not taken yet.
+            /// Reads what has arrived and was not read yet.
             func take() -> String {
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 let count = read(descriptor, &buffer, buffer.count)
@@ -112,7 +112,7 @@ extension EndToEndInBrowser {
             let room = try #require(RoomLink(link))
             let viewer = try ViewerPage(link, in: try Browser.launch())
             try viewer.waitUntilPlaying()
-            // Each comes and leaves, and is told of on both.
+            // Each visitor comes and leaves, and is reported on both.
             let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
             try eventually("both to be full", within: .seconds(60)) {
                 let visitor = try RawSocket.connected(to: room.port, .tcp)
@@ -125,7 +125,7 @@ extension EndToEndInBrowser {
                 return output.isFull && errorOutput.isFull
             }
             try viewer.expectMotion(by: 90, within: .seconds(30))
-            // Whoever comes now is let in, and sees motion too.
+            // A viewer who comes now is let in, and sees motion, too.
             let late = try ViewerPage(link, in: try Browser.launch())
             try late.waitUntilPlaying()
             try late.expectMotion(by: 30, within: .seconds(30))

@@ -4,13 +4,13 @@ import MediaTypes
 import TestSupport
 import Testing
 
-/// A page in a browser of its own, with a camera and a microphone that are made up, and its part in the room's meeting.
+/// A page in a browser of its own, with a fake camera and microphone, that takes part in the room's meeting.
 struct MeetingPage {
     let browser: Browser
     let viewer: ViewerPage
     var page: Page { viewer.page }
 
-    /// What the browser says when the page asks for the devices.
+    /// The browser's answer when the page asks for the devices.
     enum Permission {
         case granted, denied
     }
@@ -25,7 +25,7 @@ struct MeetingPage {
         viewer = try ViewerPage(link, in: browser)
     }
 
-    /// Says who it is, in the panel of people.
+    /// Enters its name in the panel of people.
     func introduce(as name: String) throws {
         _ = try page.waitUntil("!document.getElementById('people-button').hidden")
         try page.evaluate("document.getElementById('people-button').click()")
@@ -36,7 +36,7 @@ struct MeetingPage {
         try viewer.waitUntilPlaying()
     }
 
-    /// Asks for camera and microphone, as by hand.
+    /// Asks for the camera and the microphone, as a user would.
     func join() throws {
         try page.evaluate("document.getElementById('meet').click()")
         try page.evaluate("document.querySelector('#invitation .primary').click()")
@@ -57,7 +57,7 @@ struct MeetingPage {
         }
     }
 
-    /// How many pictures the others' tiles have shown, and whether each has something in it.
+    /// How many pictures the others' tiles have shown, and whether each shows something.
     func tiles() throws -> [(frames: Int, isBlack: Bool)] {
         let script = """
             [...document.querySelectorAll('#meeting .tile:not(.own) video')].map((video) => {
@@ -80,7 +80,7 @@ struct MeetingPage {
     }
 }
 
-/// The page's part in the meeting isn't what it should be; this is what the page says of it.
+/// The error if the page's part in the meeting isn't as expected, with what the page says of it.
 struct MeetingDiffers: Error, CustomStringConvertible {
     let expected: String
     let facts: String

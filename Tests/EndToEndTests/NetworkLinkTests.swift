@@ -5,7 +5,7 @@ import TestScene
 import TestSupport
 import Testing
 
-/// A host that takes its capture in over TCP.
+/// A host that accepts its capture over TCP.
 final class NetworkHost {
     let program: RunningProgram
     /// The room's link.
@@ -57,7 +57,7 @@ extension EndToEnd {
             #expect(status.output.contains("live; hosting tcp:0.0.0.0:\(host.port) to the room screen"))
             #expect(status.output.contains(" ms there and back, clock "))
 
-            // A host that is gone and comes back under the same port is found again.
+            // A capture finds a host again that went away and came back at the same port.
             let port = host.port
             #expect(host.program.stop() == .exited(0))
             let next = try RunningProgram(
@@ -84,7 +84,7 @@ extension EndToEnd {
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", host.address, "--display", screen.name], prefix: Self.otherClock)
             defer { capture.stop() }
-            // The first answer may have waited for a picture.
+            // The answer to the first ping may have waited for a picture.
             let words = "its clock is ours +"
             try host.program.waitForLog(words, count: 6)
             let last = try #require(host.program.log.split(separator: "\n").last { $0.contains(words) })

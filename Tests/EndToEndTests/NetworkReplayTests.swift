@@ -47,7 +47,7 @@ extension EndToEnd {
             #expect(try replay(to: "tcp:127.0.0.1:1", ["--link-token", folder.file("short")]).status == .exited(65))
         }
 
-        /// `inspect` at a port of its own, and its address.
+        /// Starts `inspect` at a port of its own, and returns its address.
         private func inspect(_ options: [String]) throws -> (program: RunningProgram, port: UInt16) {
             let program = try RunningProgram("screenrelay", ["inspect", "--json", "--link", "tcp:0.0.0.0:0"] + options)
             let words = "waiting for a capture or replay on tcp:0.0.0.0:"
@@ -98,7 +98,7 @@ extension EndToEnd {
 }
 
 extension String {
-    /// How often it has `text` in it.
+    /// How often it contains `text`.
     fileprivate func components(of text: String) -> Int {
         var count = 0
         var rest = self[...]

@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The parts of the page that only reckon, each imported by itself in a real browser.
+    /// The parts of the page that only compute, each imported by itself in a real browser.
     @Suite("The page's reckoning", .enabled(if: EndToEnd.hasBrowser))
     struct PageLogicTests {
-        /// Runs each body in a page of a host without a capture, with its module imported as `it`; it must come out true.
+        /// Runs each body in a page of a host without a capture, with its module imported as `it`; it has to return
+        /// true.
         private func inPage(_ cases: [(what: String, module: String, body: String)]) throws {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")

@@ -4,18 +4,18 @@ import TestSupport
 import Testing
 import X264Encoding
 
-/// A capture in the test's own hands that tells the pointer: a dark picture, on which a bright square is the pointer where it
-/// is drawn, and whose left edge changes with each picture.
+/// A capture that the test controls and that reports the pointer. Its picture is dark; if the pointer is drawn, it is a
+/// bright square. The picture's left edge changes with each picture.
 final class PointerCapture {
     static let size = PictureSize(width: 640, height: 480)
     /// The pointer's side in pixels; its hot spot is its top left corner.
     static let side = 24
 
-    /// The last mode that the host has asked for; nil while it hasn't.
+    /// The last mode that the host has asked for; nil until it has asked for one.
     private(set) var wanted: PointerMode?
     /// Where the pointer is.
     private(set) var place = PointerPosition(x: 0, y: 0, isVisible: false)
-    /// How often the pictures went from having the pointer to not having it, or back.
+    /// How often the pictures changed between having the pointer and not having it.
     private(set) var flips = 0
 
     private let socket: UnixSocket
@@ -41,13 +41,14 @@ final class PointerCapture {
         try send(.pointerShape(try #require(PointerImage(size: size, hotX: 0, hotY: 0, pixels: pixels))))
     }
 
-    /// Says where the pointer is.
+    /// Reports where the pointer is.
     func move(x: Int, y: Int, isVisible: Bool = true) throws {
         place = PointerPosition(x: x, y: y, isVisible: isVisible)
         try send(.pointerPosition(place))
     }
 
-    /// Hears what the host wants, and sends the next picture; with the pointer as the host wants it, or as `drawn` says.
+    /// Reads what the host wants, and sends the next picture; with the pointer as the host wants it, or as `drawn`
+    /// says.
     func send(drawn: Bool? = nil) throws {
         try hear()
         let isDrawn = drawn ?? (wanted != .apart)
@@ -65,7 +66,7 @@ final class PointerCapture {
         }
     }
 
-    /// Takes what the host has sent.
+    /// Reads what the host has sent.
     func hear() throws {
         guard let bytes = try socket.receive(), !bytes.isEmpty else { return }
         decoder.push(bytes)
@@ -78,7 +79,7 @@ final class PointerCapture {
         }
     }
 
-    /// Goes away.
+    /// Closes the connection.
     func close() { socket.close() }
 
     private func send(_ message: LinkMessage) throws {

@@ -3,13 +3,14 @@ import MediaTypes
 import TestSupport
 import Testing
 
-/// What the kernel tells of a running process.
+/// What the kernel reports about a running process.
 struct ProcessFigures: CustomStringConvertible {
-    /// In KiB: the most that was ever resident, what is now, and the shared part of that.
+    /// In KiB: the most that was ever resident, what is resident now, and the shared part of that.
     let peak: Int
     let resident: Int
     let shared: Int
-    /// In KiB: the part of what is resident that is mapped from files, the program's and its libraries' code above all.
+    /// In KiB: the part of what is resident that is mapped from files, mainly the code of the program and its
+    /// libraries.
     let code: Int
     /// Open descriptors.
     let descriptors: Int
@@ -31,7 +32,7 @@ struct ProcessFigures: CustomStringConvertible {
         code = try number("RssFile")
         wakeUps = try number("voluntary_ctxt_switches")
         descriptors = try Self.count("/proc/\(process)/fd")
-        // Nanoseconds on a processor, first (Documentation/scheduler/sched-stats.rst).
+        // The first value is the time on a processor in nanoseconds (Documentation/scheduler/sched-stats.rst).
         let time = String(decoding: try fileBytes("/proc/\(process)/schedstat"), as: UTF8.self)
         processorTime = Interval(nanoseconds: time.split(separator: " ").first.flatMap { Int64($0) } ?? 0)
     }

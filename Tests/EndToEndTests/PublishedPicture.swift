@@ -23,7 +23,7 @@ struct PublishedPicture {
         }
     }
 
-    /// Which of its 16 steps the field's brightness is at.
+    /// Which of its 16 brightness steps the field is at.
     var step: Int { (fields[4][1] + 8) / 16 }
 }
 

@@ -5,21 +5,21 @@ import Processes
 import TestSupport
 import Testing
 
-/// One of the clients in `Clients/`, which are written after the protocols' texts alone: a program of Python that says what
-/// happens to it, one JSON object a line, each with a key `event`.
+/// One of the clients in `Clients/`, which are written only from the protocols' specifications: a Python program that
+/// reports what happens to it, one JSON object a line, each with a key `event`.
 ///
-/// Letting go of it ends it.
+/// The program ends when this object is released.
 final class PythonClient {
     let child: ChildProcess
     private let name: String
 
-    /// The environments that `Tools/python` makes, by the names of their lists of packages.
+    /// The environments that `Tools/python` makes, named after their lists of packages.
     enum Environment: String {
         case rtc
         case socketio4
         case socketio5
         case openapi
-        /// Debian's own, which has GStreamer.
+        /// Debian's own Python, which has GStreamer.
         case debian
     }
 
@@ -38,7 +38,7 @@ final class PythonClient {
         return (try? eventually("GStreamer's answer") { check.poll() }) == .exited(0)
     }
 
-    /// Starts `Clients/NAME.py`. `prefix` is a command that runs it.
+    /// Starts `Clients/NAME.py`; `prefix` is a command that runs it.
     init(_ name: String, in environment: Environment, _ arguments: [String], prefix: [String] = []) throws {
         self.name = name
         let words = prefix + [Self.interpreter(environment), "-u", "\(Self.folder)/\(name).py"] + arguments
@@ -52,7 +52,7 @@ final class PythonClient {
 
     deinit { _ = child.stop() }
 
-    /// What it has said so far.
+    /// The events that it has reported so far.
     var events: [[String: Any]] {
         // The last piece has no line feed yet.
         (child.output?.text ?? "").split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap {
@@ -60,7 +60,7 @@ final class PythonClient {
         }
     }
 
-    /// The first event called `event` that `isWanted`, as soon as there is one.
+    /// Waits for the first event called `event` for which `isWanted` holds.
     @discardableResult
     func event(
         _ event: String, within limit: Interval = .seconds(30), where isWanted: ([String: Any]) -> Bool = { _ in true }
@@ -74,7 +74,7 @@ final class PythonClient {
         }
     }
 
-    /// Tells it something, one line.
+    /// Sends it a command, one line.
     func tell(_ line: String) throws { try child.write(Array("\(line)\n".utf8)) }
 
     private static let folder = "\(packageRoot)/Tests/EndToEndTests/Clients"

@@ -36,7 +36,7 @@ extension EndToEnd {
             func send(_ rounds: Int) throws {
                 for index in 0..<rounds {
                     for socket in sockets { try socket.send([unknown[index % unknown.count]]) }
-                    // So that most bytes are read one by one.
+                    // Wait, so that most bytes are read one by one.
                     poll(nil, 0, 1)
                 }
             }
@@ -44,7 +44,7 @@ extension EndToEnd {
             let before = try ProcessFigures(process)
             try send(12 * unknown.count)
             let after = try ProcessFigures(process)
-            // A read's buffer has 256 KiB; one for each of them would be close to a gigabyte.
+            // A read buffer has 256 KiB; one for each connection would be close to a gigabyte.
             #expect(after.peak - before.resident < 16 * 1024, "\(before), then \(after)")
             #expect(sockets.allSatisfy { !$0.hasEnded })
             #expect(host.program.stop() == .exited(0))

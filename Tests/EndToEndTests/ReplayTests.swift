@@ -58,14 +58,14 @@ extension EndToEnd {
             for connection in arrived.prefix(2) {
                 #expect(connection.passed.map(\.bytes) == recorded.passed.map(\.bytes))
             }
-            // Late by a scheduler's turn now and then, and for how long at most is the benchmark's matter.
+            // It may be late by a scheduler's turn now and then; the benchmark checks the longest delay.
             let lateness = zip(recorded.passed, arrived[0].passed).map { before, after in
                 ((after.time - arrived[0].passed[0].time) - (before.time - recorded.passed[0].time)).milliseconds
             }
             #expect(lateness.sorted()[lateness.count / 2] < 20, "\(lateness)")
             let epoch = try #require(recorded.passed.first?.epoch)
             #expect(arrived[2].passed.allSatisfy { $0.epoch != epoch })
-            // The screen's one IDR picture stands at the beginning.
+            // The screen's one IDR picture is at the beginning.
             #expect(arrived[2].annexB == recorded.annexB)
         }
 
@@ -190,18 +190,18 @@ final class RecordingHost {
         _ = try program.printedLink()
     }
 
-    /// Sends a file to it, to its end.
+    /// Sends a file to it, up to the file's end.
     func replay(_ words: [String]) throws -> CommandLineRun {
         try CommandLineRun(["screenrelay", "replay", "--link", address] + words)
     }
 
-    /// Ends it, and with it the recording.
+    /// Ends the host, and with it the recording.
     func finish() throws {
         #expect(program.stop() == .exited(0), "\(program.log)")
     }
 }
 
-/// What a recording has of one connection.
+/// One connection in a recording.
 struct RecordedConnection {
     /// A message that a replay passes on.
     struct Passed {

@@ -19,7 +19,7 @@ extension EndToEnd {
             try RunningProgram.host("unix:" + folder.file("s.sock"), options)
         }
 
-        /// The lines of a host with `--json`, each of which has to be an object.
+        /// The lines of a host with `--json`; each of them has to be a JSON object.
         private func events(_ host: RunningProgram) throws -> [JSONValue] {
             try host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
                 try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
@@ -78,11 +78,11 @@ extension EndToEnd {
             let name = try #require(listed["rooms"][0]["members"][1]["name"].string)
             run = try ask(["kick", name], of: host)
             #expect(run.status == .exited(64) && run.errorLine?.contains("matches 2 people") == true)
-            // The beginning of it, in capitals, means the same two, who are listed.
+            // The beginning of the name, in capitals, means the same two, who are listed.
             run = try ask(["kick", "BO "], of: host)
             let line = try #require(run.errorLine)
             #expect(run.status == .exited(64) && bo.allSatisfy { line.contains("\($0.id) is viewer Bo ") }, "\(line)")
-            // Of two identifiers, the shortest beginning that is one's alone.
+            // This is the shortest beginning that only one of the two identifiers has.
             let other = bo[1].id
             let same = zip(bo[0].id, other).prefix { $0 == $1 }.count
             run = try ask(["kick", String(bo[0].id.prefix(same + 1))], of: host)
@@ -135,7 +135,7 @@ extension EndToEnd {
             #expect(lines[2].dropFirst(8) == " viewer Ann (127.0.0.1) left; 1 watches")
             #expect(lines.allSatisfy { line in line.prefix(8).split(separator: ":").count == 3 })
             #expect(!host.output.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{7}" })
-            // That all leave at the end is no news.
+            // It isn't reported that all leave at the end.
             #expect(host.stop() == .exited(0))
             #expect(host.output.split(separator: "\n").count == 5)
             _ = evil
@@ -162,7 +162,7 @@ extension EndToEnd {
                     ["host", "--link", "unix:" + folder.file("t.sock"), "--udp-port", "0"]
                     + (options.isEmpty ? ["--listen", "127.0.0.1:0"] : options)
                 let program = try #require(builtProgram("screenrelay"))
-                // A terminal of its own, 120 columns wide.
+                // The host has a terminal of its own, 120 columns wide.
                 let line = "stty cols 120; exec \(program) " + words.joined(separator: " ")
                 var launch = Launch("/usr/bin/script", ["-q", "-c", line, "/dev/null"])
                 launch.environment = RunningProgram.environment.merging(["TERM": "xterm-256color"]) { $1 }
@@ -178,7 +178,7 @@ extension EndToEnd {
                         (terminal.output?.text ?? "").contains("\u{1B}[38;5;231;48;5;16m████") ? () : nil
                     }
                 }
-                // Ctrl-C, as from the keyboard: what is printed is all there then.
+                // Ctrl-C, as from the keyboard; by then all output has been printed.
                 try terminal.write([3])
                 #expect(terminal.wait(within: .seconds(5)) != nil)
                 #expect((terminal.output?.text ?? "").contains("█") == isThere)

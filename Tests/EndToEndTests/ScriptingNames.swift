@@ -1,5 +1,5 @@
-/// Fifty strings that have run as scripts where a page took names for HTML: from OWASP's and PortSwigger's lists, shortened so
-/// that each fits into a name of 64 characters. Each calls `alert` where it works.
+/// Fifty strings that have run as scripts in pages that took names for HTML. They are from the lists of OWASP and
+/// PortSwigger, shortened so that each fits into a name of 64 characters. Each calls `alert` if it works.
 enum ScriptingNames {
     static let all = [
         #"<script>alert(1)</script>"#,

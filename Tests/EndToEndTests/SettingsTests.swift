@@ -47,7 +47,7 @@ extension EndToEnd {
                     "\(run.errorOutput)")
                 if says.hasPrefix("/") { #expect(run.errorLine?.contains(says) == true, "\(run.errorOutput)") }
             }
-            // What a sharer needs in a hurry reads none.
+            // A command that a sharer needs in a hurry reads no settings.
             let stop = try CommandLineRun(
                 ["screenrelay", "stop", "--pid", "1"], environment: ["XDG_CONFIG_HOME": home])
             #expect(stop.status == .exited(69) && stop.errorLine?.contains("--pid 1") == true)

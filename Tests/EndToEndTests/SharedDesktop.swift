@@ -6,50 +6,50 @@ import TestScene
 import TestSupport
 import Testing
 
-/// What runs the real programs, and no browser. They take most of a core, so one test runs at a time, beside one of
-/// `EndToEndInBrowser`.
+/// The tests that run the real programs without a browser. They take most of a core, so one runs at a time, beside one
+/// of `EndToEndInBrowser`.
 @Suite("End to end", .serialized)
 enum EndToEnd {
-    /// Whether the programs are built and there is an X server for them.
+    /// Whether the programs are built and an X server is available.
     static var isPossible: Bool {
         VirtualScreen.isAvailable
             && ["screenrelay", "screenrelay-capture", "screenrelay-scene"].allSatisfy { builtProgram($0) != nil }
     }
 
-    /// Whether there is a browser too.
+    /// Whether a browser is available, too.
     static var hasBrowser: Bool { isPossible && Browser.isAvailable }
 }
 
-/// What runs the real programs, most of it with a browser, one test at a time.
+/// The tests that run the real programs, most of them with a browser, one at a time.
 @Suite("End to end in a browser", .serialized)
 enum EndToEndInBrowser {}
 
 /// A desktop with a scene on it, and the programs that share it: `share`, or `host` and `capture` apart.
 ///
-/// Letting go of it ends all of them.
+/// All of them end when this object is released.
 final class SharedDesktop {
     let screen: VirtualScreen
     /// The scene's program.
     let scene: RunningProgram
     /// `screenrelay share` or `screenrelay host`.
     private(set) var host: RunningProgram
-    /// `screenrelay capture`, where it runs apart from the host.
+    /// `screenrelay capture`, if it runs apart from the host.
     private(set) var capture: RunningProgram?
     /// The room's link, as the host printed it.
     private(set) var link: String
-    /// Where the host's socket is, where capture runs apart.
+    /// The folder of the host's socket, if the capture runs apart.
     let folder: TemporaryFolder
 
     private var hostArguments: [String] = []
 
-    /// Which program starts first where they are apart.
+    /// Which program starts first if they run apart.
     enum Order: CaseIterable {
         case hostFirst, captureFirst
     }
 
     private static let size = PictureSize(width: 640, height: 480)
 
-    /// `screenrelay share` over a scene of patches. `inside`: the network that the host runs in.
+    /// Starts `screenrelay share` over a scene of patches. `inside` is the network that the host runs in.
     init(
         scene sceneOptions: [String] = [], options: [String] = [], size: PictureSize = SharedDesktop.size,
         inside network: LossyNetwork? = nil
@@ -63,8 +63,8 @@ final class SharedDesktop {
         link = try host.printedLink()
     }
 
-    /// `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own.
-    /// `hostOptions`: more of the host's; `captureTo`: capture goes to another host, which is at that address.
+    /// Starts `screenrelay host` and `screenrelay capture` apart, over a socket in a folder of their own. `hostOptions`
+    /// are more options for the host; with `captureTo`, the capture connects to another host, at that address.
     init(
         apart order: Order, scene sceneOptions: [String] = [], hostOptions: [String] = [],
         captureTo other: String? = nil
@@ -74,7 +74,7 @@ final class SharedDesktop {
         scene = try Self.startScene(on: screen, sceneOptions)
         let address = "unix:" + folder.file("s.sock")
         let early = order == .captureFirst ? try Self.startCapture(screen, address) : nil
-        // Capture has looked for its host in vain before that is there.
+        // The capture has looked for its host in vain before the host is there.
         if let early { try early.waitForLog("waiting for it") }
         self.hostArguments = ["host", "--link", address] + LinkSocket.hostOptions + hostOptions
         host = try RunningProgram("screenrelay", hostArguments)
@@ -84,24 +84,24 @@ final class SharedDesktop {
 
     deinit { stop() }
 
-    /// Starts capture again, where it runs apart.
+    /// Starts the capture again, if it runs apart.
     func restartCapture() throws {
         capture = try Self.startCapture(screen, "unix:" + folder.file("s.sock"))
     }
 
-    /// Starts the host again, where it runs apart.
+    /// Starts the host again, if it runs apart.
     func restartHost() throws {
         host = try RunningProgram("screenrelay", hostArguments)
         link = try host.printedLink()
     }
 
-    /// The process that captures now: our own child, or the one that `share` said last that it has started.
+    /// The process that captures now: our own child, or the one that `share` has reported last.
     func captureProcessID() throws -> Int32 {
         if let capture { return capture.child.processID }
         return try eventually("a capture process") { host.captureProcessIDs.last }
     }
 
-    /// Ends all programs. Doing it again does nothing.
+    /// Ends all programs. Idempotent.
     func stop() {
         capture?.stop()
         host.stop()
@@ -122,11 +122,11 @@ final class SharedDesktop {
     }
 }
 
-/// One of the package's programs while it runs, and what it says.
+/// One of the package's programs while it runs, and its output.
 final class RunningProgram {
     let child: ChildProcess
 
-    /// Without a home no token is kept, and no settings are read: tests leave none behind in the user's.
+    /// Without a home no token is kept and no settings are read, so tests leave nothing in the user's home.
     static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil, "XDG_CONFIG_HOME": nil]
 
     /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
@@ -143,10 +143,10 @@ final class RunningProgram {
         child = try ChildProcess(launch)
     }
 
-    /// Has a host take any free ports.
+    /// Makes a host take any free ports.
     static let anyPorts = ["--listen", "127.0.0.1:0", "--udp-port", "0"]
 
-    /// `screenrelay host` on any ports, which waits for capture at `address`.
+    /// Starts `screenrelay host` on any ports; it waits for a capture at `address`.
     static func host(_ address: String, _ options: [String] = []) throws -> RunningProgram {
         try RunningProgram("screenrelay", ["host", "--link", address] + anyPorts + options)
     }
@@ -155,15 +155,15 @@ final class RunningProgram {
 
     /// What it has written to standard output.
     var output: String { child.output?.text ?? "" }
-    /// What it, and what it has started, has written to standard error.
+    /// What it, and what it has started, have written to standard error.
     var log: String { child.errorOutput?.text ?? "" }
 
-    /// Stops it in its tracks, without telling it.
+    /// Suspends it, without telling it.
     func freeze() { child.terminate(SIGSTOP) }
     /// Lets it go on.
     func thaw() { child.terminate(SIGCONT) }
 
-    /// Ends it, with SIGTERM first. Doing it again does nothing.
+    /// Ends it, with SIGTERM first. Idempotent.
     @discardableResult
     func stop(within limit: Duration = .seconds(3)) -> ProcessStatus? {
         thaw()
@@ -183,7 +183,7 @@ final class RunningProgram {
         }
     }
 
-    /// The token for presenters, where `share` or `host` was asked to print it (`--presenters`).
+    /// The token for presenters, if `share` or `host` was asked to print it (`--presenters`).
     func presentersToken() throws -> String {
         try eventually("the presenters' token") {
             let line = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
@@ -193,19 +193,19 @@ final class RunningProgram {
         }
     }
 
-    /// Waits until the log has `text` in it, `count` times.
+    /// Waits until the log contains `text` that many times.
     func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(30)) throws {
         try eventually("'\(text)' in the log", within: limit) {
             occurrences(of: text) >= count ? () : nil
         }
     }
 
-    /// How often the log says `text`.
+    /// How often the log contains `text`.
     func occurrences(of text: String) -> Int {
         log.split(separator: "\n").count { $0.contains(text) }
     }
 
-    /// The processes that `share` has started to capture, the first one first.
+    /// The capture processes that `share` has started, in order.
     var captureProcessIDs: [Int32] {
         let words = "capture is process "
         return log.split(separator: "\n").compactMap { line in
@@ -214,7 +214,7 @@ final class RunningProgram {
     }
 }
 
-/// A program ended that should have gone on.
+/// A program ended that should have gone on running.
 struct ProgramEnded: Error, CustomStringConvertible {
     let status: ProcessStatus
     let log: String

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Clients that speak SkyRTC by the protocol's text alone.
+    /// Clients that are written only from SkyRTC's specification.
     @Suite("SkyRTC clients", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct SkyRTCClientTests {
         @Test(
@@ -27,27 +27,27 @@ extension EndToEnd {
             let secondJoined = try second.event("joined")
             let firstName = try #require(joined["you"] as? String)
             let secondName = try #require(secondJoined["you"] as? String)
-            // The host is the last one, for clients that call only that.
+            // The host comes last, for clients that call only the last one.
             #expect(secondJoined["connections"] as? [String] == [firstName, host])
             #expect(try first.event("new_peer")["peer"] as? String == secondName)
 
             for (client, peer) in [(first, secondName), (second, firstName), (second, host)] {
                 try client.event("video") { $0["peer"] as? String == peer && ($0["frames"] as? Int ?? 0) >= 5 }
             }
-            // Descriptions go without candidates between them: these come one by one, through the server.
+            // Descriptions are sent without candidates; these come one by one, through the server.
             try first.event("candidate") { $0["peer"] as? String == secondName }
             try second.event("candidate") { $0["peer"] as? String == firstName }
             #expect(try first.event("message")["text"] as? String == "hello from \(secondName)")
             #expect(try second.event("message")["text"] as? String == "hello from \(firstName)")
             #expect(second.events.allSatisfy { $0["event"] as? String != "binary" }, "the server answers in text")
 
-            // Gone without a word: its process is killed.
+            // The client goes away without notice: its process is killed.
             second.child.terminate(SIGKILL)
             #expect(try first.event("remove_peer", within: .seconds(5))["peer"] as? String == secondName)
             let seen = first.events.compactMap { $0["peer"] as? String == host ? $0["frames"] as? Int : nil }.max() ?? 0
             try first.event("video") { $0["peer"] as? String == host && ($0["frames"] as? Int ?? 0) > seen }
 
-            // Who comes back is a newcomer, and the one before leaves no ghost.
+            // A client that comes back is a newcomer, and nothing is left of the previous one.
             let third = try desktop.skyRTCClient(["--binary"])
             #expect(try third.event("joined")["connections"] as? [String] == [firstName, host])
             try third.tell("quit")

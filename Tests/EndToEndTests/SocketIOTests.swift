@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Clients of one-to-one rooms, whose Engine.IO, socket.io and WebRTC are all others' work.
+    /// Clients of one-to-one rooms, whose Engine.IO, socket.io and WebRTC code isn't ours.
     @Suite("socket.io's one-to-one rooms", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct SocketIOTests {
-        /// The two that PyPI has: one speaks Engine.IO 3, the other 4.
+        /// The two clients on PyPI: one speaks Engine.IO 3, the other 4.
         static let environments: [PythonClient.Environment] = [.socketio4, .socketio5]
         static let transports = [["polling", "websocket"], ["websocket"]]
 
@@ -34,7 +34,7 @@ extension EndToEnd {
             let client = try client(desktop, environment, transports)
             let joined = try client.event("joined")
             #expect(joined["room"] as? String == room)
-            // A client that polls first has gone over by now.
+            // A client that polls first has upgraded by now.
             #expect(joined["transport"] as? String == "websocket")
             try client.event("message") { $0["type"] as? String == "offer" }
             let described = try client.event("described") { $0["type"] as? String == "answer" }
@@ -44,7 +44,7 @@ extension EndToEnd {
             #expect(frame["height"] as? Int == 480)
             #expect(desktop.host.occurrences(of: "a socket.io client came") == 1)
 
-            // Without its connection the host goes, and comes back as the second of the two: now the client calls it.
+            // When the call ends, the host leaves, and comes back as the second of the two: now the client calls it.
             try client.tell("hang up")
             #expect(try client.event("bye")["room"] as? String == room)
             #expect(try client.event("otherjoin")["room"] as? String == room)
@@ -62,7 +62,7 @@ extension EndToEnd {
             #expect(try client.event("end")["state"] as? String == "leaved")
             try desktop.host.waitForLog("a socket.io client left")
             try desktop.host.waitForLog("the host wants no pictures")
-            // The room's token is in nobody's log.
+            // The room's token is in no log.
             #expect(!desktop.host.log.contains(room.split(separator: ",")[1]))
         }
 

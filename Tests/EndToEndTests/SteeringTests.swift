@@ -20,7 +20,7 @@ extension EndToEnd {
             try desktop.host.waitForLog("has connected")
             var run = try ask(["rate", "--fps", "5", "--bitrate", "600k"], of: desktop)
             #expect(run.status == .exited(0) && run.output == "at most 5 pictures and 600 kbit a second\n")
-            // Not what was asked for, but what will be.
+            // The answer is not what was asked for, but what will happen.
             run = try ask(["rate", "--fps", "60"], of: desktop)
             #expect(run.output.hasPrefix("at most 30 pictures and 600 kbit a second; the capture was started with"))
             run = try ask(["rate", "--fps", "5"], of: desktop)
@@ -29,7 +29,7 @@ extension EndToEnd {
             #expect(run.status == .exited(0) && run.output == "sharpening\n")
             try desktop.host.waitForLog("the host wants a sharper picture")
 
-            // A snapshot has capture make pictures, and figures of them.
+            // A snapshot makes the capture take pictures, and so gives figures about them.
             let file = desktop.folder.file("screen.png")
             try eventually("figures of pictures", within: .seconds(20)) { () throws -> Void? in
                 #expect(try CommandLineRun(["screenrelay", "snapshot", desktop.link, "-o", file]).status == .exited(0))
@@ -66,7 +66,7 @@ extension EndToEnd {
             let process = "\(host.child.processID)"
             let run = try CommandLineRun(["screenrelay", "sharpen", "--pid", process])
             #expect(run.status == .exited(69) && run.errorLine?.contains("no capture is connected") == true)
-            // Nobody knows yet what the capture will be started with.
+            // Nobody knows yet with what options the capture will be started.
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "60", "--pid", process])
             #expect(
                 rate.output == "at most 60 pictures a second; a capture that was started with lower limits keeps them\n"
@@ -93,7 +93,7 @@ extension EndToEnd {
             ] {
                 var recent = RecentStatistics()
                 (recent.pictures, recent.bytes, recent.duration) = (1, 30_000, UInt64(milliseconds) * 1_000_000)
-                // So that each is told from the one before.
+                // This makes each one different from the previous one.
                 statistics.heldBack += 1
                 statistics.recent = recent
                 try capture.enqueue(header: encoder.encode(.statistics(statistics)))
@@ -126,7 +126,7 @@ extension EndToEnd {
             let time = try #require(parts.last).arrival - begin
             print("sharpened in \(parts.count) parts of \(bytes) bytes in all, within \(time.milliseconds) ms")
             #expect(parts.count > 3 && bytes > 20_000 && time < .seconds(15))
-            // 4 Mbit/s, and a part that is larger than was foretold.
+            // The limit is 4 Mbit/s, plus one part that is larger than predicted.
             #expect(Double(bytes * 8) < 4e6 * (time.seconds + 0.5))
             #expect(capture.taken[first...].allSatisfy { !$0.isIDR })
             #expect(capture.program.stop() == .exited(0))

@@ -3,13 +3,13 @@ import Glibc
 import MediaTypes
 import TestSupport
 
-/// What runs, and what is held, around something that is killed.
+/// The processes and resources around something that is killed.
 enum Survival {
-    /// The processes that `parent` has started and that haven't been reaped.
+    /// The processes that `parent` has started and that have not been reaped.
     static func children(of parent: Int32) throws -> [Int32] {
         try numbers(in: "/proc").filter { process in
             guard let bytes = try? fileBytes("/proc/\(process)/stat") else { return false }
-            // "PID (NAME) STATE PPID ...", where the name may have any character in it.
+            // "PID (NAME) STATE PPID ...", where the name may contain any character.
             let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
             return rest.map { $0.count > 1 && $0[1] == "\(parent)" } ?? false
         }
@@ -21,7 +21,7 @@ enum Survival {
         return Set(table.split(separator: "\n").dropFirst().map { String($0.split(separator: " ")[1]) })
     }
 
-    /// The files of shared memory that have a name.
+    /// The shared memory files that have a name.
     static func sharedFiles() throws -> Set<String> { Set(try names(in: "/dev/shm")) }
 
     /// What a process's descriptors are, without their numbers: "socket", "anon_inode", a memfd's or a file's name.
@@ -35,14 +35,14 @@ enum Survival {
         }.sorted()
     }
 
-    /// The value at `share` (0...1) of sorted values; 0 where there are none.
+    /// The value at `share` (0...1) of sorted values; 0 if there are none.
     static func percentile(_ share: Double, of values: [Double]) -> Double {
         let sorted = values.sorted()
         let index = Int((share * Double(sorted.count)).rounded(.up)) - 1
         return sorted.indices.contains(index) ? sorted[index] : sorted.first ?? 0
     }
 
-    /// How often a test repeats what it does: a number from the environment, for the scripts in Tools/soak.
+    /// How often a test repeats what it does: a number from the environment, set by the scripts in Tools/soak.
     static func count(_ variable: String, default usual: Int) -> Int {
         getenv(variable).flatMap { Int(String(cString: $0)) } ?? usual
     }
@@ -64,7 +64,7 @@ enum Survival {
 }
 
 extension ViewerPage {
-    /// Follows the scene's counter in the page itself: when it changed last, and the longest time that it stood still.
+    /// Follows the scene's counter in the page itself: when it last changed, and the longest time that it stood still.
     func followCounter() throws {
         try page.evaluate(
             """
@@ -99,7 +99,7 @@ extension ViewerPage {
             """)
     }
 
-    /// Forgets what was measured up to now; the time since the last change counts on.
+    /// Forgets what was measured so far; the time since the last change keeps counting.
     func beginFollowing() throws { try page.evaluate("follow.begin()") }
 
     /// How many times the counter has changed since then, and the longest time in milliseconds that it stood still.

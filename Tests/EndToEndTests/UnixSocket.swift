@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import TestSupport
 
-/// A connected socket, or a Unix one that listens, with none of our own transport in it: the other end of a link.
+/// A connected Unix socket, or one that listens, without any of our own transport code: the other end of a link.
 ///
 /// One thread at a time. Closed with the last reference.
 final class UnixSocket {
     private var descriptor: Int32
 
-    /// Takes over a socket that is connected.
+    /// Takes over a connected socket.
     init(owning descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close() }
@@ -18,7 +18,7 @@ final class UnixSocket {
         try make(path) { bind($0, $1, $2) == 0 && listen($0, 4) == 0 }
     }
 
-    /// Connects to who listens at `path`.
+    /// Connects to the listener at `path`.
     static func connected(to path: String) throws -> UnixSocket {
         try make(path) { connect($0, $1, $2) == 0 }
     }
@@ -40,7 +40,7 @@ final class UnixSocket {
         return socket
     }
 
-    /// The next one who connects.
+    /// Accepts the next connection.
     func accepted() throws -> UnixSocket {
         try eventually("a connection") {
             guard isReadable else { return nil }
@@ -61,7 +61,7 @@ final class UnixSocket {
         }
     }
 
-    /// What has come; empty while nothing has, nil at the end.
+    /// Returns what has arrived; empty if nothing has, nil at the end.
     func receive() throws -> [UInt8]? {
         guard isReadable else { return [] }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
@@ -70,7 +70,7 @@ final class UnixSocket {
         return count == 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Closes it. Doing it again does nothing.
+    /// Closes it. Idempotent.
     func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
@@ -82,7 +82,7 @@ final class UnixSocket {
     }
 }
 
-/// A socket of a test could not be used.
+/// The error of a test's socket that could not be used.
 struct SocketError: Error, CustomStringConvertible {
     let what: String
     let errno: Int32

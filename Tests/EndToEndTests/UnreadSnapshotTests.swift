@@ -8,7 +8,7 @@ import Testing
 extension EndToEndInBrowser {
     @Suite("Snapshots that nobody reads", .enabled(if: EndToEnd.hasBrowser))
     struct UnreadSnapshotTests {
-        /// How much a host may grow by what clients don't read, in KiB.
+        /// How much a host may grow because of what clients don't read, in KiB.
         private static let growth = 64 << 10
         private static let connections = 256
 
@@ -23,7 +23,7 @@ extension EndToEndInBrowser {
             let room = try #require(RoomLink(link))
             let viewer = try ViewerPage(link, in: try Browser.launch())
             try viewer.waitUntilPlaying()
-            // One that is read, so that what the first takes for good is there.
+            // Take one snapshot and read it, so that what the first one allocates for good is there.
             let folder = try TemporaryFolder()
             let first = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
             #expect(first.status == .exited(0))
@@ -31,7 +31,7 @@ extension EndToEndInBrowser {
             var most = before.resident
             var sockets: [RawSocket] = []
             while sockets.count < Self.connections {
-                // Another picture, as in a film.
+                // Each picture is different, as in a film.
                 noise.draw()
                 for _ in 0..<16 {
                     let socket = try RawSocket.connected(to: room.port, .tcp)
@@ -42,7 +42,7 @@ extension EndToEndInBrowser {
                         "GET /snapshot.png HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(room.token)\r\n\r\n")
                     sockets.append(socket)
                 }
-                // The last of them has an answer, whatever it says: the others have theirs.
+                // The last of them has an answer, whatever it says, so the others have theirs.
                 try eventually("an answer") { sockets.last?.isSilent == false }
                 most = max(most, try ProcessFigures(host.child.processID).resident)
             }

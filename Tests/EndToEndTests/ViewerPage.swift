@@ -5,11 +5,11 @@ import TestScene
 import TestSupport
 import Testing
 
-/// A page that shows a shared desktop in its large picture, or its first video, and what is to be seen there.
+/// A page that shows a shared desktop in its large picture, or its first video, and what can be seen there.
 struct ViewerPage {
     let page: Page
 
-    /// Takes the video's picture now as base64 of its RGBA bytes, scaled to `width` columns at most.
+    /// Returns the video's picture now as base64 of its RGBA bytes, scaled to `width` columns at most.
     private static let pictureScript = """
         (mostColumns => {
           const video = document.querySelector('#video') ?? document.querySelector('video');
@@ -35,12 +35,12 @@ struct ViewerPage {
         try page.navigate(link)
     }
 
-    /// A page that shows its video in another way.
+    /// Wraps a page that shows its video in another way.
     init(_ page: Page) {
         self.page = page
     }
 
-    /// Keeps the page's peer connections where a test finds them.
+    /// Keeps the page's peer connections where a test can find them.
     private static let observer = """
         window.connections = [];
         window.RTCPeerConnection = new Proxy(window.RTCPeerConnection, {
@@ -52,7 +52,7 @@ struct ViewerPage {
         });
         """
 
-    /// What the video shows now, at most so many columns of it; nil before there is something.
+    /// What the video shows now, scaled to at most that many columns; nil before there is a picture.
     func picture(columns: Int = 4096) throws -> ScenePicture? {
         let value = try page.evaluate("\(Self.pictureScript)(\(columns))")
         guard let width = value["width"].int, let height = value["height"].int, let text = value["rgba"].string,
@@ -61,7 +61,7 @@ struct ViewerPage {
         return ScenePicture(bytes: [UInt8](data), width: width, height: height, bytesPerPixel: 4)
     }
 
-    /// The scene's counter as the video shows it; nil where it shows none.
+    /// The scene's counter as the video shows it; nil if it shows none.
     func counter() throws -> Int? {
         try picture(columns: 320).flatMap(PatchScene.counterValue(in:))
     }
@@ -77,7 +77,7 @@ struct ViewerPage {
         }
     }
 
-    /// Waits until the counter is past `value` (0 for any), and gives it.
+    /// Waits until the counter is past `value` (0 for any), and returns it.
     @discardableResult
     func waitForCounter(past value: Int, within limit: Interval = .seconds(30)) throws -> Int {
         try eventually("a counter past \(value)", within: limit) {
@@ -85,13 +85,13 @@ struct ViewerPage {
         }
     }
 
-    /// Sees the counter go up by `steps` pictures or more, from what it is now.
+    /// Expects the counter to go up by `steps` pictures or more from now.
     func expectMotion(by steps: Int = 5, within limit: Interval = .seconds(30)) throws {
         let before = try waitForCounter(past: -1, within: limit)
         try waitForCounter(past: before + steps - 1, within: limit)
     }
 
-    /// A number of the first incoming video in the statistics of connection `index`; nil where there is none.
+    /// A number of the first incoming video in the statistics of connection `index`; nil if there is none.
     func statistic(_ name: String, ofConnection index: Int = 0) throws -> Double? {
         try page.evaluate(
             """
@@ -105,7 +105,7 @@ struct ViewerPage {
         ).number
     }
 
-    /// Numbers of the first incoming video that belong to one moment; 0 where there is none.
+    /// Numbers of the first incoming video, all of the same moment; 0 for those that don't exist.
     func statistics(_ names: [String], ofConnection index: Int = 0) throws -> [Double] {
         let text = try allStatistics(ofConnection: index)
         let entry = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
@@ -126,11 +126,11 @@ struct ViewerPage {
         return value.string ?? ""
     }
 
-    /// How often the page has begun anew by itself.
+    /// How often the page has reconnected by itself.
     func reconnects() throws -> Int? { try page.evaluate("window.screenRelay.reconnects").int }
 }
 
-/// The page doesn't play; this is what it says.
+/// The error if the page doesn't play, with what the page says.
 struct NotPlaying: Error, CustomStringConvertible {
     let state: String
     let text: String
@@ -138,7 +138,7 @@ struct NotPlaying: Error, CustomStringConvertible {
     var description: String { "the page doesn't play: \(state), '\(text)', console: \(console)" }
 }
 
-/// Sees that each patch of the scene has the colour that was drawn, within 8 of 255 a part.
+/// Expects each patch of the scene to have the colour that was drawn, within 8 of 255 for each component.
 func expectPatches(in picture: ScenePicture, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
     for (index, patch) in PatchScene.patches.enumerated() {
         guard let seen = PatchScene.color(ofPatch: index, in: picture) else {

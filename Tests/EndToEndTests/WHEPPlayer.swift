@@ -1,7 +1,7 @@
 import BrowserDriver
 import TestSupport
 
-/// A small WHEP player in a page of no origin of ours (`about:blank`).
+/// A small WHEP player in a page of another origin (`about:blank`).
 struct WHEPPlayer {
     let viewer: ViewerPage
     var page: Page { viewer.page }
@@ -82,7 +82,7 @@ struct WHEPPlayer {
         };
         """
 
-    /// An empty page in `browser` that can play what `link` names.
+    /// Opens an empty page in `browser` that can play what `link` names.
     init(_ link: String, in browser: Browser) throws {
         let parts = link.split(separator: "#", maxSplits: 1)
         host = String(parts[0].dropLast())
@@ -94,7 +94,7 @@ struct WHEPPlayer {
     /// The endpoint of the room.
     var endpoint: String { host + "/whep/screen" }
 
-    /// Opens a session; `codecs` are the MIME types to offer, all where nil.
+    /// Opens a session; `codecs` are the MIME types to offer, or nil for all.
     func open(token: String? = nil, codecs: [String]? = nil) throws -> JSONValue {
         let list = codecs.map { "[" + $0.map { "'\($0)'" }.joined(separator: ",") + "]" } ?? "null"
         return try page.evaluate("window.whep('\(endpoint)', '\(token ?? self.token)', \(list))", within: .seconds(20))

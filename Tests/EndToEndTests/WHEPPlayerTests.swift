@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// A player that isn't a browser, and knows the protocol from its texts alone.
+    /// A player that isn't a browser, and is written only from the protocol's specification.
     @Suite("WHEP by aiortc", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct WHEPPlayerTests {
         private func player(of desktop: SharedDesktop, _ steps: [String], token: String? = nil) throws -> PythonClient {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// A publisher that is written after the RFC alone, with aiortc as its WebRTC, and Chromium as the viewer.
+    /// A publisher that is written only from the RFC, with aiortc as its WebRTC, and Chromium as the viewer.
     @Suite("WHIP by aiortc", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable))
     struct WHIPTests {
         /// A host without a capture.
@@ -32,7 +32,7 @@ extension EndToEndInBrowser {
             try PythonClient("whip_publisher", in: .rtc, [address + path, token] + options)
         }
 
-        /// Sees the bars, and the field beside them go through several steps.
+        /// Expects the bars, and the field beside them to go through several steps.
         private func expectMotion(_ viewer: ViewerPage, within limit: Interval = .seconds(30)) throws {
             var steps: Set<Int> = []
             try eventually("motion in the publisher's picture", within: limit) {
@@ -59,7 +59,7 @@ extension EndToEndInBrowser {
             try viewer.waitUntilPlaying()
             try expectMotion(viewer)
 
-            // Neither end is a browser.
+            // Neither peer is a browser.
             let player = try PythonClient(
                 "whep_player", in: .rtc, ["\(room.address)/whep/screen", "--token", room.token, "--delete"])
             try player.event("frame")
@@ -78,7 +78,7 @@ extension EndToEndInBrowser {
             try eventually("the new size") { try viewer.picture()?.width == 480 }
             try expectMotion(viewer)
 
-            // What comes after a restart goes on over the old way until the publisher takes the new one.
+            // After a restart, media uses the old connection until the publisher takes the new one.
             try publisher.tell("restart")
             let restarted = try publisher.event("restarted")
             #expect(restarted["status"] as? Int == 200)
@@ -104,7 +104,7 @@ extension EndToEndInBrowser {
             try expectMotion(viewer)
             #expect(try viewer.reconnects() == 0)
 
-            // Without a word: the host finds out.
+            // It vanishes without notice; the host has to find out.
             try next.tell("vanish")
             try room.host.waitForLog("silent for 10 s", within: .seconds(20))
             try viewer.page.waitUntil("window.screenRelay.source === 'gone'")

@@ -40,7 +40,7 @@ final class TestCapture {
         }
     }
 
-    /// Answers the host's challenge as one that has `token`; the challenge's nonce.
+    /// Answers the host's challenge as a capture that has `token`, and returns the challenge's nonce.
     @discardableResult
     func answer(with token: [UInt8], as role: LinkProof.Role = .capture) throws -> [UInt8] {
         try wait(for: "the challenge") { !$0.isEmpty }
@@ -57,7 +57,7 @@ final class TestCapture {
         try connection.enqueue(header: encoder.encode(message))
     }
 
-    /// All bytes of an access unit's messages.
+    /// Returns the bytes of all messages of an access unit.
     func bytes(of unit: AccessUnit) throws -> [UInt8] {
         try encoder.headers(for: unit).flatMap { $0.header + unit.bytes[$0.payload] }
     }
@@ -87,7 +87,7 @@ final class TestCapture {
         }
     }
 
-    /// Why the host has ended the link.
+    /// The notice with which the host has ended the link.
     var endNotice: EndNotice? {
         for case .end(let notice) in received { return notice }
         return nil

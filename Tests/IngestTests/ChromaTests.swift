@@ -117,7 +117,7 @@ struct ChromaTests {
         #expect(abs(picture.shade - 81) <= 3)
         #expect(abs(Int(try #require(picture.bytes.last)) - 240) <= 3)
 
-        // A source that makes no IDR: what the host's encoder makes of its picture is for everybody.
+        // The source makes no IDR, so the host's encoder makes one of its picture, which every viewer can decode.
         hub.requestKeyFrame(now: now())
         var own: TrackUnit?
         try eventually("an IDR of the host's own") {

@@ -16,7 +16,7 @@ struct DecodeTapTests {
             try tap?.connect(onFailure: {}, onPicture: { _, _, _ in false }, startThread: { _, _ in nil })
         }
         #expect(failure?.description == "no thread left for the decode tap")
-        // More than may wait for a tap that decodes, of a source that makes no IDRs.
+        // More than may wait for a running tap, from a source that makes no IDRs.
         let unit = AccessUnit(
             bytes: [UInt8](repeating: 0, count: 12 << 20), nalUnits: [], isIDR: false, captureTime: nil)
         for number in UInt64(1)...3 {

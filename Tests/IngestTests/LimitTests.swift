@@ -89,7 +89,7 @@ struct LimitTests {
         for turn in 1...turns {
             host.ingest.targetBitRateChanged(to: rate(100_000 + turn))
             host.ingest.sharpen()
-            // Often enough that the link's thread would have written each of them.
+            // Wait so often that the link's thread could have written each message.
             if turn % 4 == 0 { _ = try? eventually("its turn", within: .microseconds(100)) { false } }
         }
         try capture.wait(for: "the last word") { $0.last { $0.kind == .bitRate } == .bitRate(rate(100_000 + turns)) }

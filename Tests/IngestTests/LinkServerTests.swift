@@ -11,7 +11,7 @@ import TrackHub
 
 @Suite("The link's server")
 struct LinkServerTests {
-    /// A host's end, from the socket to the hub.
+    /// The host's end of a link, from the socket to the hub.
     final class Host {
         let folder: TemporaryFolder
         let path: String
@@ -105,7 +105,7 @@ struct LinkServerTests {
         let second = try TestCapture(path: host.path)
         let pictures = try PlainPictures()
         let idr = try pictures.next(shade: 50, isIDR: true)
-        // Larger than what a socket takes at once. The host reads on for a moment, and then it closes.
+        // This is larger than what a socket takes at once. The host reads on for a moment, and then closes.
         do {
             for _ in 0..<2000 { try second.send(idr) }
         } catch LinkTransportError.closed {}
@@ -174,7 +174,7 @@ struct LinkServerTests {
         send(.size(PictureSize(width: 64, height: 48)))
         let size = LinkWatcher.Event.size(PictureSize(width: 64, height: 48))
         try eventually("the arrival", holds: { events.withLock { $0 } == [.arrived, size] })
-        // Nobody wants anything of it: it may be silent.
+        // Nobody wants anything from it, so it may be silent.
         let arrived = now()
         try eventually("the patience's end", holds: { now() - arrived > .milliseconds(300) })
         #expect(events.withLock { $0.count } == 2)
@@ -264,7 +264,7 @@ struct LinkServerTests {
         _ = reader.take()
         let idr = try PlainPictures().next(shade: 170, isIDR: true)
         try eventually("a good capture's picture") {
-            // Turned away while the host has not yet seen the end of the one before.
+            // The capture is turned away while the host has not yet seen the end of the previous one.
             let capture = try TestCapture(path: host.path)
             try? capture.send(idr)
             return try? eventually("it in the hub", within: .milliseconds(200)) {

@@ -5,7 +5,8 @@ import Threading
 
 @Suite("Threads")
 struct NamedThreadTests {
-    /// The process's address space in bytes: a thread's stack stays in it until the thread is joined or let go.
+    /// The size of the process's address space in bytes. A thread's stack stays in it until the thread is joined or
+    /// released.
     private static func addressSpace() throws -> Int {
         let pages = try fileBytes("/proc/self/statm").prefix { $0 != UInt8(ascii: " ") }
         return try #require(Int(String(decoding: pages, as: UTF8.self))) * 4096
@@ -35,7 +36,7 @@ struct NamedThreadTests {
             _ = try #require(NamedThread("test") { ended.withLock { $0 += 1 } })
         }
         try eventually("all threads", holds: { ended.withLock { $0 } == count })
-        // Eight MiB a stack; what malloc reserves for threads is less than half of them.
+        // A stack has 8 MiB; what malloc reserves for the threads is less than half of that.
         try eventually("the stacks' end", holds: { try Self.addressSpace() < before + count << 22 })
     }
 }

@@ -11,7 +11,7 @@ import TrackHub
 
 @Suite("The link's server over TCP")
 struct NetworkLinkTests {
-    /// A host's end on a port of this machine.
+    /// The host's end of a link, on a port of this machine.
     final class Host {
         let hub = TrackHub(origin: now())
         let ingest: TrackIngest
@@ -50,7 +50,7 @@ struct NetworkLinkTests {
         TestCapture(try LinkConnection.connect(to: host.address))
     }
 
-    /// Answers pings as a capture whose clock is `ahead` of ours; when the first of them was asked.
+    /// Answers pings as a capture whose clock is `ahead` of ours, and returns when the first of them was asked.
     private func answer(_ capture: TestCapture, pings: Int, ahead: Interval) throws -> MonotonicTime {
         var answered = 0
         var first: MonotonicTime?
@@ -78,7 +78,7 @@ struct NetworkLinkTests {
         let reader = host.hub.subscribe {}
         let capture = try capture(host)
         let pictures = try PlainPictures()
-        // Before its clock is known a picture has no capture time.
+        // Until the capture's clock is known, its pictures have no capture time.
         let early = try pictures.next(shade: 50, isIDR: true)
         try capture.send(early.withCaptureTime(now() + ahead))
         try eventually("the first picture", holds: { host.hub.publishedUnits == 1 })
@@ -86,7 +86,7 @@ struct NetworkLinkTests {
         let asked = try answer(capture, pings: 3, ahead: ahead)
         let timing = try eventually("the host to know") { host.ingest.sourceTiming }
         #expect(timing.roundTrip >= .zero)
-        // A clock is known to half of what a question takes there and back, and no question took longer than all of them.
+        // The clock is known to within half of a round trip, and no round trip took longer than all of them together.
         let doubt = Interval(nanoseconds: (now() - asked).nanoseconds / 2)
         let fault = timing.clockOffset - ahead
         #expect(fault <= doubt && fault >= .zero - doubt, "\(fault) of \(doubt)")
@@ -137,11 +137,11 @@ struct NetworkLinkTests {
         let token = try #require(Self.token).bytes
         try capture.prove(token)
         #expect(capture.received.contains { if case .hello = $0 { true } else { false } })
-        // Larger than what one without the token may send.
+        // This is larger than what a capture that has not proved the token may send.
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
         try capture.send(picture)
         try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
-        // Said again it means nothing.
+        // A second answer means nothing.
         try capture.answer(with: Array("another token, of some length".utf8))
         try capture.greet()
         try host.waitForLog("capture test")
@@ -156,7 +156,7 @@ struct NetworkLinkTests {
         case 1: try capture.greet()
         case 2: try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         case 3:
-            // Of a kind that the host doesn't know.
+            // A message of a kind that the host doesn't know.
             var unknown = MessageEncoder(epoch: 99).encode(.requestIDR)
             unknown[1] = 31
             try capture.send(bytes: unknown)
@@ -164,13 +164,13 @@ struct NetworkLinkTests {
         // The code that the host itself would send.
         case 5: try capture.answer(with: try #require(Self.token).bytes, as: .host)
         case 6:
-            // Of a capture of an earlier version, which showed the token itself.
+            // A message of an earlier version's capture, which sent the token itself.
             var shown = try MessageEncoder(epoch: 99).nalUnitHeader(
                 payloadCount: try #require(Self.token).bytes.count, captureTime: nil, endsAccessUnit: false)
             shown[1] = 10
             try capture.send(bytes: shown + (try #require(Self.token).bytes))
         default:
-            // The answer that another connection has taken.
+            // An answer to the challenge of another connection.
             let other = try self.capture(host)
             let nonce = try other.answer(with: try #require(Self.token).bytes)
             let code = LinkProof.code(
@@ -188,7 +188,7 @@ struct NetworkLinkTests {
     @Test("a legacy sender, which can't prove anything, is taken where it may be, and nobody else without a proof")
     func legacySender() throws {
         let ranges = ["192.0.2.0/24", "127.0.0.0/8"].compactMap { AddressRange($0) }
-        // Larger than what one without the token may send otherwise.
+        // This is larger than what a peer that has not proved the token may send otherwise.
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
         for form in [LinkForm.legacy40, .legacy16] {
             for isThere in [true, false] {
@@ -246,7 +246,7 @@ struct NetworkLinkTests {
         let host = try Host()
         let header = try MessageEncoder(epoch: 1).nalUnitHeader(
             payloadCount: 8 << 20, captureTime: nil, endsAccessUnit: true)
-        // Eight of them with 1 MiB each, where 4 MiB are the most.
+        // Eight of them send 1 MiB each, and at most 4 MiB are allowed.
         let half = [0, 0, 0, 1] + [UInt8](repeating: 0x55, count: 1 << 20)
         var senders: [TestCapture] = []
         for _ in 0..<8 {
@@ -270,7 +270,7 @@ struct NetworkLinkTests {
             try next.wait(for: "the hello") { !$0.isEmpty }
             waiting.append(next)
             guard count == 31 else { continue }
-            // Old enough to have to make room.
+            // Wait until they are old enough to be closed for others.
             let begin = now()
             try eventually("a while", holds: { now() - begin > .milliseconds(150) })
         }

@@ -11,7 +11,7 @@ import Threading
 struct PeerPicturesTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    /// What `pictures` makes of an access unit that comes at `start`.
+    /// Returns what `pictures` makes of an access unit that arrives at `start`.
     private func next(_ pictures: inout PeerPictures, _ unit: AccessUnit) throws -> (unit: AccessUnit, epoch: UInt64)? {
         for message in try messages(of: unit) { pictures.add(message, at: start) }
         return pictures.next(start)
@@ -51,7 +51,7 @@ struct PeerPicturesTests {
         var pictures = PeerPictures(isElsewhere: true, replayNumber: 7, log: .silent)
         pictures.isReplay = true
         pictures.greeted()
-        // It has no clock that could be asked.
+        // A replay has no clock that could be asked.
         let ping = pictures.pingIfDue(start)
         #expect(ping == nil)
         let taken = try #require(try next(&pictures, PlainPictures().next(shade: 80, isIDR: true)))
@@ -111,7 +111,7 @@ struct PeerPicturesTests {
         let lines = Mutex<[String]>([])
         var pictures = PeerPictures(
             isElsewhere: false, replayNumber: 7, log: EventLog { _, line in lines.withLock { $0.append(line) } })
-        // Nothing to decode them from: a picture that is no IDR, before any parameter sets.
+        // This can't be decoded: a picture that is no IDR, before any parameter sets.
         let source = try PlainPictures()
         _ = try source.next(shade: 80, isIDR: true)
         func add() throws { #expect(try next(&pictures, source.next(shade: 90)) == nil) }

@@ -49,7 +49,7 @@ struct PeerSilenceTests {
         #expect(silence.deadline == nil)
         let isRepeated = silence.tellIfDue(start + late)
         #expect(!isRepeated)
-        // A capture that takes its place still finds it hanging.
+        // A capture that wants to take its place still finds that it hangs.
         #expect(silence.isTooLong(start + late))
         silence.heard(at: start + .seconds(6))
         let isToldAgain = silence.tellIfDue(start + .seconds(6) + late)

@@ -7,14 +7,14 @@ import X264Encoding
 @testable import Ingest
 
 extension TrackIngest {
-    /// Delivers as the track's source, whichever that is.
+    /// Delivers a unit as the track's source, whichever that is.
     func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
         guard let source = attachment.withLock({ $0.source }) else { return }
         deliver(unit, from: source, epoch: epoch, arrival: arrival)
     }
 }
 
-/// Encodes plain pictures whose shade says which one it is.
+/// Encodes plain pictures, each with a shade that identifies it.
 final class PlainPictures {
     let size: PictureSize
     private let encoder: X264Encoder
@@ -28,7 +28,7 @@ final class PlainPictures {
                 rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
     }
 
-    /// The next picture, all of it of one shade, taken now.
+    /// The next picture, in one shade, with the capture time now.
     func next(shade: UInt8, isIDR: Bool = false) throws -> AccessUnit {
         count += 1
         let samples = size.width * size.height
@@ -41,13 +41,13 @@ final class PlainPictures {
 }
 
 extension I420Picture {
-    /// The shade in its middle.
+    /// The shade in the middle of the picture.
     var shade: Int { Int(bytes[size.width * (size.height / 2) + size.width / 2]) }
 }
 
 /// A source that remembers what it was asked for.
 final class AskedSource: PictureSource {
-    /// What a source is asked for.
+    /// A request to a source.
     struct Asked {
         var idrs = 0
         var pictures = 0
@@ -75,13 +75,13 @@ final class AskedSource: PictureSource {
     var running: [Bool] { asked.withLock { $0.running } }
 }
 
-/// Answers of snapshots, in the order in which they came; nil stands for none.
+/// The answers to snapshot requests, in the order in which they came; nil stands for no picture.
 final class Answers: Sendable {
     private let pictures = Mutex<[I420Picture?]>([])
 
     func add(_ picture: I420Picture?) { pictures.withLock { $0.append(picture) } }
-    /// Their shades.
+    /// The shades of the answers.
     var all: [Int?] { pictures.withLock { $0.map { $0?.shade } } }
-    /// The last picture's size.
+    /// The size of the last picture.
     var size: PictureSize? { pictures.withLock { $0.last.flatMap { $0?.size } } }
 }

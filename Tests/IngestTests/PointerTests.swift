@@ -10,14 +10,14 @@ import TrackHub
 
 @Suite("The pointer on its way through the host")
 struct PointerTests {
-    /// What was told of the pointer, in order.
+    /// The reports about the pointer, in order.
     final class Reports: Sendable {
         private let reports = Mutex<[PointerReport]>([])
         func add(_ report: PointerReport) { reports.withLock { $0.append(report) } }
         var all: [PointerReport] { reports.withLock { $0 } }
     }
 
-    /// A host's end of the link that notes what it hears of the pointer.
+    /// The host's end of a link, which keeps the reports about the pointer.
     final class Host {
         let folder: TemporaryFolder
         let hub = TrackHub(origin: now())

@@ -37,7 +37,7 @@ struct RecordingTests {
         /// Whether a message is in the file.
         var hasRecorded: Bool { server.recorder?.status.counters.messages ?? 0 > 0 }
 
-        /// Ends the host, and gives what was recorded.
+        /// Ends the host, and returns what was recorded.
         func items() throws -> [RecordedItem] {
             server.stop()
             server.recorder?.close()
@@ -70,7 +70,7 @@ struct RecordingTests {
             encoder.encode(.end(EndNotice(reason: .stopped, text: ""))),
         ]
         for bytes in sent.dropLast() { try capture.send(bytes: bytes) }
-        // Who says at once that it ends is told nothing.
+        // A capture that ends at once would not be told anything.
         try capture.wait(for: "to be told to run") { $0.contains(.resume) }
         for bytes in sent.suffix(1) { try capture.send(bytes: bytes) }
         try eventually("the host to have read", holds: { host.hasRecorded })
@@ -106,7 +106,8 @@ struct RecordingTests {
         try capture.wait(for: "a pause") { $0.contains(.pause) }
     }
 
-    /// A capture of `host` that has sent an IDR picture and, behind it, one that shows a change of so many pixels a side.
+    /// A capture of `host` that has sent an IDR picture and, after it, one that shows a change of that many pixels a
+    /// side.
     private func capture(of host: Host, change: Int, canMakeIDR: Bool = true) throws -> TestCapture {
         let capture = try TestCapture(path: host.path)
         try capture.greet(canMakeIDR: canMakeIDR)
@@ -133,7 +134,7 @@ struct RecordingTests {
             let host = try Host(keyFramePeriod: period)
             let capture = try capture(of: host, change: change, canMakeIDR: canMakeIDR)
             host.ingest.setRecorded(false)
-            // Said behind all that it was to be asked before.
+            // The pause is sent after all requests that came before it.
             try capture.wait(for: "a pause") { $0.contains(.pause) }
             #expect(!capture.received.contains(.requestIDR), "\(period), \(change), \(canMakeIDR)")
         }
@@ -203,7 +204,7 @@ struct RecordingTests {
         let unit = try PlainPictures().next(shade: 50, isIDR: true).withCaptureTime(now())
         try capture.send(unit)
         let taken = try eventually("the unit") { reader.take().first }
-        // A replay's would have none.
+        // A replay's picture would have none.
         #expect(taken.unit.captureTime == unit.captureTime)
     }
 
@@ -216,7 +217,7 @@ struct RecordingTests {
         var recording = PublicationRecording(recorder, epoch: 7, at: now())
         let pictures = try PlainPictures()
         recording.record(try pictures.next(shade: 10, isIDR: true), at: now())
-        // A picture of slices alone, as all but the first are.
+        // This picture has only slices, as all but the first have.
         let slice = try pictures.next(shade: 10)
         try eventually("more than the queue takes") {
             for _ in 0..<1000 { recording.record(slice, at: now()) }

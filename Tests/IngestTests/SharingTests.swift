@@ -11,7 +11,7 @@ import TrackHub
 
 @Suite("The sharer's pause")
 struct SharingTests {
-    /// A host's end, from the socket to the hub.
+    /// The host's end of a link, from the socket to the hub.
     private final class Host {
         let folder: TemporaryFolder
         let hub = TrackHub(origin: now())
@@ -44,7 +44,7 @@ struct SharingTests {
             try eventually("\(state)", holds: { ingest.state == state })
         }
 
-        /// What a snapshot of now shows.
+        /// Returns the shade that a snapshot shows now.
         func snapshot() throws -> Int? {
             let answers = Answers()
             ingest.snapshot(patience: .milliseconds(200)) { answers.add($0) }
@@ -68,7 +68,7 @@ struct SharingTests {
         #expect(!host.hub.canStart)
         #expect(try host.snapshot() == nil)
         try capture.wait(for: "hold") { $0.contains(.hold(true)) }
-        // Taken before it heard of it, and even an IDR.
+        // These were captured before the capture heard of the hold; one is even an IDR.
         try capture.send(try pictures.next(shade: 60))
         try capture.send(try pictures.next(shade: 70, isIDR: true))
         try capture.send(.sharing(.paused))

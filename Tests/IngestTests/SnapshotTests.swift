@@ -70,7 +70,7 @@ struct SnapshotTests {
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 40, isIDR: true), epoch: 1, arrival: now())
         let answers = Answers()
-        // The picture is decoded on another thread: this one is answered with it at the latest.
+        // The picture is decoded on another thread; this request is answered with it at the latest.
         ingest.snapshot(patience: .milliseconds(50)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         try eventually("a source that sleeps", holds: { source.running == [false, true, false] })
@@ -92,7 +92,7 @@ struct SnapshotTests {
         let answers = Answers()
         ingest.snapshot(patience: .milliseconds(100)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
-        // Rather the old picture than none.
+        // An old picture is better than none.
         #expect(answers.all[0] != nil)
     }
 

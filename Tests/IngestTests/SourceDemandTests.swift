@@ -11,7 +11,7 @@ struct SourceDemandTests {
     private let fast = BitRate(bitsPerSecond: 5_000_000)
     private let still = FrameRate(framesPerSecond: 5)
 
-    /// All that there is to tell now.
+    /// Returns everything that there is to tell now.
     private func words(
         _ demand: inout SourceDemand, chroma: ChromaFormat? = nil, now: MonotonicTime? = nil
     ) -> [SourceDemand.Word] {

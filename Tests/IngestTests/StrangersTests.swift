@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Strangers on the link's port")
 struct StrangersTests {
-    /// Which of these addresses makes room, the first of which came first.
+    /// Returns which of these addresses has to make room; the first one connected first.
     private func firstToGo(_ addresses: [String?]) -> String?? {
         let strangers = addresses.enumerated().map { index, address in
             (remote: address, came: MonotonicTime.zero + .seconds(Int64(index)))
@@ -24,7 +24,7 @@ struct StrangersTests {
     func network() {
         let flood = (1...20).map { "2001:db8:0:7::\($0)" as String? }
         #expect(firstToGo(["192.0.2.1", "2001:db8::1"] + flood + ["2001:db8::1", "192.0.2.1"]) == "2001:db8:0:7::1")
-        // Others of the same provider are others.
+        // Other subscribers of the same provider count separately.
         let neighbours = (1...20).map { "2001:db8:0:\($0)::1" as String? }
         #expect(firstToGo(neighbours + ["192.0.2.1", "192.0.2.1"]) == "192.0.2.1")
     }

@@ -137,7 +137,7 @@ struct TrackIngestTests {
         ingest.snapshot(patience: .seconds(10)) { answers.add($0) }
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(abs(try #require(answers.all[0]) - 200) <= 3)
-        // Who joins past the cache's limits gets that picture too, by the host's own encoder.
+        // A viewer who joins after the cache was dropped sees that picture, too, from the host's own encoder.
         hub.forgetCache()
         hub.requestKeyFrame(now: now())
         try eventually("an IDR of the last picture", holds: { hub.cachedUnits.first?.unit.isIDR == true })
@@ -190,7 +190,7 @@ struct TrackIngestTests {
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         let whole = try pictures.next(shade: 90, isIDR: true)
-        // All but the parameter sets and the slice's first bytes is missing.
+        // Everything but the parameter sets and the slice's first bytes is missing.
         let last = try #require(whole.nalUnits.last)
         let end = last.lowerBound + 4
         ingest.deliver(
@@ -220,7 +220,7 @@ struct TrackIngestTests {
         }
         try waitForUnits(1)
         #expect(units[0].unit.isIDR)
-        // The source's pictures need the source's IDR: they go through the host's encoder.
+        // The source's pictures depend on the source's IDR, so they go through the host's encoder.
         let next = try pictures.next(shade: 140)
         ingest.deliver(next, epoch: 1, arrival: now())
         try waitForUnits(2)

@@ -9,7 +9,7 @@ struct TrackWayTests {
         var way = TrackWay()
         let first = way.takesFromSource(isIDR: false)
         #expect(first)
-        // Nothing to decode it from.
+        // There is nothing to decode this picture from.
         let early = way.takesFromHost(isIDR: false, number: 1)
         #expect(!early)
         let taken = way.takesFromHost(isIDR: true, number: 1)

@@ -1,9 +1,9 @@
-/// Answers as different peers make them to our offer of one video in 4:2:0 and 4:4:4.
+/// Answers of different peers to our offer of one video in 4:2:0 and 4:4:4.
 public enum Answers {
-    /// The user name fragment of all of them.
+    /// The user name fragment that all of them have.
     public static let ufrag = "Qm3+"
 
-    /// Chromium, where its decoder is FFmpeg's: both profiles, each with retransmissions.
+    /// Chromium if its decoder is FFmpeg's: both profiles, each with retransmissions.
     public static let chromium = crlf(
         """
         v=0
@@ -44,7 +44,7 @@ public enum Answers {
 
         """)
 
-    /// aiortc 1.16: fingerprints by three hashes behind the candidates, no rtcp-rsize, one extension.
+    /// aiortc 1.16: fingerprints by three hashes after the candidates, no rtcp-rsize, one extension.
     public static let aiortc = crlf(
         """
         v=0

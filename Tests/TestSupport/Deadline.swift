@@ -1,21 +1,21 @@
 import Glibc
 public import MediaTypes
 
-/// What a test waited for did not come in time.
+/// The error of a test that waited for something that did not happen in time.
 public struct DeadlineMissed: Error, CustomStringConvertible {
     /// What was waited for, in words.
     public let what: String
     public var description: String { "deadline missed while waiting for \(what)" }
 }
 
-/// CLOCK_MONOTONIC now.
+/// The time of CLOCK_MONOTONIC now.
 public func now() -> MonotonicTime {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }
 
-/// Polls `condition` every few milliseconds until it gives a value, and throws when `limit` has passed before that.
+/// Polls `condition` every few milliseconds until it returns a value, and throws if `limit` passes before that.
 public func eventually<Value>(
     _ what: String, within limit: Interval = .seconds(30), _ condition: () throws -> Value?
 ) throws -> Value {
@@ -27,7 +27,7 @@ public func eventually<Value>(
     }
 }
 
-/// Polls `condition` every few milliseconds until it holds, and throws when `limit` has passed before that.
+/// Polls `condition` every few milliseconds until it holds, and throws if `limit` passes before that.
 public func eventually(_ what: String, within limit: Interval = .seconds(30), holds condition: () throws -> Bool) throws
 {
     let _: Void = try eventually(what, within: limit) { try condition() ? () : nil }

@@ -9,7 +9,7 @@ public final class DisplayClient {
 
     public let connection: OpaquePointer
     public let root: xcb_window_t
-    /// Whether calls return only when the server has done what they ask for.
+    /// Whether calls return only when the server has done what they ask for; if not, they return at once.
     public var waits = true
     private let context: xcb_gcontext_t
     private let rootVisual: xcb_visualid_t
@@ -36,7 +36,7 @@ public final class DisplayClient {
     ) {
         var context = context
         if withAlpha, let drawable {
-            // A graphics context is for drawables of one depth.
+            // A graphics context works only for drawables of one depth.
             context = xcb_generate_id(connection)
             xcb_create_gc(connection, context, drawable, 0, nil)
         }
@@ -80,7 +80,7 @@ public final class DisplayClient {
         return window
     }
 
-    /// Makes a window of depth 32; nil where the screen has no such visual.
+    /// Makes a window of depth 32; nil if the screen has no such visual.
     public func windowWithAlpha(_ area: PixelRectangle) -> xcb_window_t? {
         var depths = xcb_screen_allowed_depths_iterator(xcb_setup_roots_iterator(xcb_get_setup(connection)).data)
         while depths.rem > 0 {
@@ -89,7 +89,7 @@ public final class DisplayClient {
                 let number = visual.pointee.visual_id
                 xcb_create_colormap(connection, UInt8(XCB_COLORMAP_ALLOC_NONE.rawValue), colors, root, number)
                 let window = xcb_generate_id(connection)
-                // With another depth than its parent's, a window has to bring its own border and colours.
+                // A window whose depth differs from its parent's needs its own border and colours.
                 xcb_create_window(
                     connection, 32, window, root, Int16(area.x), Int16(area.y), UInt16(area.width),
                     UInt16(area.height), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), number,
@@ -152,7 +152,7 @@ public final class DisplayClient {
         warp(to: place)
     }
 
-    /// Moves the pointer as a program may: no raw event tells of it.
+    /// Moves the pointer as a program does: no raw event reports it.
     public func warp(to place: (x: Int, y: Int)) {
         xcb_warp_pointer(connection, 0, root, 0, 0, 0, 0, Int16(place.x), Int16(place.y))
         wait()
@@ -168,9 +168,9 @@ public final class DisplayClient {
     /// Makes a monitor, or changes it, as `xrandr --setmonitor` does.
     public func setMonitor(_ name: String, _ area: PixelRectangle, isPrimary: Bool = false) {
         guard let data = xcb_get_extension_data(connection, shim_xcb_randr_id()) else { return }
-        // Before that the server takes us for a client of an older version.
+        // Until it has been asked for its version, the server takes us for an older client.
         free(xcb_randr_query_version_reply(connection, xcb_randr_query_version(connection, 1, 5), nil))
-        // The server doesn't change one that there is.
+        // The server doesn't change a monitor that already exists.
         xcb_randr_delete_monitor(connection, root, atom(name))
         func pair(_ low: Int, _ high: Int) -> UInt32 {
             UInt32(UInt16(truncatingIfNeeded: low)) | UInt32(UInt16(truncatingIfNeeded: high)) << 16
@@ -228,7 +228,7 @@ public final class DisplayClient {
         wait()
     }
 
-    /// Until the server has done all of it.
+    /// Waits until the server has done everything that it was asked for.
     private func wait() {
         if !waits {
             xcb_flush(connection)

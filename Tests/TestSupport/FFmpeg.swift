@@ -1,21 +1,21 @@
 public import Processes
 
-/// The `ffmpeg` command, as a judge of our streams that knows nothing of our code.
+/// The `ffmpeg` command, which judges our streams independently of our code.
 public enum FFmpeg {
-    /// What one run gave.
+    /// The result of one run.
     public struct Result: Sendable {
-        /// How it ended; nil when it had to be killed at its time limit.
+        /// How it ended; nil if it had to be killed at its time limit.
         public let status: ProcessStatus?
-        /// What it wrote to standard output: decoded pictures, if asked for.
+        /// What it wrote to standard output: decoded pictures, if they were asked for.
         public let bytes: [UInt8]
-        /// What it said; with `-v error`, nothing when nothing was wrong.
+        /// What it wrote to standard error; with `-v error`, this is empty if nothing was wrong.
         public let messages: String
     }
 
     /// Whether ffmpeg is installed.
     public static var isAvailable: Bool { ProgramLookup.path(of: "ffmpeg") != nil }
 
-    /// Runs ffmpeg with errors and warnings shown alone, and gives its standard output up to `limit` bytes.
+    /// Runs ffmpeg so that it prints only errors and warnings, and returns up to `limit` bytes of its standard output.
     public static func run(
         _ arguments: [String], limit: Int = 256 << 20, within time: Duration = .seconds(60)
     ) throws -> Result {
@@ -29,15 +29,15 @@ public enum FFmpeg {
         } else if child.output?.waitForEnd(within: time) == false {
             status = nil
         }
-        // What is cut off could be the very line that tells of a fault.
+        // If the messages were cut off, the very line that reports a fault could be missing.
         if child.errorOutput?.waitForEnd(within: .seconds(10)) == false {
             throw DeadlineMissed(what: "the end of what ffmpeg says")
         }
         return Result(status: status, bytes: child.output?.bytes ?? [], messages: child.errorOutput?.text ?? "")
     }
 
-    /// Decodes a file to raw pictures, one behind the other: three bytes a pixel as `rgb24`, or whichever pixel format
-    /// FFmpeg has a name for (`yuv420p`). `input` are options in front of the file: `["-f", "h264"]`.
+    /// Decodes a file to raw pictures, one after another: three bytes a pixel as `rgb24`, or in any other pixel format
+    /// that FFmpeg has a name for (`yuv420p`). `input` holds options in front of the file: `["-f", "h264"]`.
     public static func decode(
         _ path: String, to pixelFormat: String = "rgb24", input: [String] = []
     ) throws -> Result {
@@ -48,7 +48,7 @@ public enum FFmpeg {
             ])
     }
 
-    /// One picture of an X display's screen as rgb24, grabbed by FFmpeg itself.
+    /// Grabs one picture of an X display's screen as rgb24, with FFmpeg's own code.
     public static func grab(display: String, width: Int, height: Int) throws -> Result {
         try run([
             "-f", "x11grab", "-draw_mouse", "0", "-video_size", "\(width)x\(height)", "-i", display, "-frames:v", "1",

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A folder under the system's temporary one for one test; it is removed with all that is in it when nobody holds it.
+/// A folder under the system's temporary folder for one test; it is removed with its contents when it is released.
 public final class TemporaryFolder: Sendable {
-    /// Its path, without a slash at the end; short enough for Unix sockets in it.
+    /// Its path, without a slash at the end; it is short enough for Unix sockets in the folder.
     public let path: String
 
-    /// Makes the folder, for our user alone.
+    /// Makes the folder, with access for our user alone.
     public init() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((parent + "/screenrelay-test-XXXXXX").utf8CString)
@@ -18,10 +18,10 @@ public final class TemporaryFolder: Sendable {
         removeTree(path)
     }
 
-    /// The path of a file with this name in the folder; nothing is made.
+    /// The path of a file with this name in the folder; nothing is created.
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a file with this name into the folder, and gives its path.
+    /// Writes a file with this name into the folder, and returns its path.
     @discardableResult
     public func write(_ name: String, _ bytes: [UInt8]) throws -> String {
         let path = file(name)
@@ -39,7 +39,7 @@ public final class TemporaryFolder: Sendable {
     }
 }
 
-/// Removes a file, or a folder with all that is in it; links are removed, not followed.
+/// Removes a file, or a folder with its contents; links are removed, not followed.
 private func removeTree(_ path: String) {
     if remove(path) == 0 { return }
     guard let directory = opendir(path) else { return }
@@ -52,7 +52,7 @@ private func removeTree(_ path: String) {
     rmdir(path)
 }
 
-/// The name that a folder's entry has.
+/// The name of a folder's entry.
 func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String {
     withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -61,21 +61,21 @@ func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String {
 
 /// A file of a test could not be read or written.
 public struct FileError: Error, CustomStringConvertible {
-    /// Which.
+    /// The file's path.
     public let path: String
-    /// Why.
+    /// The system's error number.
     public let errno: Int32
     public var description: String { "\(path): \(String(cString: strerror(errno)))" }
 }
 
-/// A pipe of which no child gets an end unless it is handed down; both are the caller's to close.
+/// Makes a pipe that no child inherits unless it is handed down; the caller closes both ends.
 public func makePipe() throws -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { throw FileError(path: "pipe", errno: errno) }
     return (ends[0], ends[1])
 }
 
-/// All of a file.
+/// Reads a whole file.
 public func fileBytes(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, errno: errno) }

@@ -2,7 +2,7 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Draws noise over a whole screen: what costs an encoder most.
+/// Draws noise over a whole screen, which costs an encoder the most.
 public final class NoiseDrawing {
     /// There is no display to draw on.
     public struct NoDisplay: Error {}
@@ -13,7 +13,7 @@ public final class NoiseDrawing {
     private let depth: UInt8
     private let size: PictureSize
     private var random: SeededRandom
-    // Pixels of one colour, each way.
+    // The width and height of a cell of one colour, in pixels.
     private static let cell = 4
 
     /// Draws on the root window of `screen`, which has 32 bits a pixel.
@@ -32,7 +32,7 @@ public final class NoiseDrawing {
 
     deinit { xcb_disconnect(connection) }
 
-    /// Draws other noise than before, and waits until it is there.
+    /// Draws different noise than before, and waits until it is there.
     public func draw() {
         for top in stride(from: 0, to: size.height, by: Self.cell) {
             let rows = min(Self.cell, size.height - top)

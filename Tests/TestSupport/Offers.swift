@@ -1,6 +1,6 @@
 /// Offers as different peers make them.
 public enum Offers {
-    /// Of their certificate: SHA-256.
+    /// The SHA-256 fingerprint of the peers' certificate.
     public static let fingerprint =
         "5D:9C:81:5E:7A:9F:EE:47:51:2F:0A:AC:9C:31:3B:11:B0:DE:6A:70:49:4B:3B:94:C1:5B:E5:5E:D8:96:B4:50"
 
@@ -115,7 +115,7 @@ public enum Offers {
     /// Chromium: a video to receive.
     public static let chromium = crlf(chromiumSession + chromiumVideo(mid: "0"))
 
-    /// Chromium where its decoder is FFmpeg's: High 4:4:4 Predictive too, in both packetization modes.
+    /// Chromium if its decoder is FFmpeg's: High 4:4:4 Predictive, too, in both packetization modes.
     public static let chromiumWith444 =
         chromium.replacing(" 112 113 116", with: " 112 113 41 42 43 44 116")
         + crlf(

@@ -1,4 +1,4 @@
-/// Offers as programs make them that publish by WHIP.
+/// Offers of programs that publish by WHIP.
 public enum PublisherOffers {
     /// OBS Studio 30: transport at session level, audio first, no candidates.
     public static let obs = crlf(
@@ -41,8 +41,8 @@ public enum PublisherOffers {
 
         """)
 
-    /// FFmpeg's whip muxer without sound: a bundle that names a section it doesn't have, a profile-level-id of seven digits, no
-    /// feedback, and it waits for DTLS.
+    /// FFmpeg's whip muxer without sound: a bundle that names a section that it doesn't have, a profile-level-id of
+    /// seven digits, and no feedback; it waits for DTLS.
     public static let ffmpeg = crlf(
         """
         v=0
@@ -70,7 +70,7 @@ public enum PublisherOffers {
 
         """)
 
-    /// GStreamer's webrtcbin, which whipsink is made of: no fmtp for H.264, names in capitals, candidates.
+    /// GStreamer's webrtcbin, on which whipsink is built: no fmtp for H.264, names in capitals, candidates.
     public static let gstreamer = crlf(
         """
         v=0
@@ -118,7 +118,7 @@ public enum PublisherOffers {
 
         """)
 
-    /// aiortc: a codec for each packetization mode and profile that it has, each with retransmissions.
+    /// aiortc: a codec for each of its packetization modes and profiles, each with retransmissions.
     public static let aiortc = crlf(
         """
         v=0

@@ -2,7 +2,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator whose sequence is given by `seed`.
+    /// Creates a generator whose sequence is determined by `seed`.
     public init(seed: UInt64) {
         state = seed
     }
@@ -15,7 +15,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// `bytes` with one to eight random changes: a bit flipped, a byte replaced, inserted or removed, or the end cut off.
+    /// Returns `bytes` with one to eight random changes: a bit flipped, a byte replaced, inserted or removed, or the
+    /// end cut off.
     public mutating func mutation(of bytes: [UInt8]) -> [UInt8] {
         var result = bytes
         for _ in 0..<Int.random(in: 1...8, using: &self) {

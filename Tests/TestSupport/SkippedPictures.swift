@@ -1,9 +1,9 @@
 public import MediaTypes
 
-/// Access units that are small however large their pictures are: a grey IDR picture of a byte a macroblock, and pictures that are the same
-/// as the one before, of a few bytes each.
+/// Access units that are small however large their pictures are: a grey IDR picture of one byte a macroblock, and
+/// pictures of a few bytes each that are the same as the previous one.
 public struct SkippedPictures {
-    /// In macroblocks.
+    /// The pictures' size in macroblocks.
     public var columns: UInt32
     public var rows: UInt32
     /// max_num_ref_frames.
@@ -14,15 +14,15 @@ public struct SkippedPictures {
 
     private var frameNumber: UInt32 = 0
 
-    /// Pictures of so many macroblocks, of which the stream has so many kept.
+    /// Creates pictures of that many macroblocks, in a stream that keeps that many references.
     public init(columns: UInt32, rows: UInt32, references: UInt32) {
         (self.columns, self.rows, self.references) = (columns, rows, references)
     }
 
-    /// NAL units without start codes: the SPS.
+    /// The SPS, a NAL unit without a start code.
     public func sequenceParameterSet(id: UInt32 = 0) -> [UInt8] {
         var bits = Bits()
-        // High 4:4:4 Predictive, which may be anything.
+        // High 4:4:4 Predictive, which allows any chroma format.
         for byte: UInt32 in [244, 0, 60] { bits.append(byte, count: 8) }
         bits.exponentialGolomb(id)
         bits.exponentialGolomb(chromaFormat)
@@ -33,25 +33,25 @@ public struct SkippedPictures {
         for value in [4, 2, references] { bits.exponentialGolomb(value) }
         bits.append(0, count: 1)
         for value in [columns - 1, rows - 1] { bits.exponentialGolomb(value) }
-        // Frames alone, direct_8x8_inference; neither cropping nor VUI.
+        // Frames only, direct_8x8_inference; neither cropping nor VUI.
         bits.append(0b1100, count: 4)
         return bits.unit(0x67)
     }
 
-    /// The PPS of the SPS with that id.
+    /// The PPS that refers to the SPS with that id.
     public func pictureParameterSet(of sequence: UInt32 = 0) -> [UInt8] {
         var bits = Bits()
         for value in [0, sequence] { bits.exponentialGolomb(value) }
         // CAVLC, no field order, one slice group, one reference each way.
         bits.append(0b00111, count: 5)
-        // No weights; QP 26 and no offsets; deblocking is told of in the slices.
+        // No weights; QP 26 and no offsets; the slices control deblocking.
         bits.append(0, count: 3)
         bits.append(0b111, count: 3)
         bits.append(0b100, count: 3)
         return bits.unit(0x68)
     }
 
-    /// The grey IDR picture; 4:2:0 alone.
+    /// The grey IDR picture; 4:2:0 only.
     public mutating func idrSlice() -> [UInt8] {
         frameNumber = 0
         var bits = sliceHeader(type: 7)
@@ -62,7 +62,7 @@ public struct SkippedPictures {
         return bits.unit(0x65)
     }
 
-    /// A picture that is the same as the one before.
+    /// A picture that is the same as the previous one.
     public mutating func skippedSlice() -> [UInt8] {
         frameNumber = (frameNumber + 1) & 0xFF
         var bits = sliceHeader(type: 5)
@@ -77,7 +77,7 @@ public struct SkippedPictures {
         Self.accessUnit([sequenceParameterSet(), pictureParameterSet(), idrSlice()], isIDR: true)
     }
 
-    /// An access unit of `units`, each behind a start code.
+    /// An access unit of `units`, each after a start code.
     public static func accessUnit(_ units: [[UInt8]], isIDR: Bool) -> AccessUnit {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
@@ -96,7 +96,7 @@ public struct SkippedPictures {
         return bits
     }
 
-    /// An encoder of bits of its own, so that ours is not asked about itself.
+    /// A bit writer of its own, so that our code isn't tested against itself.
     private struct Bits {
         private var bytes: [UInt8] = []
         private var count = 0
@@ -115,7 +115,7 @@ public struct SkippedPictures {
             append(value + 1, count: length)
         }
 
-        /// With the bit that ends it, behind `header`, and with what keeps start codes out.
+        /// Returns the NAL unit: `header`, then the bits with the stop bit, and with emulation prevention bytes.
         func unit(_ header: UInt8) -> [UInt8] {
             var closed = self
             closed.append(1, count: 1)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A disk of a few kilobytes, in memory, for one test; gone when nobody holds it.
+/// A disk of a few kilobytes, in memory, for one test; it is unmounted when it is released.
 public final class SmallDisk {
-    /// Whether this process may mount one: where it is root, and not confined.
+    /// Whether this process may mount one: it has to be root, and not confined.
     public static let isAvailable: Bool = (try? SmallDisk(kilobytes: 64)) != nil
 
     private struct CannotMount: Error {}

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A file on a disk that hangs: a named pipe that takes 64 KiB and then nothing, until the test reads from it.
+/// A file on a disk that hangs: a named pipe that takes 64 KiB and then nothing until the test reads from it.
 public final class StalledFile {
-    /// Where to write.
+    /// The path to write to.
     public let path: String
-    /// The end to read from; reading waits for nothing. Ours to close.
+    /// The end to read from, which never blocks. This object closes it.
     public let reader: Int32
-    /// What `read` has taken so far.
+    /// What `read` has read so far.
     public private(set) var bytes: [UInt8] = []
 
     private let folder: TemporaryFolder
     private var isOpen = true
 
-    /// Makes it, in a folder of its own.
+    /// Makes the pipe, in a folder of its own.
     public init() throws {
         folder = try TemporaryFolder()
         path = folder.file("pipe")
@@ -23,7 +23,7 @@ public final class StalledFile {
 
     deinit { close() }
 
-    /// Takes what has been written by now; true where the writer has closed its end and all is taken.
+    /// Reads what has been written by now. Returns true if the writer has closed its end and everything has been read.
     @discardableResult
     public func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -34,7 +34,7 @@ public final class StalledFile {
         }
     }
 
-    /// Who writes from now on is told that nobody will ever read it.
+    /// Closes the reading end, so that a writer is told from now on that nobody will ever read.
     public func close() {
         if isOpen { Glibc.close(reader) }
         isOpen = false

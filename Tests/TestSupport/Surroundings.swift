@@ -1,6 +1,6 @@
 public import Glibc
 
-/// The transport that a free port is wanted for.
+/// The transport for which a free port is wanted.
 public enum PortKind: Sendable {
     case udp, tcp
 }
@@ -14,7 +14,7 @@ public func freePort(_ kind: PortKind) throws -> UInt16 {
     return try bindToLoopback(descriptor)
 }
 
-/// Binds an IPv4 socket to a port of 127.0.0.1 that nothing else is bound to, and gives the port.
+/// Binds an IPv4 socket to a port of 127.0.0.1 that nothing else is bound to, and returns the port.
 public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
     var address = loopbackAddress(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -27,7 +27,7 @@ public func bindToLoopback(_ descriptor: Int32) throws -> UInt16 {
     return UInt16(bigEndian: address.sin_port)
 }
 
-/// A port of 127.0.0.1.
+/// The address of a port of 127.0.0.1.
 public func loopbackAddress(port: UInt16) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -38,7 +38,7 @@ public func loopbackAddress(port: UInt16) -> sockaddr_in {
 
 /// The path of one of the package's programs, built beside the test bundle that runs now; nil if it isn't built.
 public func builtProgram(_ name: String) -> String? {
-    // The bundle is loaded by a program of the toolchain or is the program itself: its mapping tells the folder.
+    // The bundle is loaded by a program of the toolchain, or is the program itself: its mapping shows the folder.
     guard let maps = try? fileBytes("/proc/self/maps") else { return nil }
     for line in maps.split(separator: UInt8(ascii: "\n")) {
         guard let start = line.firstIndex(of: UInt8(ascii: "/")) else { continue }

@@ -2,15 +2,15 @@ import Glibc
 public import MediaTypes
 internal import Processes
 
-/// An H.264 stream in Annex B's form that tests read.
+/// An H.264 stream in Annex B format that tests read.
 public struct TestStream: Sendable, CustomStringConvertible {
     /// The name of its file.
     public let name: String
-    /// Where the file is.
+    /// The path of its file.
     public let path: String
-    /// How many pictures it has; nil where nobody has counted them.
+    /// How many pictures it has; nil if nobody has counted them.
     public let pictures: Int?
-    /// The size of its pictures; nil where nobody has looked.
+    /// The size of its pictures; nil if nobody has looked.
     public let size: PictureSize?
     /// Whether something is missing or broken in it on purpose, so that there is no right way to decode it.
     public let isDamaged: Bool
@@ -23,28 +23,28 @@ public struct TestStream: Sendable, CustomStringConvertible {
 
 /// The H.264 streams that tests read.
 ///
-/// FFmpeg makes them when the first test asks for one, in a folder of the build's, so that a checkout needs nothing beside
-/// it. Where the environment variable SCREENRELAY_STREAMS names a folder with further streams, those of the conformance
-/// suite for example, every test that takes any stream reads them as well.
+/// FFmpeg makes them when the first test asks for one, in a folder of the build, so that a checkout needs nothing else.
+/// If the environment variable SCREENRELAY_STREAMS names a folder with more streams, such as those of the conformance
+/// suite, every test that takes any stream reads them as well.
 public enum TestStreams {
     /// All streams: the ones that FFmpeg made, then those of the folder that SCREENRELAY_STREAMS names.
     public static let all: [TestStream] = made + further
 
-    /// The streams whose pictures and size are known, and in which nothing is broken.
+    /// The streams that are not broken, and whose number of pictures and size are known.
     public static var intact: [TestStream] { all.filter { !$0.isDamaged && $0.pictures != nil } }
 
-    /// The streams in which something is missing or broken.
+    /// The streams in which something is missing or broken on purpose.
     public static var damaged: [TestStream] { all.filter(\.isDamaged) }
 
     /// 100 small pictures of the baseline profile, of which every 25th is an IDR picture.
     public static var small: TestStream { made[0] }
 
-    /// 19 pictures of 1280x720, of which the first alone is an IDR picture: what the original ReplayKit demo sends.
+    /// 19 pictures of 1280x720, of which only the first is an IDR picture: what the original ReplayKit demo sends.
     public static var desktop: TestStream { made[1] }
 
     private static let folder = packageRoot + "/.build/test-streams"
 
-    /// How FFmpeg makes a stream: the pictures' size and number, and the options of its encoder.
+    /// How FFmpeg makes a stream: the size and number of the pictures, and the options of its encoder.
     private struct Recipe {
         let name: String
         let size: PictureSize
@@ -87,8 +87,8 @@ public enum TestStreams {
 
     private static func make(_ recipe: Recipe) throws -> TestStream {
         let size = "\(recipe.size.width)x\(recipe.size.height)"
-        // Pale, because browsers and FFmpeg differ about which colours a stream means that does not say so.
-        // One thread, so that the same bytes come out each time.
+        // The colours are pale, because browsers and FFmpeg interpret a stream that doesn't describe its colours
+        // differently. One thread makes the output the same bytes each time.
         let result = try FFmpeg.run([
             "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=25,hue=s=0.2", "-frames:v",
             "\(recipe.pictures)",
@@ -111,7 +111,7 @@ public enum TestStreams {
         let (idrs, others) = (units(5), units(1))
         guard idrs.count > 1, others.count > 30 else { throw StreamError(what: "too few pictures") }
         var broken = bytes
-        // The last bit of the byte behind the NAL unit header is frame_num's first; then some of what is coded.
+        // The last bit of the byte after the NAL unit header is the first of frame_num; the rest is coded data.
         broken[others[10].lowerBound + 4] ^= 1
         for index in others[10].dropFirst(12) where broken[index] > 3 { broken[index] = ~broken[index] | 4 }
         return [
@@ -140,11 +140,12 @@ public enum TestStreams {
         let what: String
     }
 
-    // MARK: Further streams
+    // MARK: More streams
 
     private static let quarter = PictureSize(width: 176, height: 144)
 
-    /// What is known of the conformance suite's streams: pictures, as an independent decoder counts them, and size.
+    /// What is known of the conformance suite's streams: the number of pictures, as an independent decoder counts them,
+    /// and the size.
     private static let known: [String: (pictures: Int, size: PictureSize)] = [
         "Adobe_PDF_sample_a_1024x768_50Frms.264": (50, PictureSize(width: 1024, height: 768)),
         "BA_MW_D.264": (100, quarter), "CI_MW_D.264": (100, quarter), "MIDR_MW_D.264": (100, quarter),
@@ -172,7 +173,7 @@ public enum TestStreams {
     }()
 }
 
-/// The package's folder, known from where this file was when it was compiled.
+/// The package's folder, taken from where this file was when it was compiled.
 public let packageRoot: String = {
     let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     return parts.dropLast(3).joined(separator: "/")

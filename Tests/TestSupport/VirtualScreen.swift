@@ -14,7 +14,7 @@ public final class VirtualScreen: Sendable {
     /// Whether Xvfb is installed.
     public static var isAvailable: Bool { ProgramLookup.path(of: "Xvfb") != nil }
 
-    /// Starts a server whose screen has `size` and `depth` bits a pixel. More of Xvfb's options go to `options`:
+    /// Starts a server whose screen has `size` and `depth` bits a pixel. `options` are more options for Xvfb:
     /// `["-extension", "DAMAGE"]` makes a server without that extension.
     public init(_ size: PictureSize, depth: Int = 24, options: [String] = []) throws {
         var launch = Launch(
@@ -67,21 +67,21 @@ public final class VirtualScreen: Sendable {
     /// What the server has written to its standard error.
     public var log: String { server.errorOutput?.text ?? "" }
 
-    /// Stops the server in its tracks: it takes connections and requests, and answers none.
+    /// Suspends the server: it still takes connections and requests, but answers none.
     public func freeze() { server.terminate(SIGSTOP) }
-    /// Lets it go on.
+    /// Lets the server go on.
     public func thaw() { server.terminate(SIGCONT) }
 
-    /// Ends the server, and with it the connections of all its clients. Doing it again does nothing.
+    /// Ends the server, and with it the connections of all its clients. Idempotent.
     public func close() {
         thaw()
         server.stop(within: .seconds(3))
     }
 }
 
-/// Why there is no virtual screen.
+/// Why a virtual screen could not be started.
 public enum VirtualScreenError: Error, CustomStringConvertible {
-    /// The server ended at once; this is what it said.
+    /// The server ended at once; the text is what it wrote to standard error.
     case notStarted(String)
 
     public var description: String {

@@ -72,7 +72,7 @@ struct ChromaPolicyTests {
             policy.viewerLeft(decoding: .yuv420, now: at(time))
             limited -= 1
         }
-        // One too many is nobody.
+        // Removing one viewer too many changes nothing.
         policy.viewerLeft(decoding: .yuv420, now: at(time))
         _ = policy.poll(now: at(time + 2000))
         #expect(policy.wanted == .yuv444)

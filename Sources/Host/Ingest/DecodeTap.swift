@@ -3,43 +3,43 @@ import Synchronization
 import Threading
 import VideoDecoding
 
-/// The decoder beside the way of the pictures, on a thread of its own.
+/// Decodes the track's stream on a thread of its own, without delaying it.
 ///
-/// It proves that the stream can be decoded, keeps the last picture, and where the source can't make an IDR, makes
-/// one of it. It never holds up a source that makes IDRs: what it has no time for, it leaves out up to the next one.
+/// It checks that the stream can be decoded, keeps the last picture, and makes an IDR from it if the source can't make
+/// one. It never holds up a source that makes IDRs: if it falls behind, it skips units up to the next IDR.
 final class DecodeTap: Sendable {
-    /// How much may wait to be decoded: a second of pictures, or a few large ones.
+    /// The most that may wait to be decoded: a second of pictures, or a few large ones.
     private static let waitingUnits = 60
     private static let waitingBytes = 16 << 20
 
     private let inbox: Mutex<Inbox>
     private let wake: WakeUp
-    /// Signalled when the inbox was emptied, for a source that waits.
+    /// Signalled when the inbox has been emptied, for a source that waits for room.
     private let room: WakeUp
     private let thread: Mutex<NamedThread?>
 
-    /// What waits for the tap's thread.
+    /// The work that waits for the tap's thread.
     struct Inbox {
         var units: [Delivery] = []
         var byteCount = 0
         var hasDropped = false
-        /// When an IDR is made of the last picture, unless the source's own comes before.
+        /// When to make an IDR from the last picture, unless the source's own IDR arrives first.
         var makeIDRAt: MonotonicTime?
         var canMakeIDR = false
         var snapshots: [SnapshotRequest] = []
         var isStopped = false
     }
 
-    /// One of the source's access units.
+    /// One access unit of the source.
     struct Delivery {
         var unit: AccessUnit
         var epoch: UInt64
         var arrival: MonotonicTime
-        /// Counts the source's units from 1.
+        /// The unit's number; the source's units are counted from 1.
         var number: UInt64
     }
 
-    /// Someone waits for a picture that is at least as new as `from`.
+    /// A request for a picture that arrived at `from` or later; if `from` is nil, any picture will do.
     struct SnapshotRequest {
         var from: MonotonicTime?
         var deadline: MonotonicTime
@@ -58,19 +58,19 @@ final class DecodeTap: Sendable {
     }
 
     deinit {
-        // What the thread never saw.
+        // Answer the requests that the thread never saw.
         for request in inbox.withLock({ $0.snapshots }) { request.completion(nil) }
     }
 
     /// Starts the thread.
     ///
-    /// - Throws: where the system has none left: nobody would answer a snapshot, and a source without IDRs would wait for a tap that takes
-    ///   nothing.
+    /// - Throws: if the system has no thread left. Without the thread nobody would answer a snapshot, and a source
+    ///   without IDRs would wait for an inbox that is never emptied.
     /// - Parameters:
-    ///   - onFailure: a picture could not be decoded.
-    ///   - onPicture: the host's own encoder made a picture of a delivery's epoch and number; the answer is whether it
-    ///     carries the track now.
-    ///   - startThread: makes the thread.
+    ///   - onFailure: called when a picture can't be decoded and an IDR is needed.
+    ///   - onPicture: called with each picture that the host's own encoder makes, and with the epoch and number of the
+    ///     delivery that it shows; returns whether the host's encoder carries the track now.
+    ///   - startThread: starts the thread.
     func connect(
         onFailure: @escaping @Sendable () -> Void,
         onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool,
@@ -80,7 +80,7 @@ final class DecodeTap: Sendable {
     ) throws(IngestError) {
         let wake = self.wake
         let log = self.log
-        // The thread holds the inbox's owner only while it looks, so that letting go of the tap ends it.
+        // The thread holds a reference to the tap only while it takes work, so that it ends when the tap is released.
         let started = startThread("decode-tap") { [weak self] in
             let work = TapWork(log: log, onFailure: onFailure, onPicture: onPicture)
             while true {
@@ -104,14 +104,14 @@ final class DecodeTap: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Ends the thread; who waits for a snapshot gets none, and no source waits for room any more.
+    /// Ends the thread. Pending snapshot requests are answered with nil, and no source waits for room any more.
     func stop() {
         inbox.withLock { $0.isStopped = true }
         wake.signal()
         room.signal()
     }
 
-    /// Waits, 5 s at most, until there is room for `unit` of a source that makes no IDRs; never for one that does.
+    /// Waits, for 5 s at most, until there is room for `unit` if the source makes no IDRs; returns at once if it does.
     func awaitRoom(for unit: AccessUnit) {
         let deadline = monotonicNow() + .seconds(5)
         while monotonicNow() < deadline {
@@ -124,7 +124,8 @@ final class DecodeTap: Sendable {
         }
     }
 
-    /// Takes the next access unit of the source; false where it was the first to be left out.
+    /// Takes the source's next access unit. Returns false if the tap has fallen behind with this unit and now skips
+    /// units up to the next IDR.
     func take(_ delivery: Delivery) -> Bool {
         let isFirstLoss = inbox.withLock { inbox in
             if delivery.unit.isIDR {
@@ -150,13 +151,13 @@ final class DecodeTap: Sendable {
         return !isFirstLoss
     }
 
-    /// Whether the source makes IDRs when asked: if not, a broken picture is worth decoding on.
+    /// Sets whether the source makes IDRs when asked. If it doesn't, the tap goes on decoding after an error.
     func sourceChanged(canMakeIDR: Bool) {
         inbox.withLock { $0.canMakeIDR = canMakeIDR }
         wake.signal()
     }
 
-    /// Makes an IDR of the last picture at `moment`, unless the source's own came before that.
+    /// Makes an IDR from the last picture at `moment`, unless an IDR of the source arrives before then.
     func makeIDR(at moment: MonotonicTime) {
         inbox.withLock { inbox in inbox.makeIDRAt = min(moment, inbox.makeIDRAt ?? .distantFuture) }
         wake.signal()
@@ -171,7 +172,7 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Empties the inbox, but for what holds until it is changed.
+    /// Takes the units and snapshot requests out of the inbox; its other values stay.
     private func takeInbox() -> Inbox {
         let taken = inbox.withLock { inbox in
             let taken = inbox
@@ -184,8 +185,10 @@ final class DecodeTap: Sendable {
         return taken
     }
 
-    /// Whether an IDR is to be made now; it is then no longer due. Asked after decoding: the source's own may have come, and
-    /// while more waits to be decoded, there is a newer picture to make it of.
+    /// Returns whether to make an IDR now, and clears the request if so.
+    ///
+    /// Called after decoding, since the source's own IDR may have arrived meanwhile. While more units wait to be
+    /// decoded, a newer picture is on its way, so no IDR is made yet.
     private func takeDueIDR() -> Bool {
         let now = monotonicNow()
         return inbox.withLock { inbox in

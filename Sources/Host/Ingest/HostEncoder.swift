@@ -2,15 +2,17 @@ import MediaTypes
 import Threading
 import X264Encoding
 
-/// The host's own encoder: carries a track on whose source makes no IDR. Made at the first need, and anew for another size or
-/// other colours.
+/// The host's own encoder, which carries on a track whose source makes no IDR.
+///
+/// The encoder is created when it is first needed, and again when the picture's size or colours change.
 struct HostEncoder {
-    /// Room for crisp text on local networks; this encoder only bridges the time to the source's next IDR.
+    /// Enough for crisp text on local networks; this encoder only bridges the time until the source's next IDR.
     private static let bitRate = BitRate(bitsPerSecond: 8_000_000)
 
     private var encoder: X264Encoder?
 
-    /// Encodes `picture`; the first of a size, and one that is forced, is an IDR with SPS and PPS in front.
+    /// Encodes `picture`. The first picture of a size, and one that is forced, becomes an IDR with SPS and PPS in
+    /// front.
     mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> AccessUnit {
         let configuration = X264Configuration(
             size: picture.size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: Self.bitRate)),

@@ -1,4 +1,4 @@
-/// Why a track could not begin.
+/// Why a track could not start.
 public enum IngestError: Error, Sendable, CustomStringConvertible {
     /// The system refused a thread or a descriptor.
     case system(String)

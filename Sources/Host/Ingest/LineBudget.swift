@@ -1,11 +1,11 @@
 import MediaTypes
 import Threading
 
-/// Lets so many lines a second through that whoever may connect can cause; the rest is counted, and told in one line.
+/// Limits how many lines a second strangers can cause in the log. The rest are counted and reported in one line.
 ///
 /// Belongs to one thread.
 final class LineBudget {
-    /// More than a person reads, and far less than fills a disk.
+    /// More than a person can read, and far too few to fill a disk.
     private static let linesPerSecond = 50
 
     private let log: EventLog

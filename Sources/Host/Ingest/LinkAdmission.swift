@@ -1,27 +1,29 @@
 public import CaptureLink
 public import LinkTransport
 
-/// Whose pictures a host takes that come to its TCP port: of captures that prove that they have its token, and of legacy senders,
-/// which can't, from addresses that its owner names.
+/// Decides whose pictures a host accepts on its TCP port.
+///
+/// It accepts captures that prove that they have the host's token. Legacy senders, which can't prove it, are accepted
+/// from the addresses that the host's owner lists.
 public struct LinkAdmission: Sendable {
-    /// What captures have to have; nil where nothing, and then only this machine's own are taken.
+    /// The token that captures must have; if nil, only captures on this machine are accepted.
     public let token: LinkToken?
-    /// Where legacy senders may be, where there is a token.
+    /// The addresses from which legacy senders are accepted if there is a token.
     public let legacySenders: [AddressRange]
 
-    /// Takes captures with `token`, and legacy senders from `legacySenders`.
+    /// Accepts captures that have `token`, and legacy senders from `legacySenders`.
     public init(token: LinkToken? = nil, legacySenders: [AddressRange] = []) {
         self.token = token
         self.legacySenders = legacySenders
     }
 
-    /// The check of one connection.
+    /// Returns a check for one connection; nil if no token is needed.
     public func check() -> CaptureCheck? {
         var generator = SystemRandomNumberGenerator()
         return token.map { CaptureCheck(token: $0.bytes, nonce: LinkProof.nonce(using: &generator)) }
     }
 
-    /// Whether a legacy sender is taken whose address is `remote`.
+    /// Returns whether a legacy sender at the address `remote` is accepted.
     func takesLegacySender(at remote: String?) -> Bool {
         guard let remote else { return false }
         return legacySenders.contains { $0.contains(remote) }

@@ -4,15 +4,15 @@ import LinkTransport
 import MediaTypes
 import Threading
 
-/// The link's thread: waits for captures, their bytes, and what the host wants of them.
+/// The link's thread: waits for connections, for bytes from captures, and for commands from the host.
 final class LinkLoop {
-    /// How many connections may be open that are not the track's source.
+    /// The most connections that may be open besides the track's source.
     private static let strangersLimit = 32
-    /// How long each of them may stay at least: time for a capture to say hello, however many others come.
+    /// The least time that each of them may stay, so that a capture can say hello however many others connect.
     private static let strangersTime = Interval.milliseconds(100)
-    /// What all of them together may have sent of messages that are not yet whole.
+    /// The most bytes of incomplete messages that all of them together may have sent.
     private static let strangersBytes = 4 << 20
-    /// Bytes read at once: an IDR of common size takes a few reads.
+    /// How many bytes to read at once; an IDR of a common size takes a few reads.
     private static let readSize = 256 << 10
 
     private let listener: LinkListener?
@@ -28,12 +28,12 @@ final class LinkLoop {
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var hasToldOfRefusal = false
     private var isStopped = false
-    /// Until then the listener is left alone; nil while connections can be taken.
+    /// When to use the listener again; nil while connections can be accepted.
     private var acceptsAgain: MonotonicTime?
-    // Without descriptors or memory a connection stays in the listener's queue: asked at once again, poll says "readable".
+    // Without descriptors or memory a connection stays in the listener's queue, and poll would report it again at once.
     private static let shortage = [EMFILE, ENFILE, ENOMEM, ENOBUFS]
     private static let shortagePause = Interval.seconds(1)
-    /// Until then there is no room for one more; nil where there is.
+    /// When there may be room for another connection; nil if there is room now.
     private var isCrowdedUntil: MonotonicTime?
     private var closedForRoom = 0
     private var roomLineDue = MonotonicTime.zero
@@ -89,7 +89,8 @@ final class LinkLoop {
         }
     }
 
-    /// - Parameter came: when it came to our listener; nil where it was handed over, and is no stranger's.
+    /// - Parameter came: when the connection arrived at our listener; nil if it was handed over to us and so isn't a
+    ///   stranger's.
     private func take(_ connection: LinkConnection, came: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
             connection, came: came, admission: admission, ingest: ingest, hostName: name, wake: inbox.wake,
@@ -99,10 +100,12 @@ final class LinkLoop {
         peers.append(peer)
     }
 
-    /// A capture that hangs must not keep the one out that was started in its place.
+    /// Ends a capture that hangs, so that it can't keep out the one that was started in its place. Returns false if
+    /// none hangs.
     private func endSilentPeer(now: MonotonicTime) -> Bool {
         guard let silent = peers.first(where: { $0.isSilent(now: now) }) else {
-            // It tries again every two seconds: said once for as long as the same one holds the track.
+            // The new capture tries again every two seconds, so this is logged once for as long as the same one holds
+            // the track.
             if !hasToldOfRefusal { log.warning("link: a second capture is turned away: one is connected already") }
             hasToldOfRefusal = true
             return false
@@ -113,7 +116,7 @@ final class LinkLoop {
 
     private func accept(_ now: MonotonicTime) {
         guard let listener else { return }
-        // Room is made only for who really waits.
+        // Make room only if a connection is really waiting.
         while Self.isReadable(listener.descriptor) {
             do {
                 guard makeRoom(now) else { return }
@@ -139,9 +142,11 @@ final class LinkLoop {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// The oldest makes room: connections that only stay silent must not keep a capture out. Those of the address (in IPv6,
-    /// of the /64) that has the most of them go first, and none before it had time to say what it is: while all are so young,
-    /// others wait in line.
+    /// Makes room for one more connection by closing the oldest stranger, so that connections that only stay silent
+    /// can't keep a capture out.
+    ///
+    /// The address (in IPv6, the /64) that has the most strangers loses one first. No stranger is closed before it has
+    /// had time to say what it is; until then, returns false, and new connections wait in the listener's queue.
     private func makeRoom(_ now: MonotonicTime) -> Bool {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
         guard strangers.count >= Self.strangersLimit else { return true }
@@ -162,7 +167,7 @@ final class LinkLoop {
         return true
     }
 
-    /// Which of these connections makes room first.
+    /// Returns the index of the connection to close first: the oldest one from the address that has the most.
     static func firstToGo(of strangers: [(remote: String?, came: MonotonicTime)]) -> Int? {
         let crowds = Dictionary(grouping: strangers.indices) { index in
             strangers[index].remote.flatMap { AddressRange(around: $0) }
@@ -175,7 +180,7 @@ final class LinkLoop {
         let strangers = peers.filter { $0.isStranger && !$0.isOver }
         var bytes = strangers.reduce(0) { $0 + $1.unfinishedBytes }
         guard bytes > Self.strangersBytes else { return }
-        // As many as it takes: the next turn may be long in coming.
+        // Close as many as it takes, since the loop may not run again for a while.
         for largest in strangers.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
         where bytes > Self.strangersBytes {
             bytes -= largest.unfinishedBytes
@@ -185,7 +190,7 @@ final class LinkLoop {
         }
     }
 
-    /// Which descriptors have something.
+    /// The descriptors that have events.
     private struct Ready {
         var listener = false
         var peers: Set<ObjectIdentifier> = []

@@ -18,36 +18,38 @@ final class LinkPeer {
     private var pictures: PeerPictures
     private var pointer = LinkPointer()
     private let encoder = MessageEncoder(epoch: 0)
-    /// Whether its pictures are the track's.
+    /// Whether it is the track's source.
     private(set) var isAttached = false
     private var reason = "capture closed the connection"
     private var greeting = ""
     private var silence: PeerSilence
-    /// Whoever has started the capture; told of its silence once.
+    /// Told what happens to the connection, for whoever started the capture.
     private let watcher: LinkWatcher?
-    /// What it has to prove before anything else; nil where nothing, or it has.
+    /// The token check that must be passed before anything else; nil if none is needed or it has been passed.
     private var check: CaptureCheck?
-    /// Whether a legacy sender, which can't prove anything, is taken from where it is.
+    /// Whether a legacy sender, which can't prove anything, is accepted from the peer's address.
     private let mayBeLegacy: Bool
     private let strangersLog: LineBudget
-    /// When it came.
+    /// When it connected.
     let came: MonotonicTime
     private let isFromListener: Bool
     /// How long it may be silent before its first message.
     private static let strangersPatience = Interval.seconds(8)
-    /// Asked where another source is attached already: whether that one had to go, because it is silent.
+    /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
-    /// Set once the peer was told the end: until then it may take to hear of it.
+    /// When to close the connection at the latest; set once the peer has been told that it ends.
     private var closesBy: MonotonicTime?
-    /// A peer that is still writing when we close never reads why: its next write fails first.
+    /// How long a peer may take to read why the connection ends. If we closed at once, a peer that is still writing
+    /// would never read it, since its next write would fail first.
     private static let lastWords = Interval.seconds(1)
 
-    /// Whether it came to the listener and is not the track's source: it has not shown what it is, or is turned away.
+    /// Whether it came through the listener and isn't the track's source: it has not shown what it is, or is turned
+    /// away.
     var isStranger: Bool { isFromListener && !isAttached }
     private var isFirstMessage = true
-    /// Its IP address; nil where it is of this machine for sure.
+    /// Its IP address; nil if it is certainly on this machine.
     var remote: String? { connection.remote }
-    /// Bytes of a message that is not yet whole.
+    /// How many bytes are held of messages that aren't complete yet.
     var unfinishedBytes: Int { decoder.unfinishedBytes + (recording?.unfinishedBytes ?? 0) }
     /// Whether the connection has ended.
     private(set) var isOver = false
@@ -71,18 +73,19 @@ final class LinkPeer {
         mayBeLegacy = admission.takesLegacySender(at: connection.remote)
         self.came = came ?? .zero
         isFromListener = came != nil
-        // A proof is small; whoever has none needs no room for more.
+        // A proof is small, so a peer that has yet to send one gets no room for more.
         if check != nil, !mayBeLegacy { decoder.limits.nalUnit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }
-        // Said at once: our own capture waits for it before it sends more than NAL units. A legacy sender never reads it.
+        // Send this at once: our own captures wait for it before they send anything but NAL units. A legacy sender
+        // never reads it.
         send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
     }
 
     var descriptor: Int32 { connection.descriptor }
 
-    /// What to poll for. A replay waits for its recording; nothing but writing is of interest then.
+    /// The events to poll for. While a replay waits for its recording, only writing is of interest.
     var interest: pollfd {
         let isRead = recording?.isHeldBack != true
         let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
@@ -95,16 +98,16 @@ final class LinkPeer {
         return [pictures.deadline, firstWord, silenceDeadline].compactMap { $0 }.min()
     }
 
-    /// When the silence of a capture that is watched will be told.
+    /// When to report the silence of a capture that has a watcher.
     private var silenceDeadline: MonotonicTime? { watcher != nil && isToBeHeard ? silence.deadline : nil }
-    /// Whether it sends something while it runs.
+    /// Whether it is expected to send something while it runs.
     private var isToBeHeard: Bool { isAttached && source.canMakeIDR }
 
-    /// Reads what has come and hands on what it completes.
+    /// Reads what has arrived, and passes on what is complete.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
         if closesBy != nil { return discard(into: &buffer) }
         do {
-            // Where that fails the peer is gone; what it sent before is still to be read.
+            // If flushing fails, the peer is gone, but what it sent before still has to be read.
             if connection.wantsWrite { _ = try? connection.flush() }
             if recording?.isHeldBack == true { return }
             switch try connection.receive(into: &buffer) {
@@ -118,20 +121,21 @@ final class LinkPeer {
             case .bytes(let count):
                 silence.heard(at: now)
                 decoder.push(buffer[..<count])
-                // Also what is behind a message that ends the connection: it came, and may be the fault that is looked for.
+                // Record what follows a message that ends the connection, too: it may contain the fault that someone is
+                // looking for.
                 defer { recording?.take(buffer[..<count], at: now) }
                 pictures.bytesArrived(at: now)
                 while let message = try decoder.next() {
                     guard take(message, now: now) else { return }
                 }
-                // Of a kind that we don't know, in place of the proof.
+                // A message of an unknown kind has come in place of the proof.
                 if check != nil, decoder.skippedCount > 0 { return refuse(now) }
                 deliver(now: now)
             }
         } catch let error as LinkError {
             deliver(now: now)
             if case .endedInsideMessage = error {
-                // Reported and nothing more: the peer may just have died.
+                // Only report this: the peer may simply have died.
                 warn("link: \(error)", now)
                 reason = "\(error)"
                 finish()
@@ -154,7 +158,7 @@ final class LinkPeer {
         if isStranger { strangersLog.error(line, now: now) } else { log.error(line) }
     }
 
-    /// Does what the time and the host ask for.
+    /// Does what is due at `now`, and sends the messages that wait in the source.
     func advance(now: MonotonicTime) {
         guard !isOver else { return }
         if let closesBy {
@@ -166,11 +170,12 @@ final class LinkPeer {
             finish()
             return
         }
-        // Its time is that of the very moment: what the thread did since it woke up is no part of the way.
+        // The ping carries the time of this very moment, so that what the thread did since it woke up doesn't count as
+        // network delay.
         if let time = pictures.pingIfDue(monotonicNow()) { send(.ping(time)) }
         if pictures.timeoutIfDue(now) { deliver(now: now) }
         pictures.logFaults(now)
-        // A capture that doesn't read: what it is to be told waits in the source, the latest of each kind.
+        // If a capture doesn't read, its messages wait in the source, which keeps the latest of each kind.
         for message in connection.hasPending ? [] : source.takeMessages() where decoder.form == .extended {
             if message == .resume { silence.told(toRun: true, at: now) }
             if message == .pause { silence.told(toRun: false, at: now) }
@@ -179,10 +184,10 @@ final class LinkPeer {
         if let watcher, isToBeHeard, silence.tellIfDue(now) { watcher.onEvent(.silent(silence.patience)) }
     }
 
-    /// Whether a source that should run, and then sends a picture each 2.5 s, hangs.
+    /// Whether the peer hangs: it should run, and so send a picture every 2.5 s, but has been silent for too long.
     func isSilent(now: MonotonicTime) -> Bool { isToBeHeard && silence.isTooLong(now) }
 
-    /// Tells the peer why, and ends the connection as soon as the peer has heard it, or in a second.
+    /// Tells the peer why the connection ends, and closes it once the peer has read that, or after one second.
     func end(_ endReason: EndReason, _ text: String) {
         guard !isOver, closesBy == nil else { return }
         if decoder.form != .legacy40, decoder.form != .legacy16 {
@@ -194,14 +199,14 @@ final class LinkPeer {
         endWriting()
     }
 
-    /// Closes at once.
+    /// Closes the connection at once.
     func finish() {
         isOver = true
         connection.close()
         detach()
     }
 
-    /// What a peer still writes that was told the end.
+    /// Reads and drops what a peer still sends after it was told that the connection ends.
     private func discard(into buffer: inout [UInt8]) {
         do {
             if connection.wantsWrite {
@@ -225,7 +230,7 @@ final class LinkPeer {
         end(.unauthorised, HostCheck.refusal)
     }
 
-    /// False where the connection has ended over the message.
+    /// Handles a message. Returns false if that ended the connection.
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
         if let check, message.form == .extended || !mayBeLegacy {
             guard let proof = check.proof(for: message.body) else {
@@ -240,7 +245,7 @@ final class LinkPeer {
         check = nil
         switch message.body {
         case .answer:
-            // A host that has no token has asked for nothing.
+            // A host without a token has sent no challenge, so the answer means nothing.
             return true
         case .hello(let hello):
             guard hello.version >= 1 else {
@@ -251,7 +256,8 @@ final class LinkPeer {
                 end(.protocolError, "two hosts can't be linked to each other")
                 return false
             }
-            // What it is it says once: a slow disk holds a replay back, and must not begin to with a capture.
+            // Only the first hello counts: a slow disk may hold back a replay, but must not begin to hold back a
+            // capture.
             if greeting.isEmpty {
                 pictures.isReplay = hello.role == .replay
                 recording?.isLossless = pictures.isReplay
@@ -288,7 +294,7 @@ final class LinkPeer {
             if message.form != .extended { greeting = "a legacy sender (\(message.form))" }
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
-        // Not before the source is attached: a capture may begin with it.
+        // This comes after the source is attached, since a capture may begin with this message.
         if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
         for report in pointer.take(message) { ingest.report(report, from: source) }
         pictures.add(message, at: now)

@@ -5,19 +5,19 @@ public import RecordingFiles
 import Synchronization
 public import Threading
 
-/// Records what passes over a host's link, with the times at which it passed, to a file.
+/// Records the messages of a host's link, with the times at which they passed, to a file.
 ///
-/// Any thread. A live capture is never held up: what the disk is too slow for is left out, and the gap is in the file. A
-/// replay is read no faster than the file is written.
+/// Any thread may call it. A live capture is never held up: if the disk is too slow, messages are left out, and the
+/// file marks the gap. A replay is read no faster than the file is written.
 public final class LinkRecorder: Sendable {
-    /// Where it records to.
+    /// The file's path.
     public let path: String
     private let queue: RecordingQueue
     /// How long pictures may change without an IDR picture before the source is asked for one.
     let keyFramePeriod: Interval
     private let listeners: Listeners
 
-    /// Who has to hear of the queue; set once the link's thread is there.
+    /// The callbacks for the queue's events; set by ``connect(onRoom:onGap:onStop:)``.
     private final class Listeners: Sendable {
         struct Value {
             var onRoom: @Sendable () -> Void = {}
@@ -28,15 +28,15 @@ public final class LinkRecorder: Sendable {
         let value = Mutex(Value())
     }
 
-    /// Creates the file, which must not exist. It gets no larger than `sizeLimit` bytes; at most `limit` bytes wait to be
-    /// written.
+    /// Creates the file, which must not exist yet. It grows to at most `sizeLimit` bytes; at most `limit` bytes wait to
+    /// be written.
     public convenience init(
         path: String, sizeLimit: UInt64? = nil, limit: Int = 16 << 20, log: EventLog
     ) throws(RecordingFileError) {
         try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), limit: limit, log: log)
     }
 
-    /// Records to a file that is there already. At most `limit` bytes wait to be written.
+    /// Records to an open file. At most `limit` bytes wait to be written.
     public init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
         log: EventLog
@@ -62,8 +62,8 @@ public final class LinkRecorder: Sendable {
         }
     }
 
-    /// Says who has to hear of it, on the writing thread: there is room again, a gap has ended, recording has stopped by
-    /// itself. None of them may block.
+    /// Sets the callbacks, which run on the writing thread: when there is room again, when a gap has ended, and when
+    /// recording has stopped by itself. None of them may block.
     func connect(
         onRoom: @escaping @Sendable () -> Void, onGap: @escaping @Sendable () -> Void,
         onStop: @escaping @Sendable () -> Void
@@ -71,13 +71,14 @@ public final class LinkRecorder: Sendable {
         listeners.value.withLock { $0 = Listeners.Value(onRoom: onRoom, onGap: onGap, onStop: onStop) }
     }
 
-    /// Whether a replay may be read on; its thread is woken where it may again.
+    /// Whether more of a replay may be read; its thread is woken when it may again.
     var hasRoom: Bool { queue.hasRoom }
 
-    /// A capture, or a replay, has come.
+    /// Notes that a capture or a replay has connected.
     func beginConnection(at time: MonotonicTime) { queue.beginConnection(at: time) }
 
-    /// A message passed at `time`. The proof of a token stays out: whoever gets the file must not try tokens against it.
+    /// Records a message that passed at `time`. The proof of a token is left out, so that nobody can use the file to
+    /// try out tokens.
     func add(_ message: LinkBytes, direction: LinkDirection, mayBeLost: Bool, at time: MonotonicTime) {
         guard message.header.kind != .answer else { return }
         queue.add(message, direction: direction, mayBeLost: mayBeLost, at: time)
@@ -86,17 +87,17 @@ public final class LinkRecorder: Sendable {
     /// Whether it still records.
     public var isRecording: Bool { queue.failure == nil }
 
-    /// What it does.
+    /// The progress of the recording.
     public var status: RecordingStatus {
         RecordingStatus(path: path, counters: queue.counters, failure: queue.failure)
     }
 
-    /// What comes later is not recorded; the rest of the file is written. Doesn't wait for that. Idempotent.
+    /// Stops recording, and has the rest of the file written without waiting for that. Idempotent.
     public func finish() { queue.finish() }
 
-    /// As ``finish()``, and waits for the disk, at most so long. Idempotent.
+    /// Does the same as ``finish()``, and waits for the disk for at most `limit`. Idempotent.
     ///
-    /// - Returns: false where the file lacks something at its end: `status.failure` says why.
+    /// - Returns: false if something is missing at the end of the file; `status.failure` says why.
     @discardableResult
     public func close(within limit: Interval = RecordingQueue.patience) -> Bool { queue.close(within: limit) }
 }

@@ -6,37 +6,37 @@ import Synchronization
 public import Threading
 import TrackHub
 
-/// Takes captures in over the link: listens on a Unix socket or a TCP port, or holds the end of a socket pair, on a thread of
-/// its own.
+/// Accepts captures over the link, on a thread of its own: it listens on a Unix socket or a TCP port, or holds one end
+/// of a socket pair.
 ///
-/// One capture at a time is a track's source; another one that comes meanwhile is told so and turned away.
+/// A track's source is one capture at a time; another one that connects meanwhile is told so and turned away.
 public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: LinkInbox
     private let ingest: TrackIngest
-    /// Where captures connect, with the port that it really is; nil where they can't.
+    /// The address where captures connect, with the actual port; nil if there is none.
     public let address: LinkAddress?
-    /// What records its messages, if anything does.
+    /// The recorder of the link's messages, if there is one.
     public let recorder: LinkRecorder?
     private let onRecordingEnd: @Sendable () -> Void
 
-    /// What other threads want of the link's thread.
+    /// A command of another thread to the link's thread.
     enum Command: Sendable {
         case adopt(descriptor: Int32, watcher: LinkWatcher?)
         case stop
     }
 
-    /// Begins to take captures in for `ingest`.
+    /// Starts to accept captures for `ingest`.
     ///
     /// - Parameters:
-    ///   - address: where captures connect; nil where connections come by ``adopt(descriptor:)`` alone.
-    ///   - admission: who is taken that comes by TCP. Without a token only addresses that this machine alone can reach are listened
-    ///     at.
-    ///   - name: this host, as it introduces itself to a capture.
-    ///   - silencePatience: how long a capture that should run may send nothing before another may take its place, and before
-    ///     who watches it is told.
-    ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; closing it is its owner's part.
-    ///   - onRecordingEnd: is told that nothing is recorded any more, once or more often, on any thread; it must not block.
+    ///   - address: where captures connect; nil if connections come only through ``adopt(descriptor:)``.
+    ///   - admission: which peers are accepted over TCP. Without a token the server listens only at addresses that this
+    ///     machine alone can reach.
+    ///   - name: the host's name, as it introduces itself to a capture.
+    ///   - silencePatience: how long a capture that should run may send nothing before its watcher is told, and before
+    ///     another capture may take its place.
+    ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
+    ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, name: String,
         silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
@@ -76,7 +76,7 @@ public final class LinkServer: Sendable {
                     onRecordingEnd()
                 })
             ingest.setRecorded(true)
-            // It may have stopped before anybody could be told.
+            // It may have stopped before the callbacks were set.
             if !recorder.isRecording {
                 ingest.setRecorded(false)
                 onRecordingEnd()
@@ -93,15 +93,15 @@ public final class LinkServer: Sendable {
         thread = started
     }
 
-    /// Takes a connected socket over, as one end of the pair whose other end a capture process was handed.
+    /// Takes over a connected socket, such as one end of a socket pair whose other end was passed to a capture process.
     ///
-    /// - Parameter watcher: is told what becomes of it.
+    /// - Parameter watcher: told what happens to the connection.
     public func adopt(descriptor: Int32, watcher: LinkWatcher? = nil) {
         inbox.post(.adopt(descriptor: descriptor, watcher: watcher))
     }
 
-    /// Ends the thread, its connections and the socket file, and lets the recording finish, without waiting for the disk.
-    /// Idempotent.
+    /// Ends the thread and its connections, removes the socket file, and lets the recording finish without waiting for
+    /// the disk. Idempotent.
     public func stop() {
         inbox.post(.stop)
         thread.join()
@@ -111,7 +111,7 @@ public final class LinkServer: Sendable {
         onRecordingEnd()
     }
 
-    /// What is made before the thread starts and belongs to it from then on.
+    /// What is created before the thread starts and belongs to the thread from then on.
     private struct Openings: Sendable {
         var listener: LinkListenerBox?
         var connection: LinkConnectionBox?
@@ -136,7 +136,7 @@ struct LinkConnectionBox: @unchecked Sendable {
     }
 }
 
-/// The link thread's letter box: any thread posts, the link's thread is woken and takes all.
+/// The link thread's mailbox: any thread posts a command, which wakes the link's thread to take all of them.
 final class LinkInbox: Sendable {
     let wake: WakeUp
     private let commands = Mutex<[LinkServer.Command]>([])

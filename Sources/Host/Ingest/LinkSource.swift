@@ -3,9 +3,9 @@ import MediaTypes
 import Synchronization
 import Threading
 
-/// A capture as the rest of the host sees it: any thread asks, the link's thread sends.
+/// A capture as the rest of the host sees it: any thread may call it, and the link's thread sends the messages.
 final class LinkSource: PictureSource {
-    /// A truth that one thread tells and others read.
+    /// A Boolean that one thread sets and other threads read.
     final class Flag: Sendable {
         private let value = Mutex(false)
 
@@ -35,7 +35,7 @@ final class LinkSource: PictureSource {
 
     func setRunning(_ isRunning: Bool) { post(isRunning ? .resume : .pause) }
 
-    /// A capture that is told to go on makes a picture at once, also while it runs.
+    /// A capture that receives `resume` makes a picture at once, even if it is already running.
     func requestPicture() { post(.resume) }
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
@@ -56,7 +56,7 @@ final class LinkSource: PictureSource {
     }
 
     private func post(_ message: LinkMessage) {
-        // A legacy sender takes none: what it is asked must not pile up.
+        // A legacy sender never takes its messages. They must not pile up, so only the latest of each kind is kept.
         messages.withLock { messages in
             messages.removeAll { $0.kind == message.kind }
             messages.append(message)

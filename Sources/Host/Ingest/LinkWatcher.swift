@@ -1,17 +1,18 @@
 public import MediaTypes
 import Synchronization
 
-/// Follows one connection of the link, for whoever has started the capture at its other end.
+/// Follows one connection of the link, for the code that started the capture at its other end.
 ///
 /// Any thread may call any method.
 public final class LinkWatcher: Sendable {
-    /// What happens at the connection.
+    /// An event of the connection.
     public enum Event: Sendable, Equatable {
         /// The capture has become the track's source.
         case arrived
         /// Its pictures have this size from now on.
         case size(PictureSize)
-        /// It has sent nothing for so long although pictures are wanted, and it sends one each 2.5 s then: it hangs.
+        /// It has sent nothing for this long although it should send a picture every 2.5 s while pictures are wanted:
+        /// it hangs.
         case silent(Interval)
     }
 
@@ -23,7 +24,7 @@ public final class LinkWatcher: Sendable {
         self.onEvent = onEvent
     }
 
-    /// Why the connection is about to end, in words for viewers: instead of what the link sees of it.
+    /// Sets the reason that viewers are told when the connection ends, instead of the one that the link itself sees.
     public func explainEnd(_ text: String) {
         explanation.withLock { $0 = text }
     }

@@ -1,14 +1,14 @@
 import CaptureLink
 public import MediaTypes
 
-/// The clock of a capture that may be on another machine: asked by pings, and its times put on our own.
+/// The clock of a capture that may be on another machine: measures it with pings, and converts its times to our clock.
 struct PeerClock {
-    /// How often capture is asked once its clock is known.
+    /// How often the capture is pinged once its clock is known.
     private static let period = Interval.seconds(1)
-    /// How soon it is asked again before that.
+    /// How often it is pinged before that.
     private static let hurriedPeriod = Interval.milliseconds(50)
     private static let hurriedPings = 8
-    /// An answer that isn't there by then won't come.
+    /// How long to wait for an answer before the next ping is sent.
     private static let patience = Interval.seconds(2)
 
     private var estimator = ClockOffsetEstimator()
@@ -24,7 +24,7 @@ struct PeerClock {
         return asked + (pings < Self.hurriedPings ? Self.hurriedPeriod : Self.period)
     }
 
-    /// The time of a ping to be sent at once; nil where none is due.
+    /// Returns the time to send in a ping now, or nil if none is due.
     mutating func pingIfDue(_ now: MonotonicTime) -> MonotonicTime? {
         guard nextPing <= now else { return nil }
         asked = now
@@ -33,39 +33,39 @@ struct PeerClock {
         return now
     }
 
-    /// Takes an answer; one that nobody asked for, or that is late, counts for nothing.
+    /// Takes an answer. One that doesn't belong to the last ping, or comes twice, is ignored.
     mutating func take(_ echo: ClockEcho, arrival: MonotonicTime) {
         guard !isAnswered, echo.asked == asked else { return }
         isAnswered = true
         estimator.add(echo, arrival: arrival)
     }
 
-    /// `time` of capture's clock on ours; nil while the way between them isn't known.
+    /// Converts `time` from the capture's clock to ours; nil while the offset between the clocks isn't known.
     mutating func ours(_ time: MonotonicTime, now: MonotonicTime) -> MonotonicTime? {
         estimator.offset(at: now).map { time - $0 }
     }
 
-    /// What is known now; nil before the first answer.
+    /// The round trip and offset known now; nil before the first answer.
     mutating func timing(_ now: MonotonicTime) -> SourceTiming? {
         guard let roundTrip = estimator.roundTrip, let offset = estimator.offset(at: now) else { return nil }
         return SourceTiming(roundTrip: roundTrip, clockOffset: offset)
     }
 
-    /// Whether a clock has jumped since this was asked last.
+    /// Returns whether a clock has jumped since the last call.
     mutating func hasJumped() -> Bool {
         defer { toldJumps = estimator.jumps }
         return estimator.jumps != toldJumps
     }
 }
 
-/// How far away a source is.
+/// How far away a source is, in time.
 public struct SourceTiming: Sendable, Hashable {
-    /// What the last question took there and back.
+    /// How long the last ping and its answer took.
     public var roundTrip: Interval
-    /// How far its clock is ahead of ours.
+    /// How far the source's clock is ahead of ours.
     public var clockOffset: Interval
 
-    /// A source so far away.
+    /// Creates a timing with these values.
     public init(roundTrip: Interval, clockOffset: Interval) {
         self.roundTrip = roundTrip
         self.clockOffset = clockOffset
@@ -73,13 +73,13 @@ public struct SourceTiming: Sendable, Hashable {
 }
 
 extension Interval {
-    /// `1.25 ms`
+    /// The interval in milliseconds, such as `1.25 ms`.
     public var inMilliseconds: String {
         let hundredths = abs(nanoseconds / 10_000)
         let part = hundredths % 100
         return "\(nanoseconds < 0 ? "-" : "")\(hundredths / 100).\(part < 10 ? "0" : "")\(part) ms"
     }
 
-    /// The same with a plus in front where it isn't negative.
+    /// The same, with a plus sign in front unless it is negative.
     public var signed: String { (nanoseconds < 0 ? "" : "+") + inMilliseconds }
 }

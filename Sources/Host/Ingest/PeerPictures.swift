@@ -2,27 +2,29 @@ import CaptureLink
 import MediaTypes
 import Threading
 
-/// A peer's messages made into access units of the track: with capture times on our clock, where they mean anything here.
+/// Assembles a peer's messages into access units of the track, and converts their capture times to our clock if
+/// possible.
 ///
 /// Belongs to the link's thread.
 struct PeerPictures {
     private var assembler = AccessUnitAssembler()
-    /// Its clock, where that may not be ours; nil while there is nothing to ask.
+    /// The peer's clock if it may differ from ours; nil while the peer can't be asked.
     private var clock: PeerClock?
     private var hasToldClock = false
     private let isElsewhere: Bool
-    /// Whether the pictures are of a recording.
+    /// Whether the peer plays a recording.
     var isReplay = false
-    /// What changes a replay's epochs: a recording may come twice, or of the very capture that was here before it.
+    /// Changes the epochs of a replay: a recording may be played twice, or may show the very capture that was here
+    /// before it.
     private let replayNumber: UInt64
     private var loggedFaults: UInt64 = 0
-    /// A line for each fault could be thousands a second.
+    /// When the next line about faults may be logged: one for each fault could be thousands a second.
     private var faultLineDue = MonotonicTime.zero
     private static let faultLinePeriod = Interval.seconds(1)
     private let log: EventLog
 
     /// - Parameters:
-    ///   - isElsewhere: whether the peer is perhaps on another machine, with another clock.
+    ///   - isElsewhere: whether the peer may be on another machine, with another clock.
     ///   - replayNumber: random, and not zero.
     init(isElsewhere: Bool, replayNumber: UInt64, log: EventLog) {
         self.isElsewhere = isElsewhere
@@ -30,29 +32,29 @@ struct PeerPictures {
         self.log = log
     }
 
-    /// When `timeoutIfDue`, `logFaults` or `pingIfDue` has something to do although nothing has come.
+    /// When `timeoutIfDue`, `logFaults` or `pingIfDue` has something to do even if nothing arrives.
     var deadline: MonotonicTime {
         let faultLine = assembler.faults == loggedFaults ? .distantFuture : faultLineDue
         return min(assembler.nextDeadline ?? .distantFuture, faultLine, clock?.nextPing ?? .distantFuture)
     }
 
-    /// Something came, and be it a part of a message.
+    /// Notes that bytes have arrived, even if they are only a part of a message.
     mutating func bytesArrived(at now: MonotonicTime) { assembler.bytesArrived(at: now) }
 
-    /// Takes a message; one without a part of a picture is ignored.
+    /// Takes a message; one that has no part of a picture is ignored.
     mutating func add(_ message: ReceivedMessage, at now: MonotonicTime) { assembler.add(message, at: now) }
 
-    /// Nothing follows.
+    /// Ends the stream: nothing follows.
     mutating func finish() { assembler.finish() }
 
-    /// The next access unit that is whole, and the start of capture that it belongs to.
+    /// Returns the next complete access unit, and the epoch of the capture that it belongs to.
     mutating func next(_ now: MonotonicTime) -> (unit: AccessUnit, epoch: UInt64)? {
         guard let assembled = assembler.next() else { return nil }
         let epoch = isReplay ? assembled.epoch ^ replayNumber : assembled.epoch
         return (placed(assembled.accessUnit, now), epoch)
     }
 
-    /// Ends an access unit that nothing more has come of in time; whether there may be one.
+    /// Ends an access unit if the rest of it hasn't arrived in time. Returns whether `next` may have a unit now.
     mutating func timeoutIfDue(_ now: MonotonicTime) -> Bool {
         guard let deadline = assembler.nextDeadline, deadline <= now else { return false }
         assembler.timeout(now)
@@ -61,13 +63,13 @@ struct PeerPictures {
 
     /// The unit with its capture time on our clock, or without one.
     private mutating func placed(_ unit: AccessUnit, _ now: MonotonicTime) -> AccessUnit {
-        // A recording's times are of another day: its pictures are placed by arrival, and claim no capture time.
+        // A recording's times are from another day, so its pictures are placed by arrival and have no capture time.
         if isReplay { return unit.withoutCaptureTime }
         guard isElsewhere else { return unit }
         return unit.withCaptureTime(unit.captureTime.flatMap { clock?.ours($0, now: now) })
     }
 
-    /// Says what can't be used of what has come, at most once a second unless this is the last word.
+    /// Logs how much of what has arrived can't be used, at most once a second unless `isLast` is true.
     mutating func logFaults(_ now: MonotonicTime, isLast: Bool = false) {
         let faults = assembler.faults
         if faults == loggedFaults || now < faultLineDue && !isLast { return }
@@ -80,17 +82,17 @@ struct PeerPictures {
 // MARK: - The clock
 
 extension PeerPictures {
-    /// The peer can be asked what time it is.
+    /// Notes that the peer has said hello, and so can answer pings.
     mutating func greeted() {
         if isElsewhere, !isReplay, clock == nil { clock = PeerClock() }
     }
 
-    /// The time of a ping to be sent at once; nil where none is due.
+    /// Returns the time to send in a ping now, or nil if none is due.
     mutating func pingIfDue(_ now: @autoclosure () -> MonotonicTime) -> MonotonicTime? {
         clock?.pingIfDue(now())
     }
 
-    /// Takes the answer; gives what is known of the way now.
+    /// Takes the answer to a ping, and returns the round trip and clock offset known now.
     mutating func take(_ echo: ClockEcho, _ now: MonotonicTime) -> SourceTiming? {
         clock?.take(echo, arrival: now)
         guard let timing = clock?.timing(now) else { return nil }

@@ -3,16 +3,17 @@ import MediaTypes
 import Recording
 import Threading
 
-/// What is recorded of one connection: the messages as they passed, also those that the host can't use.
+/// Records one connection: its messages as they passed, including those that the host can't use.
 ///
 /// Belongs to the link's thread.
 final class PeerRecording {
     private let recorder: LinkRecorder
-    /// Beside the decoder, which keeps neither headers nor messages of unknown kinds; nil once it can't follow any more.
+    /// Splits the stream a second time, since the decoder keeps neither headers nor messages of unknown kinds; nil once
+    /// it can't follow the stream any more.
     private var splitter: LinkMessageSplitter? = LinkMessageSplitter()
-    /// Whether the connection is the track's source: what strangers say is not recorded.
+    /// Whether the connection is the track's source; what strangers send is not recorded.
     private var isBegun = false
-    /// Whether the peer waits for the file: it is a replay, of which nothing may be lost.
+    /// Whether the peer has to wait for the file, because it is a replay, of which nothing may be lost.
     var isLossless = false
     private var keyFrames: RecordedKeyFrames
 
@@ -24,20 +25,20 @@ final class PeerRecording {
     /// Whether the peer must not be read now.
     var isHeldBack: Bool { isLossless && isBegun && !recorder.hasRoom }
 
-    /// How many bytes of a message are kept here that is not yet whole.
+    /// How many bytes are held of a message that isn't complete yet.
     var unfinishedBytes: Int { splitter?.unfinishedBytes ?? 0 }
 
-    /// The connection was taken.
+    /// Starts to record, since the connection has become the track's source.
     func begin(at time: MonotonicTime) {
         isBegun = true
         recorder.beginConnection(at: time)
     }
 
-    /// Takes what was read, and records what is whole by `time`. Nothing of `bytes` itself is kept: the thread reads into the
-    /// same memory again.
+    /// Takes bytes that were read at `time`, and records the messages that they complete. No part of `bytes` itself is
+    /// kept, since the thread reads into the same memory again.
     ///
-    /// Of a stranger nothing is kept but the message that it is in the middle of: whole ones that come in reads before the one
-    /// that made it the source are of unknown kinds, or the proof of a token.
+    /// Of a stranger only the message in progress is kept. Messages that were complete before the read that made it the
+    /// source are dropped: they are of unknown kinds, or the proof of a token.
     func take(_ bytes: ArraySlice<UInt8>, at time: MonotonicTime) {
         splitter?.push(bytes)
         while let message = splitter?.next() {
@@ -48,12 +49,13 @@ final class PeerRecording {
         if splitter?.fault != nil { splitter = nil }
     }
 
-    /// A message came from a source that makes IDR pictures when asked; whether the recording needs one now.
+    /// Returns whether the recording needs an IDR picture after `message`, which came from a source that makes IDR
+    /// pictures when asked.
     func wantsKeyFrame(behind message: LinkMessage, at time: MonotonicTime) -> Bool {
         isBegun && keyFrames.recorded(message, at: time) && recorder.isRecording
     }
 
-    /// Records what the host has said.
+    /// Records a message that the host has sent.
     func recordAnswer(_ bytes: [UInt8]) {
         guard isBegun, let message = LinkBytes(bytes, form: .extended) else { return }
         recorder.add(message, direction: .toCapture, mayBeLost: !isLossless, at: monotonicNow())

@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// Whether a capture hangs: one that is told to run sends a picture each 2.5 s, also of a screen that stands still.
+/// Detects a capture that hangs: one that is told to run sends a picture every 2.5 s, even of a screen that stands
+/// still.
 struct PeerSilence {
     /// How long it may be silent while it should run.
     let patience: Interval
@@ -8,42 +9,42 @@ struct PeerSilence {
     /// Since when the peer has been told to run; nil while it may be silent.
     private var runsSince: MonotonicTime?
     private var hasTold = false
-    /// How late we may look at a silence that counts.
+    /// If a check comes later than this, the silence doesn't count.
     private static let lateness = Interval.seconds(1)
 
     init(patience: Interval) {
         self.patience = patience
     }
 
-    /// Something has come.
+    /// Notes that something has arrived.
     mutating func heard(at now: MonotonicTime) {
         lastHeard = now
         hasTold = false
     }
 
-    /// The peer is told to run, or that it may be silent.
+    /// Notes that the peer was told to run, or that it may be silent.
     mutating func told(toRun runs: Bool, at now: MonotonicTime) {
         runsSince = runs ? runsSince ?? now : nil
     }
 
-    /// Whether it hangs.
+    /// Returns whether it hangs.
     func isTooLong(_ now: MonotonicTime) -> Bool {
         guard let runsSince else { return false }
         return now - max(lastHeard, runsSince) > patience
     }
 
-    /// When its silence will be told; nil where it may be silent, or that was told.
+    /// When to report its silence; nil if it may be silent, or if that has been reported.
     var deadline: MonotonicTime? {
         guard !hasTold, let runsSince else { return nil }
-        // A moment later, where it is longer than the patience.
+        // Add a millisecond, so that the silence is then longer than the patience.
         return max(lastHeard, runsSince) + patience + .milliseconds(1)
     }
 
-    /// Whether its silence is to be told now: true once.
+    /// Returns whether to report the silence now; true only once for each silence.
     mutating func tellIfDue(_ now: MonotonicTime) -> Bool {
         guard let deadline, deadline <= now else { return false }
         if now - deadline > Self.lateness {
-            // We have been stopped ourselves (Ctrl-Z, a machine that slept), and capture perhaps with us.
+            // This process was stopped itself (Ctrl-Z, or the machine slept), and perhaps the capture was, too.
             lastHeard = now
             return false
         }

@@ -1,75 +1,77 @@
 public import CaptureLink
 public import MediaTypes
 
-/// Where a track's pictures come from: a capture process over the link, or an application that writes its own.
-/// Called on any thread; must not block.
+/// The source of a track's pictures: a capture process over the link, a publisher, or an application that writes its
+/// own pictures. Called on any thread; must not block.
 public protocol PictureSource: AnyObject, Sendable {
-    /// Whether it makes an IDR picture when asked; a legacy sender and a replay don't.
+    /// Whether it makes an IDR picture when asked; a legacy sender and a replay can't.
     var canMakeIDR: Bool { get }
-    /// Whether it makes no pictures while nobody looks: its last is old by the time that somebody comes.
+    /// Whether it makes no pictures while nobody watches, so that its last picture is old when a viewer comes.
     var restsUnwatched: Bool { get }
-    /// Make the next picture an IDR picture.
+    /// Asks for the next picture to be an IDR picture.
     func requestIDR()
-    /// Make one more picture, also of a screen that stands still; a source that can't does nothing.
+    /// Asks for one more picture, even of a screen that stands still. Does nothing if the source can't make one.
     func requestPicture()
-    /// Someone looks (true) or nobody does (false): the source may pause.
+    /// Tells the source whether anybody watches (true) or not (false); if nobody does, it may pause.
     func setRunning(_ isRunning: Bool)
-    /// What the viewers' paths carry: stay under it.
+    /// Sets the bit rate that the viewers' network paths can carry; the source stays under it.
     func setTargetBitRate(_ rate: BitRate)
-    /// Make so many pictures at most.
+    /// Sets how many pictures a second the source may make at most.
     func setFrameRate(_ rate: FrameRate)
-    /// Make finer than usual what stands still, once.
+    /// Asks for the parts that stand still to be encoded in finer quality than usual, once.
     func sharpen()
-    /// The sharer pauses (true) or goes on: one that can sends a slate, and says so by `TrackIngest.sharingChanged`. What
-    /// one that can't sends meanwhile is held back behind it; it does nothing. Not to deliver or attach from within.
+    /// Tells the source that the sharer pauses (true) or goes on (false).
+    ///
+    /// A source that can pause sends a slate, and reports it through `TrackIngest.sharingChanged`. One that can't does
+    /// nothing, and the host holds back what it sends meanwhile. Must not call `deliver` or `attach` on the track.
     func setHeld(_ isHeld: Bool)
-    /// Whether it can tell where the pointer is, and then leave it out of its pictures.
+    /// Whether it can report where the pointer is, and then leave it out of its pictures.
     var tellsPointer: Bool { get }
-    /// Leave the pointer out of the pictures, or draw it in; only asked of a source that can tell it. Each picture says by
-    /// its own flag which it does.
+    /// Asks for the pointer to be left out of the pictures, or to be drawn in. Called only if `tellsPointer` is true. A
+    /// flag of each picture says which it is.
     func setPointerMode(_ mode: PointerMode)
-    /// How far away it is, where that is known: another machine, perhaps.
+    /// Its round trip and clock offset, if they are known; the source may be on another machine.
     var timing: SourceTiming? { get }
-    /// Whether it can go from 4:4:4 to 4:2:0 and back; it begins with 4:4:4 then.
+    /// Whether it can switch between 4:4:4 and 4:2:0; if so, it begins with 4:4:4.
     var changesChroma: Bool { get }
-    /// Make the next picture an IDR picture of that format; asked only of one that can.
+    /// Asks for the next picture to be an IDR picture in this format. Called only if `changesChroma` is true.
     func setChroma(_ format: ChromaFormat)
 }
 
 extension PictureSource {
-    /// As a source does that can be asked.
+    /// Defaults to `canMakeIDR`.
     public var restsUnwatched: Bool { canMakeIDR }
     public func setHeld(_ isHeld: Bool) {}
     public func setFrameRate(_ rate: FrameRate) {
-        // Its pictures come when they come.
+        // By default the rate can't be changed.
     }
     public func sharpen() {
-        // They are as sharp as they are.
+        // By default the quality can't be changed.
     }
-    /// Not unless a source says so.
+    /// Defaults to false.
     public var tellsPointer: Bool { false }
-    /// Nothing to do where the pointer is always drawn.
+    /// Does nothing by default, since the pointer is then always drawn.
     public func setPointerMode(_ mode: PointerMode) {}
     public var timing: SourceTiming? { nil }
     public var changesChroma: Bool { false }
     public func setChroma(_ format: ChromaFormat) {
-        // It has no other.
+        // By default there is only one format.
     }
 }
 
-/// What a track's source does, as viewers are told.
+/// The state of a track's source, as viewers are told.
 public enum SourceState: Sendable, Equatable {
     /// No source has come yet.
     case waiting
     /// A source is there.
     case live
-    /// A source is there and shows nothing of the screen, on purpose.
+    /// A source is there, but deliberately shows nothing of the screen.
     case paused(PauseReason)
-    /// The source went away then, for that reason; viewers keep the last picture.
+    /// The source went away at that time, for that reason; viewers keep the last picture.
     case gone(since: MonotonicTime, reason: String)
 }
 
-/// Why viewers don't see the screen though its source is there.
+/// Why viewers don't see the screen although there is a source.
 public enum PauseReason: Sendable, Equatable {
     /// The sharer has paused.
     case sharer

@@ -4,14 +4,14 @@ import Recording
 
 /// Records a publisher's pictures in the recording of a track's link, as if a capture had sent them.
 ///
-/// Belongs to the publisher's thread, which is never held up: what the disk is too slow for is left out.
+/// Belongs to the publisher's thread, which is never held up: if the disk is too slow, pictures are left out.
 public struct PublicationRecording {
     private let recorder: LinkRecorder
     private let encoder: MessageEncoder
     private var count: UInt64 = 0
     private var keyFrames: RecordedKeyFrames
 
-    /// A connection of `recorder` that begins at `time`; `epoch` is random and not zero.
+    /// Begins a connection in `recorder` at `time`; `epoch` is random and not zero.
     public init(_ recorder: LinkRecorder, epoch: UInt64, at time: MonotonicTime) {
         self.recorder = recorder
         keyFrames = RecordedKeyFrames(period: recorder.keyFramePeriod)
@@ -21,17 +21,18 @@ public struct PublicationRecording {
         add(encoder.encode(.hello(hello)), at: time)
     }
 
-    /// Records `unit`, which came at `time`. A publisher doesn't say what has changed: each of its pictures counts as a change.
+    /// Records `unit`, which arrived at `time`. A publisher doesn't say what has changed, so each picture counts as a
+    /// change.
     ///
     /// - Returns: whether the recording needs an IDR picture now.
     @discardableResult
     public mutating func record(_ unit: AccessUnit, at time: MonotonicTime) -> Bool {
-        // Behind a gap the recording goes on at a picture's notice.
+        // After a gap, recording resumes at a picture notice, so each picture has one.
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         let notice = PictureNotice(sequenceNumber: count, damage: nothing)
         count &+= 1
         add(encoder.encode(.picture(notice), captureTime: unit.captureTime), at: time)
-        // A NAL unit that no link takes is in no recording of one.
+        // A unit that the link would not take isn't recorded either.
         for message in (try? encoder.headers(for: unit)) ?? [] {
             add(message.header + unit.bytes[message.payload], at: time)
         }

@@ -1,15 +1,15 @@
 public import RecordingFiles
 
-/// How far a recording is.
+/// The progress of a recording.
 public struct RecordingStatus: Sendable, Equatable {
-    /// Where it is.
+    /// The file's path.
     public let path: String
-    /// What is in it, and what is missing.
+    /// What is in the file, and what is missing from it.
     public let counters: RecordingQueue.Counters
     /// Why it has stopped by itself; nil while it goes on.
     public let failure: RecordingFileError?
 
-    /// For people, in a line of at most some 300 bytes: of a long path its end.
+    /// The status for people, on a line of at most about 300 bytes; only the end of a long path is shown.
     public var words: String {
         let missing = counters.gaps == 0 ? "" : ", \(counters.missingMessages) more are missing"
         let stopped = failure.map { "; it has stopped: \($0.cause)" } ?? ""
@@ -20,7 +20,7 @@ public struct RecordingStatus: Sendable, Equatable {
     private var shortPath: String {
         let limit = 80
         if path.utf8.count <= limit { return path }
-        // Cut where a character begins.
+        // Begin at the first byte of a character.
         return "..." + String(decoding: path.utf8.suffix(limit).drop { $0 & 0xC0 == 0x80 }, as: UTF8.self)
     }
 }

@@ -1,27 +1,29 @@
 import CaptureLink
 
-/// What of a track's pictures viewers may see, while the sharer pauses and around that.
+/// Decides which of a track's pictures viewers may see while the sharer pauses, and just before and after that.
 ///
-/// A source that pauses by itself says so and sends a slate, an IDR picture; one that can't (a legacy sender, an
-/// application's own track) is not passed on while the host is told to hold. From then on nothing passes that was
-/// taken before: not what is under way, not what the host's own encoder would make of an older picture.
+/// A source that can pause says so and sends a slate, which is an IDR picture. If the source can't pause (a legacy
+/// sender, an application's own track), its pictures are not passed on while the host is told to hold. From then on
+/// nothing passes that was captured before the pause: neither pictures that are on their way, nor what the host's own
+/// encoder would make from an older picture.
 struct SharingGate {
     private enum Passage {
         case open
         case closed
-        /// Until the source's next IDR picture, which is the slate or comes after it.
+        /// Closed until the source's next IDR picture, which is the slate or comes after it.
         case untilSourceIDR
-        /// Until an IDR picture, whoever makes it: all that there is was taken since the host lets go.
+        /// Closed until the next IDR picture, whoever makes it: the sharer goes on, so any picture made now may be
+        /// seen.
         case untilIDR
     }
 
-    /// Whether the host was told to hold the sharer's pictures back.
+    /// Whether the host was told to hold back the sharer's pictures.
     private(set) var isHeld = false
-    /// What the source says of itself.
+    /// What the source last reported.
     private(set) var sharing = SharingState.live
     private var passage = Passage.open
 
-    /// Why viewers don't see the screen now; nil where they do.
+    /// Why viewers don't see the screen now; nil if they do.
     var pause: PauseReason? {
         if isHeld { return .sharer }
         return switch sharing {
@@ -32,14 +34,14 @@ struct SharingGate {
         }
     }
 
-    /// Whether the last picture is one that viewers may see.
+    /// Whether viewers may see the last picture.
     var isOpen: Bool { passage == .open }
 
-    /// Whether an IDR picture is of any use now.
+    /// Whether an IDR picture would be of any use now.
     var takesIDR: Bool { passage != .closed }
 
-    /// The host is told to hold, or to let go. True where that let pictures of a source through that doesn't pause by itself:
-    /// an IDR is needed to go on with.
+    /// Holds the pictures back, or lets them pass again. Returns true if an IDR is needed to go on: the source doesn't
+    /// pause by itself, and its pictures pass again now.
     mutating func hold(_ isHeld: Bool) -> Bool {
         self.isHeld = isHeld
         if isHeld {
@@ -51,25 +53,25 @@ struct SharingGate {
         return true
     }
 
-    /// Another source has come, of which nothing is known yet.
+    /// Notes that another source has come, of which nothing is known yet.
     mutating func sourceCame() {
         sharing = .live
         if isHeld { passage = .closed }
     }
 
-    /// The source says what it does.
+    /// Takes what the source reports about its sharing.
     mutating func sourceSays(_ sharing: SharingState) {
         let was = self.sharing
         self.sharing = sharing
         switch (sharing, was) {
-        // A hold that crossed this on its way will be answered in its turn.
+        // If this crossed a hold on the link, the source will still answer the hold.
         case (.live, _): if isHeld { passage = .closed }
         case (_, .live): passage = .untilSourceIDR
         default: break
         }
     }
 
-    /// Whether a picture passes; an IDR picture opens what waited for it.
+    /// Returns whether a picture passes. An IDR picture that the gate has waited for opens it.
     mutating func passes(isIDR: Bool, fromSource: Bool) -> Bool {
         switch passage {
         case .open: return true

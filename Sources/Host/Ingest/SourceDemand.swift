@@ -1,11 +1,11 @@
 import CaptureLink
 import MediaTypes
 
-/// What is wanted of a track's source, and what it has been told of that: the difference is what it is told next.
+/// What is wanted of a track's source, and what the source was last told; the difference is what to tell it next.
 ///
-/// A value without a lock: `TrackIngest` keeps it under its own.
+/// A value without a lock: `TrackIngest` protects it with its own.
 struct SourceDemand {
-    /// One thing that a source is told.
+    /// One instruction to a source.
     enum Word: Equatable {
         case chroma(ChromaFormat)
         case bitRate(BitRate)
@@ -13,34 +13,35 @@ struct SourceDemand {
         case running(Bool)
     }
 
-    /// How many watch.
+    /// How many viewers there are.
     var viewers = 0
-    /// How many wait for a single picture.
+    /// How many requests wait for a single picture.
     var snapshots = 0
     /// Whether what the source sends is recorded.
     var isRecorded = false
-    /// What the viewers' paths carry; nil until that is known.
+    /// The bit rate that the viewers' network paths can carry; nil until that is known.
     var rate: BitRate?
-    /// What a person allows at most.
+    /// The limits that a person has set.
     var limits = SourceLimits()
 
-    /// What the source was told last; nil where nothing yet.
+    /// What the source was last told; nil if nothing yet.
     private var toldRate: BitRate?
     private var toldFrameRate: FrameRate?
     private(set) var toldRunning: Bool?
-    /// The chroma format that it was told last, or that it began with.
+    /// The chroma format that it was last told, or that it began with.
     private var toldChroma = ChromaFormat.yuv444
-    /// Since when the source runs; what came before shows the screen as it was when the source fell asleep.
+    /// When the source began to run; earlier pictures show the screen as it was when the source paused.
     private(set) var runningSince: MonotonicTime?
 
-    // What says "no limit" to a source that has been given one: more than any allows itself.
+    // These lift a limit that a source was given before: they are higher than any limit it sets itself.
     private static let mostBits = BitRate(bitsPerSecond: 1_000_000_000)
     private static let mostPictures = FrameRate(framesPerSecond: 120)
 
     /// Whether the source is to run.
     var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
 
-    /// Another source has come: it has been told nothing, and finds the paths and the limits as they are.
+    /// Notes that another source has come: it has been told nothing yet, while the bit rate and the limits stay as they
+    /// are.
     mutating func sourceCame() {
         toldRate = nil
         toldFrameRate = nil
@@ -49,11 +50,11 @@ struct SourceDemand {
         runningSince = nil
     }
 
-    /// What the source has to be told next, which counts as told then; nil where it knows all.
+    /// Returns what to tell the source next, and counts it as told; nil if the source is up to date.
     ///
-    /// - Parameter chroma: the format that all who watch can decode; nil where the source has no other than its own.
+    /// - Parameter chroma: the format that all viewers can decode; nil if the source can't change its format.
     mutating func nextWord(chroma: ChromaFormat?, now: @autoclosure () -> MonotonicTime) -> Word? {
-        // First: a source that is woken shall begin in the right format.
+        // This comes first, so that a source that is woken begins in the right format.
         if let chroma, toldChroma != chroma {
             toldChroma = chroma
             return .chroma(chroma)
@@ -72,13 +73,13 @@ struct SourceDemand {
         return .running(isWanted)
     }
 
-    /// The bit rate that the source is to be told; nil where there is nothing to say.
+    /// The bit rate to tell the source; nil if there is nothing to tell.
     private var wantedRate: BitRate? {
         if let limit = limits.bitRate { return min(limit, rate ?? limit) }
         return rate ?? (toldRate == nil ? nil : Self.mostBits)
     }
 
-    /// The same of the frame rate.
+    /// The same for the frame rate.
     private var wantedFrameRate: FrameRate? {
         limits.frameRate ?? (toldFrameRate == nil ? nil : Self.mostPictures)
     }

@@ -2,11 +2,11 @@ import MediaTypes
 import Threading
 import VideoDecoding
 
-/// What the decode tap's thread does with what it finds: decode, report, keep the last picture, encode it anew.
+/// The work of the decode tap's thread: decode, report failures, keep the last picture and encode it again.
 ///
 /// Belongs to that thread alone.
 final class TapWork {
-    /// After so many failures in a row the decoder itself is in doubt.
+    /// After this many failures in a row the decoder itself is replaced.
     private static let failuresBeforeNewDecoder = 3
 
     private let log: EventLog
@@ -14,20 +14,21 @@ final class TapWork {
     private let onPicture: @Sendable (AccessUnit, UInt64, UInt64) -> Bool
 
     private var decoder: H264Decoder?
-    /// The last picture of a decoder that is no more.
+    /// The last picture of the previous decoder.
     private var keptPicture: I420Picture?
     private var parameterSets: [UInt8] = []
     private var needsIDR = true
     private var canSourceMakeIDR = false
     private var failures = 0
-    /// When it came, not when it was decoded: a picture from before a pause must not pass for one after it.
+    /// When the last picture arrived, not when it was decoded: a picture from before a pause must not pass for one
+    /// after it.
     private var lastPictureArrival: MonotonicTime?
     private var lastEpoch: UInt64 = 0
-    /// The last of the source's units that was decoded.
+    /// The number of the last of the source's units that was decoded.
     private var lastNumber: UInt64 = 0
-    /// Whether the pointer is drawn in it.
+    /// Whether the pointer is drawn in the last picture.
     private var lastHasPointer = true
-    /// Whether the host's encoder carries the track: then each picture is encoded, up to the source's next IDR.
+    /// Whether the host's encoder carries the track; if so, each picture is encoded, up to the source's next IDR.
     private var isCarrying = false
     private var encoder = HostEncoder()
     private var snapshots: [DecodeTap.SnapshotRequest] = []
@@ -41,7 +42,7 @@ final class TapWork {
         self.onPicture = onPicture
     }
 
-    /// When the thread must look again though nothing came.
+    /// When the thread must look again even if nothing arrives.
     var nextDeadline: MonotonicTime { snapshots.map(\.deadline).min() ?? .distantFuture }
 
     func perform(_ inbox: DecodeTap.Inbox) {
@@ -51,13 +52,13 @@ final class TapWork {
         answerSnapshots()
     }
 
-    /// Makes an IDR of the last picture, with which the host's encoder takes the track over.
+    /// Encodes the last picture as an IDR, with which the host's encoder takes over the track.
     func makeIDR() {
         guard let picture = lastPicture() else { return }
         encode(picture, forceIDR: true)
     }
 
-    /// Nobody will get a picture any more.
+    /// Answers all requests with nil, since no picture will come any more.
     func abandon(_ more: [DecodeTap.SnapshotRequest]) {
         for request in snapshots + more { request.completion(nil) }
         snapshots = []
@@ -72,7 +73,7 @@ final class TapWork {
             if sets != parameterSets || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
             parameterSets = sets
         }
-        // A source that makes IDRs is asked for one; until it comes, every picture would only fail again.
+        // A source that makes IDRs has been asked for one; until it arrives, every picture would only fail again.
         if needsIDR, canSourceMakeIDR { return }
         do throws(VideoDecodingError) {
             let decoder = try currentDecoder()

@@ -3,32 +3,33 @@ public import MediaTypes
 import Synchronization
 import Threading
 
-/// What a person allows a source at most; nil stands for what the source allows itself.
+/// The limits that a person sets for a source; nil means that the source sets its own.
 public struct SourceLimits: Hashable, Sendable {
     /// Pictures a second.
     public var frameRate: FrameRate?
-    /// Bits a second, also where the viewers' paths carry more.
+    /// Bits a second, even if the viewers' network paths can carry more.
     public var bitRate: BitRate?
 
-    /// Limits of these values.
+    /// Creates limits with these values.
     public init(frameRate: FrameRate? = nil, bitRate: BitRate? = nil) {
         self.frameRate = frameRate
         self.bitRate = bitRate
     }
 }
 
-/// What people ask of a source while it runs, and what it tells of its work.
+/// What people ask of a source while it runs, and the statistics that it sends.
 extension TrackIngest {
-    /// Sets what the source may make and send at most: told to the one that is there, and to those that come after it.
+    /// Sets the limits of the current source, and of those that come after it.
     public func limit(_ limits: SourceLimits) {
         attachment.withLock { $0.demand.limits = limits }
         tellSource()
     }
 
-    /// What a person has allowed at most.
+    /// The limits that a person has set.
     public var limits: SourceLimits { attachment.withLock { $0.demand.limits } }
 
-    /// Asks the source to make finer than usual what stands still; false where there is none.
+    /// Asks the source to encode the parts that stand still in finer quality than usual. Returns false if there is no
+    /// source.
     @discardableResult
     public func sharpen() -> Bool {
         let source = attachment.withLock { $0.source }
@@ -36,8 +37,8 @@ extension TrackIngest {
         return source != nil
     }
 
-    /// What the source has told last of its work; nil where it has told nothing, or is gone. What was recent then is left out
-    /// once it is older than 5 s: a source that runs tells it at least every 2.5 s.
+    /// The statistics that the source sent last; nil if it has sent none, or is gone. Their `recent` part is left out
+    /// once it is older than 5 s, since a running source sends statistics at least every 2.5 s.
     public var statistics: CaptureStatistics? {
         let now = monotonicNow()
         return attachment.withLock { attachment in
@@ -47,7 +48,7 @@ extension TrackIngest {
         }
     }
 
-    /// `source` tells of its work.
+    /// Takes new statistics of `source`.
     func statisticsChanged(of source: any PictureSource, to statistics: CaptureStatistics, now: MonotonicTime) {
         attachment.withLock { attachment in
             guard attachment.source === source else { return }
@@ -58,7 +59,7 @@ extension TrackIngest {
 }
 
 extension CaptureStatistics {
-    /// In a line for the log.
+    /// The statistics on one line, for the log.
     var summary: String {
         var line =
             "\(pictures) pictures, \(idrPictures) of them IDR, in \(bytes) bytes; \(residentBytes) bytes resident"

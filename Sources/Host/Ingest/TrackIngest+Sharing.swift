@@ -2,18 +2,19 @@ public import CaptureLink
 import Synchronization
 import TrackHub
 
-/// The sharer's pause: what it does to what is published, and who is told.
+/// The sharer's pause: its effect on what is published, and who is told of it.
 extension TrackIngest {
-    /// The sharer pauses, or goes on. When this returns nothing is published any more that was taken before; who joins from
-    /// then on sees nothing of the screen, nor does a snapshot.
+    /// Pauses, or goes on, for the sharer. Once a pause returns, nothing is published that was captured before it: a
+    /// viewer who joins from then on sees nothing of the screen, and neither does a snapshot.
     ///
-    /// - Parameter order: counts up with each such order to several tracks; one that comes behind a later one does nothing, so that
-    ///   all tracks end up with the last. nil always counts.
+    /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. One that
+    ///   arrives after a later one does nothing, so that all tracks end up with the last. An order without a number
+    ///   always counts.
     public func hold(_ isHeld: Bool, order: UInt64? = nil) {
         hold(order: order) { _ in isHeld }
     }
 
-    /// Pauses, or goes on where the sharer has paused, here or at the source; whether it pauses.
+    /// Pauses, or goes on if the sharer has paused here or at the source. Returns whether it pauses.
     @discardableResult
     public func toggleHold() -> Bool {
         hold { $0 != .sharer }
@@ -33,7 +34,8 @@ extension TrackIngest {
                 attachment.pause = way.gate.pause
                 return attachment.source
             }
-            // Within the lock: of two that come at once the source hears the same last word as the gate.
+            // This is within the lock so that, of two calls at the same time, the source hears the same one last as the
+            // gate.
             source?.setHeld(isHeld)
             return (isHeld, needsIDR)
         }
@@ -42,7 +44,7 @@ extension TrackIngest {
         return isHeld
     }
 
-    /// `source` says whether it shows the screen; what it sends next is an IDR picture.
+    /// Takes the report of `source` on whether it shows the screen; the next thing that it sends is an IDR picture.
     public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
         way.withLock { way in
             let isAttached = attachment.withLock { attachment in
@@ -53,13 +55,14 @@ extension TrackIngest {
             }
             guard isAttached else { return }
             if !way.gate.isOpen { hub.forgetCache() }
-            // What the sharer said to the host holds until it is taken back there.
+            // A hold that was set at the host lasts until it is lifted there.
             if way.gate.isHeld, sharing == .live { source.setHeld(true) }
         }
         announceState()
     }
 
-    /// Tells what the source does, one thread at a time and outside the locks: the last word is always the right one.
+    /// Reports the source's state, on one thread at a time and outside the locks, so that the last report is always the
+    /// right one.
     func announceState() {
         let isOurs = attachment.withLock { attachment in
             defer { attachment.isAnnouncing = true }
@@ -67,7 +70,7 @@ extension TrackIngest {
         }
         guard isOurs else { return }
         while let (state, pointer) = nextAnnouncement() {
-            // Who watches must not see where the pointer goes while the sharer pauses.
+            // Viewers must not see where the pointer goes while the sharer pauses.
             if case .paused = state { onPointer(.lost) }
             onStateChange(state)
             if state == .live, let pointer { onPointer(pointer) }

@@ -4,13 +4,13 @@ import Synchronization
 public import Threading
 public import TrackHub
 
-/// The head of a track: takes access units from its source, hands them to the hub as they are, and keeps the decode tap
-/// beside that way.
+/// The start of a track: takes access units from its source, passes them unchanged to the hub, and to the decode tap as
+/// well.
 ///
-/// While the source's stream can't be joined (no IDR to be had), the tap's own encoder carries the track on, until the
-/// source's next IDR. All methods may be called on any thread.
+/// While viewers can't join the source's stream, because it makes no IDR, the tap's own encoder carries the track on,
+/// until the source's next IDR. All methods may be called on any thread.
 public final class TrackIngest: TrackSource {
-    /// Where the track's readers are.
+    /// The hub that the track's readers subscribe to.
     public let hub: TrackHub
 
     let way: Mutex<TrackWay>
@@ -20,26 +20,26 @@ public final class TrackIngest: TrackSource {
     let onPointer: @Sendable (PointerReport) -> Void
     private let log: EventLog
 
-    /// The source that is there, and what is known and wanted of it.
+    /// The current source, and what is known and wanted of it.
     struct Attachment {
         var source: (any PictureSource)?
-        /// Whether a source is there; with `pause`, what viewers are told.
+        /// Whether a source is there; together with `pause`, this is what viewers are told.
         var presence = SourceState.waiting
-        /// What the gate says; `way` is locked where it changes.
+        /// The pause that the gate reports; changes only while `way` is locked.
         var pause: PauseReason?
-        /// What was told last of the source's state.
+        /// The source's state that was last reported.
         var announced = SourceState.waiting
-        /// Whether some thread is telling it now; it looks again before it stops.
+        /// Whether some thread is reporting it now; that thread looks again before it stops.
         var isAnnouncing = false
         var demand = SourceDemand()
-        /// Whether some thread is telling the source now; it looks again before it stops.
+        /// Whether some thread is telling the source now; that thread looks again before it stops.
         var isTelling = false
-        /// What the source has said of its work.
+        /// The statistics that the source sent last.
         var statistics: CaptureStatistics?
         var statisticsArrival = MonotonicTime.zero
-        /// Where the pointer was said to be last.
+        /// The pointer's last reported position.
         var pointer: PointerReport?
-        /// How the pointer is to get to who watches.
+        /// How the pointer gets to viewers.
         var pointerMode = PointerMode.drawn
 
         var state: SourceState {
@@ -47,13 +47,13 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// The head of a track into `hub`, with a decode tap on a thread of its own.
+    /// Creates the start of a track that feeds `hub`, with a decode tap on a thread of its own.
     ///
     /// - Parameters:
-    ///   - onStateChange: told when a source comes or goes, on its thread.
-    ///   - onPointer: told what becomes of the pointer, on the source's thread or the tap's, with a lock held: must not block or
-    ///     call back.
-    /// - Throws: ``IngestError`` where the system has no thread or descriptor left.
+    ///   - onStateChange: called with the source's new state, on any thread, but on one at a time.
+    ///   - onPointer: called with each report about the pointer, on the source's thread or the tap's, with a lock held;
+    ///     must not block or call back.
+    /// - Throws: ``IngestError`` if the system has no thread or descriptor left.
     public init(
         hub: TrackHub, log: EventLog, onStateChange: @escaping @Sendable (SourceState) -> Void = { _ in },
         onPointer: @escaping @Sendable (PointerReport) -> Void = { _ in }
@@ -77,9 +77,10 @@ public final class TrackIngest: TrackSource {
         tap.stop()
     }
 
-    // MARK: The source's side
+    // MARK: For the source
 
-    /// Makes `source` the one whose pictures are taken. There is one at a time: false where another is still there.
+    /// Makes `source` the one whose pictures are taken. There is one at a time: returns false if another is still
+    /// there.
     public func attach(_ source: any PictureSource) -> Bool {
         let isTaken = way.withLock { way in
             attachment.withLock { attachment in
@@ -105,7 +106,7 @@ public final class TrackIngest: TrackSource {
         return true
     }
 
-    /// `source` has said what it can do only after it was attached.
+    /// Called when `source` says what it can do only after it was attached.
     public func abilitiesChanged(of source: any PictureSource) {
         let (isAttached, mode) = attachment.withLock { ($0.source === source, $0.pointerMode) }
         guard isAttached else { return }
@@ -115,7 +116,7 @@ public final class TrackIngest: TrackSource {
         onPointer(.ability(tellsPointer: source.tellsPointer))
     }
 
-    /// Passes on what `source` says of the pointer, where that is the track's source.
+    /// Passes on what `source` reports about the pointer, if it is the track's source.
     public func report(_ report: PointerReport, from source: any PictureSource) {
         let isPassed = attachment.withLock { attachment in
             guard attachment.source === source else { return false }
@@ -126,7 +127,8 @@ public final class TrackIngest: TrackSource {
         if isPassed { onPointer(report) }
     }
 
-    /// Says how the pointer is to get to who watches: told to the source where that can, and to the next one.
+    /// Sets how the pointer gets to viewers. The current source is told if it reports the pointer, and so is the next
+    /// one.
     public func setPointerMode(_ mode: PointerMode) {
         let source = attachment.withLock { attachment in
             attachment.pointerMode = mode
@@ -135,7 +137,7 @@ public final class TrackIngest: TrackSource {
         if let source, source.tellsPointer { source.setPointerMode(mode) }
     }
 
-    /// `source` went away; its last picture stays on the track.
+    /// Detaches `source`, which went away; its last picture stays on the track.
     public func detach(_ source: any PictureSource, reason: String) {
         let state = SourceState.gone(since: monotonicNow(), reason: reason)
         let wasAttached = attachment.withLock { attachment in
@@ -152,16 +154,16 @@ public final class TrackIngest: TrackSource {
         announceState()
     }
 
-    /// Takes the next access unit of `source`, in order, on the source's thread; one of another source than the track's is left
-    /// out.
+    /// Takes the next access unit of `source`, in order, on the source's thread. A unit of another source than the
+    /// track's is left out.
     ///
-    /// Waits while the tap is far behind a source that makes no IDRs: dropping a picture of such a stream would leave nothing
-    /// to decode on from. Never waits for one that does.
+    /// Waits while the tap is far behind a source that makes no IDRs: if a picture of such a stream were dropped,
+    /// nothing after it could be decoded. Never waits for a source that makes IDRs.
     public func deliver(_ unit: AccessUnit, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime) {
         guard attachment.withLock({ $0.source === source }) else { return }
         tap.awaitRoom(for: unit)
         let isBlind = way.withLock { way in
-            // The lock keeps another source from coming meanwhile.
+            // The lock keeps another source from being attached meanwhile.
             guard attachment.withLock({ $0.source === source }) else { return false }
             if way.takesFromSource(isIDR: unit.isIDR) {
                 publish(unit, epoch: epoch, arrival: arrival, on: &way)
@@ -172,20 +174,20 @@ public final class TrackIngest: TrackSource {
         hub.passOnKeptRequest(now: arrival)
     }
 
-    /// How far away the source is, where it is on another machine and that is known.
+    /// The source's round trip and clock offset, if it is on another machine and they are known.
     public var sourceTiming: SourceTiming? { attachment.withLock { $0.source }?.timing }
 
-    /// What the source does now.
+    /// The source's state now.
     public var state: SourceState { attachment.withLock { $0.state } }
 
-    // MARK: The readers' side
+    // MARK: For the readers
 
     public func keyFrameWanted() {
         guard way.withLock({ $0.gate.takesIDR }) else { return }
         let source = attachment.withLock { $0.source }
         if let source, source.canMakeIDR {
             source.requestIDR()
-            // A source that hangs must not keep a viewer waiting for good.
+            // If the source hangs, the host's encoder makes the IDR, so that a viewer doesn't wait forever.
             tap.makeIDR(at: monotonicNow() + .seconds(1))
         } else {
             tap.makeIDR(at: monotonicNow())
@@ -211,9 +213,9 @@ public final class TrackIngest: TrackSource {
 
     public func viewersChanged(to _: Int) {
         let isFirst = attachment.withLock { attachment in
-            // Two threads may tell of two changes in the wrong order: what counts is how many there are now.
+            // Two threads may report two changes in the wrong order, so ask the hub how many viewers there are now.
             let count = hub.viewers
-            // Who records has kept the source awake.
+            // A recording has kept the source awake, too.
             let wasAsleep = attachment.demand.viewers == 0 && !attachment.demand.isRecorded
             let isFirst = wasAsleep && count > 0 && attachment.source?.restsUnwatched == true
             attachment.demand.viewers = count
@@ -221,22 +223,23 @@ public final class TrackIngest: TrackSource {
         }
         tellSource()
         if isFirst {
-            // What the screen showed while nobody watched is not what who comes now should see first.
+            // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
             hub.forgetCache()
             hub.requestKeyFrame(now: monotonicNow())
         }
     }
 
-    /// Says whether what the source sends is recorded: who records counts as a viewer, for whom the source doesn't pause.
+    /// Sets whether what the source sends is recorded. A recording counts as a viewer, so the source doesn't pause.
     public func setRecorded(_ isRecorded: Bool) {
         attachment.withLock { $0.demand.isRecorded = isRecorded }
         tellSource()
     }
 
-    /// Hands the last picture to `completion`, on the tap's thread; nil where none has come by `patience` from now, or
+    /// Passes the last picture to `completion`, on the tap's thread; nil if none has arrived within `patience`, or if
     /// the sharer has paused and no slate has come.
     ///
-    /// A paused source is woken for it, and its first new picture taken; one that is running has shown its last already.
+    /// A paused source is woken, and its first new picture is taken. The last picture of a running source is already up
+    /// to date.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = monotonicNow()
         guard way.withLock({ $0.gate.takesIDR }) else {
@@ -247,7 +250,7 @@ public final class TrackIngest: TrackSource {
         tellSource()
         let from = attachment.withLock { $0.source?.canMakeIDR == true ? $0.demand.runningSince : nil }
         tap.snapshot(from: from, until: now + patience) { [weak self] picture in
-            // The sharer may have paused meanwhile, and this be what was on the screen before.
+            // The sharer may have paused meanwhile; if so, this picture shows the screen as it was before.
             let isShown = self?.way.withLock { $0.gate.isOpen } ?? false
             completion(isShown ? picture : nil)
             self?.attachment.withLock { $0.demand.snapshots -= 1 }
@@ -255,8 +258,8 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    /// Tells the source its chroma format, its rates, and to run or to pause, one thread at a time and outside the lock: the
-    /// last word is always the right one.
+    /// Tells the source its chroma format, its rates and whether to run, on one thread at a time and outside the lock,
+    /// so that what it is told last is always right.
     func tellSource() {
         let isOurs = attachment.withLock { attachment in
             defer { attachment.isTelling = true }
@@ -266,7 +269,7 @@ public final class TrackIngest: TrackSource {
         while let (word, source) = nextWord() { tell(word, to: source) }
     }
 
-    /// What the source has to be told; nil, and nobody is telling any more, where it knows all.
+    /// Returns what to tell the source next; if the source is up to date, returns nil and clears `isTelling`.
     private func nextWord() -> (SourceDemand.Word, any PictureSource)? {
         attachment.withLock { attachment in
             guard let source = attachment.source,
@@ -293,13 +296,13 @@ public final class TrackIngest: TrackSource {
         }
     }
 
-    // MARK: The tap's side
+    // MARK: For the tap
 
     private func decodingFailed() {
         hub.requestKeyFrame(now: monotonicNow())
     }
 
-    /// The host's own encoder made a picture of what the source's unit `number` shows.
+    /// Publishes a picture that the host's own encoder made of what the source's unit `number` shows.
     ///
     /// - Returns: whether the host's encoder carries the track now.
     private func carryOn(with unit: AccessUnit, epoch: UInt64, number: UInt64) -> Bool {

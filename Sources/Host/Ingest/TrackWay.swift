@@ -1,22 +1,21 @@
-/// Who carries a track, and how far its source is: what of the pictures that the source and the host's own encoder make is
-/// published.
+/// Decides which of the pictures that the source and the host's own encoder make are published on a track.
 ///
-/// A value without a lock: `TrackIngest` keeps it under its own, which also orders the two threads that may publish.
+/// A value without a lock: `TrackIngest` protects it with its own, which also orders the two threads that may publish.
 struct TrackWay {
-    /// Whether the host's own encoder carries the track; else the source's own pictures do.
+    /// Whether the host's own encoder carries the track; if not, the source's own pictures do.
     private(set) var isCarriedByHost = false
-    /// Counts the source's units.
+    /// How many units the source has delivered.
     private(set) var delivered: UInt64 = 0
-    /// The last of them that was an IDR.
+    /// The number of the last one that was an IDR.
     private var lastIDR: UInt64 = 0
-    /// What of it viewers may see.
+    /// Decides what viewers may see while the sharer pauses.
     var gate = SharingGate()
-    /// The last order to hold or to let go that counted.
+    /// The number of the last order to hold or go on that took effect.
     var lastHold: UInt64 = 0
-    /// Whether the pointer is drawn in the last picture that was published; nil before the first.
+    /// Whether the pointer is drawn in the last published picture; nil before the first.
     private var isPointerDrawn: Bool?
 
-    /// The source's next unit comes: whether it is published. Its IDR takes the track back.
+    /// Counts the source's next unit, and returns whether to publish it. An IDR of the source takes the track back.
     mutating func takesFromSource(isIDR: Bool) -> Bool {
         delivered += 1
         if isIDR {
@@ -26,8 +25,10 @@ struct TrackWay {
         return !isCarriedByHost && gate.passes(isIDR: isIDR, fromSource: true)
     }
 
-    /// The host's own encoder has made a picture of what the source's unit `number` shows: whether it is published. An IDR
-    /// takes the track over, what follows needs that IDR; nothing does after an IDR that the source has sent since.
+    /// Returns whether to publish a picture that the host's own encoder made of what the source's unit `number` shows.
+    ///
+    /// An IDR takes over the track, and the pictures after it depend on that IDR. None is published after an IDR that
+    /// the source has sent since.
     mutating func takesFromHost(isIDR: Bool, number: UInt64) -> Bool {
         guard lastIDR <= number, isCarriedByHost || isIDR, gate.passes(isIDR: isIDR, fromSource: false) else {
             return false
@@ -36,7 +37,7 @@ struct TrackWay {
         return true
     }
 
-    /// A picture is published: whether that changes what is known of the pointer.
+    /// Notes that a picture is published. Returns whether that changes whether the pointer is drawn.
     mutating func publishes(isPointerDrawn: Bool) -> Bool {
         guard self.isPointerDrawn != isPointerDrawn else { return false }
         self.isPointerDrawn = isPointerDrawn

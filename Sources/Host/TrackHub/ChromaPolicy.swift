@@ -1,25 +1,26 @@
 import H264
 public import MediaTypes
 
-/// What a track's source may send.
+/// The chroma formats that a track's source can send.
 public enum ChromaAbility: Sendable {
     /// There is no source just now.
     case absent
-    /// One format, whichever that is.
+    /// A single format, whichever that is.
     case fixed
-    /// 4:4:4 or 4:2:0, as it is asked.
+    /// 4:4:4 or 4:2:0, as requested.
     case changing
 }
 
-/// Decides which chroma format a track is to have, and who can't watch it then.
+/// Decides which chroma format a track should have, and which viewers can't watch it.
 ///
-/// 4:4:4 is what a source that has it prefers; one viewer without it brings all to 4:2:0, since each picture is encoded once.
-/// Pure: the time is an argument.
+/// A source that can send 4:4:4 prefers that. One viewer that can't decode it switches all viewers to 4:2:0, since each
+/// picture is encoded only once. Pure: the time is an argument.
 public struct ChromaPolicy: Sendable {
-    /// How long 4:2:0 stays when the last viewer that needed it has left: a page that is loaded anew must not cost two IDRs.
+    /// How long 4:2:0 stays after the last viewer that needed it has left, so that reloading a page doesn't cost two
+    /// IDRs.
     public static let patience = Interval.seconds(2)
 
-    /// The format that all who watch can decode.
+    /// The format that all viewers can decode.
     public private(set) var wanted = ChromaFormat.yuv444
     /// When ``poll(now:)`` has something to do.
     public private(set) var deadline: MonotonicTime?
@@ -29,7 +30,7 @@ public struct ChromaPolicy: Sendable {
     /// A policy without viewers.
     public init() {}
 
-    /// Someone came who decodes all formats up to `format`.
+    /// Adds a viewer that decodes all formats up to `format`.
     public mutating func viewerCame(decoding format: ChromaFormat) {
         guard format == .yuv420 else { return }
         limitedViewers += 1
@@ -37,14 +38,14 @@ public struct ChromaPolicy: Sendable {
         wanted = .yuv420
     }
 
-    /// Someone left who decoded all formats up to `format`.
+    /// Removes a viewer that decoded all formats up to `format`.
     public mutating func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
         guard format == .yuv420, limitedViewers > 0 else { return }
         limitedViewers -= 1
         if limitedViewers == 0 { deadline = now + Self.patience }
     }
 
-    /// Goes back to 4:4:4 when it is time; true where ``wanted`` has changed by that.
+    /// Goes back to 4:4:4 when it is time. Returns whether ``wanted`` has changed.
     public mutating func poll(now: MonotonicTime) -> Bool {
         guard let due = deadline, due <= now else { return false }
         deadline = nil
@@ -52,8 +53,8 @@ public struct ChromaPolicy: Sendable {
         return true
     }
 
-    /// Whether a viewer that decodes all formats up to `format` can never watch the track: it is in another one, and
-    /// its source knows no other. Where either isn't known yet, it may turn out well.
+    /// Returns whether a viewer that decodes all formats up to `format` can never watch the track, because the track
+    /// has another format and its source has no other. Returns false while either isn't known.
     public static func excludes(
         viewerDecoding format: ChromaFormat, track: ChromaFormat?, source: ChromaAbility
     ) -> Bool {
@@ -61,17 +62,18 @@ public struct ChromaPolicy: Sendable {
         return !format.decodes(track)
     }
 
-    /// What such a viewer is told.
+    /// The message for such a viewer.
     public static let exclusion =
         "the screen is shared in 4:4:4 (H.264 High 4:4:4 Predictive, profile-level-id f4001f), which this viewer does not "
         + "decode; it can watch when the sharer starts capture with --chroma 444,420, or with --chroma 420"
 }
 
 extension ChromaFormat {
-    /// Whether who decodes this format decodes `other`.
+    /// Returns whether a viewer that decodes this format decodes `other`.
     public func decodes(_ other: ChromaFormat) -> Bool { self == .yuv444 || other == .yuv420 }
 
-    /// What a decoder of `stream` must be able to: by its profile, since one of 4:4:4 may be used for 4:2:0 without loss.
+    /// The format that a decoder of `stream` must support. The profile decides, since a 4:4:4 profile may also be used
+    /// for lossless 4:2:0.
     init(of stream: ProfileLevelID) {
         // 44 is CAVLC 4:4:4 Intra (ITU-T H.264 section A.2.11).
         self = stream.profileIDC == 244 || stream.profileIDC == 44 ? .yuv444 : .yuv420

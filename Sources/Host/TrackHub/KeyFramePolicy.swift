@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// Bounds how often the source is asked for an IDR: at most once in 500 ms for all who ask.
+/// Limits how often the source is asked for an IDR: at most once in 500 ms, however many ask for one.
 public struct KeyFramePolicy: Sendable {
     /// The least time between two requests to the source.
     public static let leastInterval = Interval.milliseconds(500)
@@ -11,15 +11,15 @@ public struct KeyFramePolicy: Sendable {
     /// A policy that has asked for nothing yet.
     public init() {}
 
-    /// Someone wants an IDR.
+    /// Notes that somebody wants an IDR.
     ///
-    /// - Returns: whether the source is to be asked now. Where not, the wish is kept for ``isDue(now:)``.
+    /// - Returns: whether to ask the source now. If not, the request is kept for ``isDue(now:)``.
     public mutating func want(now: MonotonicTime) -> Bool {
         isPending = true
         return isDue(now: now)
     }
 
-    /// Whether a kept wish may go to the source now; if so, it counts as sent.
+    /// Returns whether to pass a kept request on to the source now; if so, it counts as sent.
     public mutating func isDue(now: MonotonicTime) -> Bool {
         guard isPending else { return false }
         if let lastRequest, now - lastRequest < Self.leastInterval { return false }
@@ -28,7 +28,7 @@ public struct KeyFramePolicy: Sendable {
         return true
     }
 
-    /// An IDR came: every wish is fulfilled.
+    /// Notes that an IDR has arrived, which satisfies every request.
     public mutating func idrArrived() {
         isPending = false
     }

@@ -1,8 +1,9 @@
 import MediaTypes
 
-/// What one reader has not yet taken: bounded, and losing whole units up to the next IDR when it overflows.
+/// The units that one reader has not yet taken. The queue is bounded: on overflow it loses whole units up to the next
+/// IDR.
 public struct ReaderQueue: Sendable {
-    /// Units lost by this reader so far.
+    /// How many units this reader has lost so far.
     public private(set) var lostUnits: UInt64 = 0
 
     private var units: [TrackUnit] = []
@@ -10,7 +11,7 @@ public struct ReaderQueue: Sendable {
     private var hasLost: Bool
     private let limits: CacheLimits
 
-    /// A queue that begins with `units`, the hub's cache.
+    /// Creates a queue that begins with `units`, the hub's cache.
     public init(startingWith units: [TrackUnit], limits: CacheLimits) {
         self.limits = limits
         self.units = units
@@ -43,7 +44,7 @@ public struct ReaderQueue: Sendable {
         return true
     }
 
-    /// Begins anew with the hub's cache, if units were lost and the cache can start.
+    /// Begins again with the hub's cache, if units were lost and a reader can begin with the cache.
     public mutating func recover(with cache: [TrackUnit]) {
         guard hasLost, units.isEmpty, !cache.isEmpty else { return }
         units = cache
@@ -51,7 +52,7 @@ public struct ReaderQueue: Sendable {
         hasLost = false
     }
 
-    /// Everything queued, oldest first; empties the queue.
+    /// Returns everything queued, oldest first, and empties the queue.
     public mutating func take() -> [TrackUnit] {
         let taken = units
         units = []

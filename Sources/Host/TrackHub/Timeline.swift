@@ -1,46 +1,48 @@
 public import MediaTypes
 
-/// Puts every picture of a track on one timeline that never runs back, over restarts of capture and foreign clocks.
+/// Puts every picture of a track on one timeline that never runs backwards, across restarts of the capture and foreign
+/// clocks.
 ///
-/// A source on this machine stamps its pictures with our own clock: its capture times are taken as they are. A source
-/// without time stamps, or with a clock of another machine, is placed by arrival, its own distances kept where it has any.
+/// A source on this machine stamps its pictures with our own clock, so its capture times are used as they are. The
+/// pictures of a source without time stamps, or with another machine's clock, are placed by arrival; the intervals
+/// between a source's own time stamps are kept.
 public struct Timeline: Sendable {
     /// Media time 0 on this machine's clock.
     public let origin: MonotonicTime
 
-    /// How long a picture may have been on its way before its stamp is taken for one of another clock.
+    /// The longest that a picture may have been on its way before its time stamp is taken for one of another clock.
     private static let longestWay = Interval.seconds(10)
 
     private var last = MediaTime(ticks: -1)
     private var epoch: UInt64?
     private var clock = Clock.arrival
 
-    /// What a source's capture times mean.
+    /// The clock that a source's capture times refer to.
     private enum Clock {
         /// This machine's CLOCK_MONOTONIC.
         case ours
         /// Another clock, this far behind ours (the delay of the first picture included).
         case foreign(behind: Interval)
-        /// It gives none.
+        /// None: the source sends no capture times.
         case arrival
     }
 
-    /// A timeline whose media time 0 is `origin`.
+    /// Creates a timeline whose media time 0 is `origin`.
     public init(origin: MonotonicTime) {
         self.origin = origin
     }
 
-    /// Where a picture is on the timeline.
+    /// Places a picture on the timeline.
     ///
     /// - Parameters:
-    ///   - captureTime: the source's stamp, if it gives one.
+    ///   - captureTime: the source's time stamp, if it sends one.
     ///   - epoch: changes when the source's clock may have changed.
-    ///   - arrival: now; a picture is never placed later than that, save by the tick that keeps the order.
-    /// - Returns: the media time, later than all before it, and the capture time on our clock where it is known.
+    ///   - arrival: now; a picture is never placed later than this, except by the tick that keeps the order.
+    /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known.
     public mutating func place(
         captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime
     ) -> (time: MediaTime, captureTime: MonotonicTime?) {
-        // A source on another machine gives times as soon as the way between the clocks is known.
+        // A source on another machine has capture times as soon as the offset between the clocks is known.
         if self.epoch != epoch || captureTime != nil && isPlacedByArrival {
             self.epoch = epoch
             clock = Self.clock(of: captureTime, arrival: arrival)
@@ -63,7 +65,7 @@ public struct Timeline: Sendable {
         return (last, known)
     }
 
-    /// The media time of this moment, for sender reports.
+    /// The media time of `moment`, for sender reports.
     public func mediaTime(at moment: MonotonicTime) -> MediaTime {
         MediaTime(ticks: MediaTime.ticks(in: moment - origin))
     }

@@ -2,13 +2,14 @@ import H264
 public import MediaTypes
 import Synchronization
 
-/// Where a track's pictures meet their readers.
+/// Distributes a track's pictures to its readers.
 ///
-/// One thread publishes; each reader has a bounded queue of its own, so that a slow one hurts only itself. All methods may be
-/// called on any thread; the lock is held for a few appends and never while a reader's `wake` or the source runs.
+/// One thread publishes. Each reader has a bounded queue of its own, so that a slow reader affects only itself. All
+/// methods may be called on any thread; the lock is held for a few appends, and never while a reader's `wake` or the
+/// source runs.
 public final class TrackHub: Sendable {
     let state: Mutex<State>
-    /// Stored with `state` locked; read without, before anything is sent.
+    /// Stored with `state` locked; read without the lock, before anything is sent.
     private let shownFrom = Atomic<UInt64>(0)
     private let limits: CacheLimits
 
@@ -21,7 +22,7 @@ public final class TrackHub: Sendable {
         var nextReader: UInt64 = 0
         var viewers = 0
         var chromaPolicy = ChromaPolicy()
-        /// Of the last unit; nil where the source has shown none.
+        /// The format of the last unit; nil if the source has sent none.
         var chroma: ChromaFormat?
         weak var source: (any TrackSource)?
     }
@@ -31,13 +32,14 @@ public final class TrackHub: Sendable {
         let wake: @Sendable () -> Void
     }
 
-    /// A hub whose track begins at `origin`, this machine's clock now.
+    /// Creates a hub whose track begins at `origin`, the time of this machine's clock now.
     public init(origin: MonotonicTime, limits: CacheLimits = CacheLimits()) {
         self.limits = limits
         state = Mutex(State(timeline: Timeline(origin: origin), cache: UnitCache(limits: limits)))
     }
 
-    /// Sets who is asked for IDRs and told about demand; at once told how many viewers there are. Not kept alive.
+    /// Sets the source, which is asked for IDRs and told about demand; it is told at once how many viewers there are.
+    /// The hub doesn't retain it.
     public func connect(source: any TrackSource) {
         let viewers = state.withLock { state in
             state.source = source
@@ -48,8 +50,8 @@ public final class TrackHub: Sendable {
 
     /// Puts the next picture on the track and wakes its readers.
     ///
-    /// The source is not called from here, so that a publisher may hold a lock of its own; ``passOnKeptRequest(now:)`` is
-    /// for after that.
+    /// The source is not called from here, so that a publisher may hold a lock of its own; the publisher calls
+    /// ``passOnKeptRequest(now:)`` after releasing it.
     ///
     /// - Parameters:
     ///   - unit: the access unit; an IDR must begin with SPS and PPS.
@@ -83,7 +85,7 @@ public final class TrackHub: Sendable {
     /// Adds a reader; its first ``TrackReader/take()`` gives the units since the last IDR.
     ///
     /// - Parameters:
-    ///   - limits: what may wait for this reader before it loses units.
+    ///   - limits: how much may wait for this reader before it loses units.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
     public func subscribe(limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void) -> TrackReader {
         let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, units: self.limits.units * 2)
@@ -96,14 +98,14 @@ public final class TrackHub: Sendable {
         return TrackReader(hub: self, key: key)
     }
 
-    /// Asks the source for an IDR, at most once in 500 ms for all who ask.
+    /// Asks the source for an IDR, at most once in 500 ms, however many ask.
     public func requestKeyFrame(now: MonotonicTime) {
         let source = state.withLock { state in state.policy.want(now: now) ? state.source : nil }
         source?.keyFrameWanted()
     }
 
-    /// Asks the source for an IDR for a reader that has none to begin with, unless one is here already: then it is on its way to
-    /// that reader, and a wish kept past it would only bring a second one.
+    /// Asks the source for an IDR for a reader that has none to begin with, unless the cache has one. That one is on
+    /// its way to the reader, and a request that is kept any longer would only bring a second one.
     public func requestStart(now: MonotonicTime) {
         let source = state.withLock { state in
             !state.cache.canStart && state.policy.want(now: now) ? state.source : nil
@@ -111,26 +113,28 @@ public final class TrackHub: Sendable {
         source?.keyFrameWanted()
     }
 
-    /// Passes a request for an IDR on to the source that came too soon after the one before; called after publishing.
+    /// Passes on a request for an IDR that came too soon after the one before; call this after publishing.
     public func passOnKeptRequest(now: MonotonicTime) {
         let source = state.withLock { state in state.policy.isDue(now: now) ? state.source : nil }
         source?.keyFrameWanted()
     }
 
-    /// Asks the source for one more picture, also of a screen that stands still; not for an IDR.
+    /// Asks the source for one more picture, even of a screen that stands still; it need not be an IDR.
     public func requestPicture() {
         let source = state.withLock { $0.source }
         source?.pictureWanted()
     }
 
-    /// Whether who joins now can begin without a new IDR.
+    /// Whether a reader that joins now can begin without a new IDR.
     public var canStart: Bool { state.withLock { $0.cache.canStart } }
 
     /// The units since the last IDR.
     public var cachedUnits: [TrackUnit] { state.withLock { $0.cache.units } }
 
-    /// Lets go of the cached units: who joins from now on waits for an IDR, and who has not got all of them gets no more. For a
-    /// source that paused, whose next picture has little to do with its last, and is an IDR.
+    /// Drops the cached units: a viewer who joins from now on waits for an IDR, and one who has not yet received all of
+    /// them receives no more (see ``firstStart``).
+    ///
+    /// This is for a source that has paused: its next picture has little to do with its last, and is an IDR.
     public func forgetCache() {
         state.withLock { state in
             state.cache.clear()
@@ -138,13 +142,13 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// No unit with a lower number is to be shown to anybody any more: for readers that keep units themselves.
+    /// The lowest number of a unit that may still be shown to anybody; for readers that keep units themselves.
     public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
 
-    /// How many watch.
+    /// How many viewers there are.
     public var viewers: Int { state.withLock { $0.viewers } }
 
-    /// How many units were published so far.
+    /// How many units have been published so far.
     public var publishedUnits: UInt64 { state.withLock { $0.nextNumber } }
 
     /// The media time of `moment`, for sender reports.
@@ -152,7 +156,7 @@ public final class TrackHub: Sendable {
         state.withLock { $0.timeline.mediaTime(at: moment) }
     }
 
-    /// One more (or, with -1, one fewer) watches that decodes whatever comes; the source is told.
+    /// Adds `change` viewers (-1 removes one) that decode any format, and tells the source.
     public func changeViewers(by change: Int) {
         let (viewers, source) = state.withLock { state in
             state.viewers = max(0, state.viewers + change)
@@ -161,7 +165,7 @@ public final class TrackHub: Sendable {
         source?.viewersChanged(to: viewers)
     }
 
-    /// Tells the source what the viewers' paths carry.
+    /// Tells the source what bit rate the viewers' network paths can carry.
     public func changeTargetBitRate(to rate: BitRate) {
         let source = state.withLock { $0.source }
         source?.targetBitRateChanged(to: rate)
@@ -184,31 +188,31 @@ public final class TrackHub: Sendable {
     }
 }
 
-/// What a hub tells the source of its track. Called on any thread; must not block.
+/// The source of a track, as the hub calls it. Called on any thread; must not block.
 public protocol TrackSource: AnyObject, Sendable {
-    /// An IDR is wanted, at most once in 500 ms.
+    /// Called when an IDR is wanted, at most once in 500 ms.
     func keyFrameWanted()
-    /// One more picture is wanted, also of a screen that stands still; it need not be an IDR.
+    /// Called when one more picture is wanted, even of a screen that stands still; it need not be an IDR.
     func pictureWanted()
-    /// So many watch now; with 0 the source may pause.
+    /// Called with the new number of viewers; with 0 the source may pause.
     func viewersChanged(to count: Int)
-    /// What the viewers' paths carry: the source is to stay under it.
+    /// Called with the bit rate that the viewers' network paths can carry, which the source is to stay under.
     func targetBitRateChanged(to rate: BitRate)
-    /// Which chroma formats it may send.
+    /// The chroma formats that it can send.
     var chromaAbility: ChromaAbility { get }
-    /// ``TrackHub/wantedChroma`` has changed, though nobody came or left.
+    /// Called when ``TrackHub/wantedChroma`` has changed although no viewer came or left.
     func wantedChromaChanged()
 }
 
-/// A source of one format need not speak of it.
+/// Defaults for a source that has only one format.
 extension TrackSource {
     public var chromaAbility: ChromaAbility { .fixed }
     public func wantedChromaChanged() {
-        // It has no other.
+        // There is no other format to change to.
     }
 }
 
-/// One reader of a hub; cancelled when it is let go of.
+/// One reader of a hub; it is unsubscribed when it is released.
 public final class TrackReader: Sendable {
     private let hub: TrackHub
     private let key: UInt64
@@ -222,10 +226,10 @@ public final class TrackReader: Sendable {
         hub.remove(key)
     }
 
-    /// All that has come since the last call, oldest first. A gap in the numbers means that units were lost; what follows
-    /// a gap begins with an IDR. Any thread.
+    /// Returns all units that have arrived since the last call, oldest first. A gap in their numbers means that units
+    /// were lost; the first unit after a gap is an IDR. Any thread.
     public func take() -> [TrackUnit] { hub.take(key) }
 
-    /// Units that this reader lost so far because it was too slow.
+    /// How many units this reader has lost so far because it was too slow.
     public var lostUnits: UInt64 { hub.lostUnits(key) }
 }

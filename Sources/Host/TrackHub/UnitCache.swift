@@ -1,8 +1,9 @@
 /// The units since the last IDR: all that a reader needs to begin now.
 ///
-/// Past its limits it lets go of everything and stays empty until the next IDR: half a cache helps nobody.
+/// If its limits are exceeded, it drops everything and stays empty until the next IDR, since a partial cache is of no
+/// use.
 public struct UnitCache<Unit: Sendable>: Sendable {
-    /// From an IDR on, in order; empty where there is none within the limits.
+    /// The units from an IDR on, in order; empty if there is no IDR within the limits.
     public private(set) var units: [Unit] = []
     /// Bytes of all cached units together.
     public private(set) var byteCount = 0
@@ -14,10 +15,10 @@ public struct UnitCache<Unit: Sendable>: Sendable {
         self.limits = limits
     }
 
-    /// Whether a reader could begin with what is here.
+    /// Whether a reader can begin with the cached units.
     public var canStart: Bool { !units.isEmpty }
 
-    /// Takes the next unit of the track.
+    /// Adds the next unit of the track.
     public mutating func append(_ unit: Unit, byteCount count: Int, isIDR: Bool) {
         if isIDR {
             units.removeAll(keepingCapacity: true)
@@ -34,21 +35,21 @@ public struct UnitCache<Unit: Sendable>: Sendable {
         byteCount += count
     }
 
-    /// Forgets everything, as after a loss in front of the cache.
+    /// Drops all units, for example after a loss in front of them.
     public mutating func clear() {
         units.removeAll(keepingCapacity: true)
         byteCount = 0
     }
 }
 
-/// How much a cache keeps.
+/// The limits of a cache.
 public struct CacheLimits: Sendable {
-    /// Bytes of coded pictures. An IDR alone is kept whatever its size: the link has bounded it already.
+    /// Bytes of coded pictures. A single IDR is kept whatever its size, since the link has limited it already.
     public var bytes: Int
-    /// Pictures.
+    /// Number of pictures.
     public var units: Int
 
-    /// The design's limits unless told otherwise: 2 MiB, 300 pictures.
+    /// Creates limits; the defaults are those of the design, 2 MiB and 300 pictures.
     public init(bytes: Int = 2 << 20, units: Int = 300) {
         self.bytes = bytes
         self.units = units

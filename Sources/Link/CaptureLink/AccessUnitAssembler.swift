@@ -3,16 +3,16 @@ public import MediaTypes
 
 /// Assembles access units from the messages of one stream of a connection.
 ///
-/// Our own sender marks the last NAL unit of each access unit. A legacy sender doesn't: there an access unit ends before the
-/// first NAL unit of the next one, or after 40 ms without a byte. NAL units that can't be used are dropped and counted; nothing
-/// that a peer sends stops the assembler.
+/// Our own sender marks the last NAL unit of each access unit. A legacy sender doesn't, so its access unit ends before
+/// the first NAL unit of the next one, or after 40 ms without a byte. NAL units that can't be used are dropped and
+/// counted; nothing that a peer sends stops the assembler.
 ///
 /// It has no thread and no clock: its owner serialises the calls and passes the time.
 public struct AccessUnitAssembler: Sendable {
-    /// How long a legacy access unit waits for a byte.
+    /// How long a legacy access unit waits for its next byte.
     public static let legacyPatience = Interval.milliseconds(40)
 
-    /// The start of capture whose messages are being received; 0 for a legacy sender and before the first picture.
+    /// The epoch of the messages that are being received; 0 for a legacy sender and before the first picture.
     public private(set) var epoch: UInt64 = 0
     /// How many messages belonged to another stream.
     public private(set) var otherStreamMessages: UInt64 = 0
@@ -62,7 +62,7 @@ public struct AccessUnitAssembler: Sendable {
         }
     }
 
-    /// Notes that bytes arrived which are not a whole message yet: a legacy access unit waits for the rest of it.
+    /// Notes that bytes have arrived that are not a whole message yet: a legacy access unit waits for the rest of it.
     public mutating func bytesArrived(at now: MonotonicTime) { lastByteTime = now }
 
     /// Returns the next complete access unit, or nil if there is none.
@@ -116,7 +116,7 @@ public struct AccessUnitAssembler: Sendable {
     }
 
     private mutating func addMarked(_ payload: [UInt8], _ header: MessageHeader) {
-        // Another time is another picture: an end has been lost.
+        // A different time means a different picture: the end of the pending access unit has been lost.
         if let time = header.captureTime, let pending = builder.captureTime, time != pending { endWithoutMark() }
         let wasEmpty = builder.isEmpty
         builder.add(payload, captureTime: header.captureTime)
@@ -135,13 +135,13 @@ public struct AccessUnitAssembler: Sendable {
         collect()
     }
 
-    /// Takes what has been completed.
+    /// Collects the access units that are complete.
     private mutating func collect() {
         while var unit = builder.next() {
             unit.isPointerDrawn = notice?.isPointerDrawn ?? true
             ready.append(AssembledAccessUnit(accessUnit: unit, epoch: epoch, notice: notice))
         }
-        // A notice speaks for one access unit, also if all its NAL units were dropped.
+        // A notice describes one access unit, even if all NAL units of that were dropped.
         (notice, nextNotice) = (nil, nil)
     }
 }

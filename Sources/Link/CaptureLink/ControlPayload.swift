@@ -1,7 +1,7 @@
 import ByteCoding
 import MediaTypes
 
-/// The payloads of all messages but NAL units. All integers have their least significant byte first.
+/// The payloads of all messages but NAL units. All integers are little-endian.
 ///
 ///     hello           version u16 | role u8 | abilities u8 | process u32 | name: count u16, UTF-8
 ///                     abilities: bit 0 makes IDR, bit 1 tells the pointer, bit 2 changes chroma
@@ -27,7 +27,7 @@ import MediaTypes
 ///     ping            time i64
 ///     requestIDR, pause, resume, sharpen: nothing
 ///
-/// A payload may be longer than that: a later version appends fields, and an older one ignores them.
+/// A payload may be longer than this: a later version appends fields, and an older one ignores them.
 enum ControlPayload {
     static let nameLimit = 256
     static let textLimit = 1024
@@ -89,7 +89,7 @@ enum ControlPayload {
         }
     }
 
-    /// The message of `kind` whose payload is `bytes`; where they can't be one, what is wrong in words.
+    /// Decodes the payload `bytes` of a message of `kind`. A failure says in words what is wrong with them.
     static func decode(_ kind: MessageKind, _ bytes: [UInt8]) -> Result<LinkMessage, Problem> {
         var reader = ByteReader(bytes)
         let tooShort = Result<LinkMessage, Problem>.failure(Problem("\(bytes.count) bytes are too few"))
@@ -192,7 +192,7 @@ enum ControlPayload {
         reader.uint64LittleEndian().map { MonotonicTime(nanoseconds: Int64(bitPattern: $0)) }
     }
 
-    /// All of its fields, or nil.
+    /// Reads all of the fields; nil if one is missing.
     private static func recent(from reader: inout ByteReader) -> RecentStatistics? {
         var recent = RecentStatistics()
         for field in RecentStatistics.fields {
@@ -238,7 +238,7 @@ enum ControlPayload {
 
     private static func encode(_ text: String, limit: Int, into writer: inout ByteWriter) {
         var bytes = Array(text.utf8.prefix(limit))
-        // What is cut off must not leave half a character: go back to the first byte of one.
+        // The cut must not leave half a character, so go back to the first byte of one.
         if text.utf8.count > limit {
             while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
             if let last = bytes.last, last & 0x80 != 0 { bytes.removeLast() }
@@ -254,7 +254,7 @@ enum ControlPayload {
 }
 
 extension CaptureStatistics {
-    /// All fields in the order of the wire.
+    /// All fields, in the order of the wire format.
     static var fields: [WritableKeyPath<CaptureStatistics, UInt64>] {
         [
             \.pictures, \.idrPictures, \.bytes, \.damageEvents, \.heldBack, \.grabNanoseconds, \.convertNanoseconds,
@@ -264,7 +264,7 @@ extension CaptureStatistics {
 }
 
 extension RecentStatistics {
-    /// All fields in the order of the wire.
+    /// All fields, in the order of the wire format.
     static var fields: [WritableKeyPath<RecentStatistics, UInt64>] {
         [
             \.duration, \.pictures, \.bytes, \.processorNanoseconds, \.encodeMedianNanoseconds, \.encodeP95Nanoseconds,

@@ -1,14 +1,14 @@
 import H264
 
-/// Tells the form of a connection from its first message.
+/// Detects the form of a connection from its first message.
 ///
-/// Ours has a kind, flags or stream other than zero, or an epoch. The 16-byte form has its payload where the 40-byte
-/// forms have their time: a start code at 16 and a NAL unit header at 20.
+/// The first message of the extended form has a kind, flags or stream other than zero, or an epoch. The 16-byte form
+/// has its payload where the 40-byte forms have their time: a start code at byte 16 and a NAL unit header at byte 20.
 public enum FormDetection {
-    /// So many bytes every first message has: 16 of header and a payload of at least 5, or more.
+    /// The number of bytes that every first message has: 16 of header and at least 5 of payload.
     public static let firstLook = 21
 
-    /// The form of the connection that began with `bytes`; nil where more of them are needed.
+    /// Returns the form of the connection that began with `bytes`, or nil if more bytes are needed.
     public static func form(of bytes: [UInt8]) -> LinkForm? {
         guard bytes.count >= 8 else { return nil }
         if bytes[1..<8].contains(where: { $0 != 0 }) { return .extended }

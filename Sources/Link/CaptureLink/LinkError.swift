@@ -1,6 +1,6 @@
-/// Why bytes are not a stream of messages. Every one ends the connection; offsets count from its first byte.
+/// Why bytes are not a stream of messages. Every error ends the connection; offsets count from its first byte.
 public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where a header should start stands another byte than `&`.
+    /// A byte other than `&` where a header should start.
     case notAMessage(offset: UInt64, found: UInt8)
     /// A NAL unit longer than the limit.
     case nalUnitTooLong(length: UInt64, limit: Int, offset: UInt64)

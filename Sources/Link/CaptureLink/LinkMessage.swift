@@ -1,28 +1,28 @@
 public import MediaTypes
 
-/// A message of the capture link, its payload already read (Protocol/capture-link.md).
+/// A message of the capture link, with its payload decoded (Protocol/capture-link.md).
 public enum LinkMessage: Hashable, Sendable {
     /// One NAL unit behind the start code `00 00 00 01`.
     case nalUnit([UInt8])
     /// Who the sender is.
     case hello(Hello)
-    /// Number and damaged area of the picture whose NAL units follow.
+    /// The number and the damaged area of the picture whose NAL units follow.
     case picture(PictureNotice)
     /// The size that the pictures have from here on.
     case size(PictureSize)
-    /// What capture has done and spent so far.
+    /// What the capture has done and used so far.
     case statistics(CaptureStatistics)
-    /// Why the sender ends; nothing follows.
+    /// Why the sender ends the connection; nothing follows.
     case end(EndNotice)
     /// What the pointer looks like from here on.
     case pointerShape(PointerImage)
     /// Where the pointer is.
     case pointerPosition(PointerPosition)
-    /// Whether the sharer shares just now.
+    /// Whether the sharer is sharing now.
     case sharing(SharingState)
-    /// What the clock of capture showed when it was asked.
+    /// The answer to a ping: what the capture's clock showed.
     case pong(ClockEcho)
-    /// Capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
+    /// The capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
     case answer(nonce: [UInt8], code: [UInt8])
     /// Make the next picture an IDR picture.
     case requestIDR
@@ -36,20 +36,20 @@ public enum LinkMessage: Hashable, Sendable {
     case resume
     /// Whether the pointer is to be drawn into the pictures.
     case pointerMode(PointerMode)
-    /// The sharer pauses (true), or goes on.
+    /// Whether the sharer pauses (true) or goes on (false).
     case hold(Bool)
-    /// The chroma format that all who watch can decode.
+    /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)
-    /// What time is it? Asked at this time of the host's clock.
+    /// Asks for the time of the capture's clock; carries the time of the host's clock.
     case ping(MonotonicTime)
-    /// Make finer than usual what stands still.
+    /// Encode the parts that stand still in finer quality than usual.
     case sharpen
-    /// The host's nonce of 32 bytes: capture is to prove that it has the token.
+    /// The host's nonce of 32 bytes; asks the capture to prove that it has the token.
     case challenge(nonce: [UInt8])
     /// The code of 32 bytes that proves that the host has the token as well.
     case proof(code: [UInt8])
 
-    /// The kind that its header carries.
+    /// The kind that the message's header carries.
     public var kind: MessageKind {
         switch self {
         case .nalUnit: .nalUnit
@@ -103,11 +103,11 @@ public struct Hello: Hashable, Sendable {
 
     /// Which end of the link a peer is.
     public enum Role: UInt8, Sendable, CaseIterable {
-        /// Takes live pictures.
+        /// Sends live pictures.
         case capture = 1
         /// Receives them.
         case host = 2
-        /// Plays a recording: its capture times are not this machine's clock.
+        /// Plays a recording, whose capture times are not on this machine's clock.
         case replay = 3
     }
 
@@ -117,16 +117,16 @@ public struct Hello: Hashable, Sendable {
     public var version: UInt16
     /// The peer's program and version, for people; at most 256 bytes of UTF-8 are sent.
     public var name: String
-    /// The peer's process, or 0.
+    /// The peer's process ID, or 0.
     public var processID: UInt32
     /// Whether the peer makes an IDR picture when asked.
     public var canMakeIDR: Bool
-    /// Whether the peer can tell where the pointer is, instead of drawing it.
+    /// Whether the peer can report where the pointer is, instead of drawing it.
     public var tellsPointer: Bool
-    /// Whether the peer can go from 4:4:4 to 4:2:0 and back.
+    /// Whether the peer can switch between 4:4:4 and 4:2:0.
     public var changesChroma: Bool
 
-    /// A hello of these fields.
+    /// Creates a hello with these fields.
     public init(
         role: Role, name: String, processID: UInt32, canMakeIDR: Bool, tellsPointer: Bool = false,
         changesChroma: Bool = false, version: UInt16 = Hello.currentVersion
@@ -141,20 +141,20 @@ public struct Hello: Hashable, Sendable {
     }
 }
 
-/// What stands before a picture's first NAL unit.
+/// The notice that precedes a picture's first NAL unit.
 public struct PictureNotice: Hashable, Sendable {
     /// Counts the pictures of an epoch, from 0.
     public var sequenceNumber: UInt64
-    /// The part of the picture that changed since the one before; coordinates and sizes of 0...65 535 pixels.
+    /// The part of the picture that has changed since the previous one; coordinates and sizes are 0...65 535 pixels.
     public var damage: PixelRectangle
-    /// Whether the pointer is drawn in this picture (or it is not known that it isn't).
+    /// Whether the pointer is drawn in this picture; true also if that isn't known.
     public var isPointerDrawn: Bool
-    /// The quantizer of the picture, 0...51; 0 also where it isn't known.
+    /// The quantizer of the picture, 0...51; 0 also if it isn't known.
     public var quantizer: UInt8
-    /// How long the sender waited after the first change, for the rest of the same paint.
+    /// How long the sender waited after the first change for the rest of the same repaint.
     public var settling: Interval
 
-    /// The notice of picture `sequenceNumber`.
+    /// Creates the notice of picture `sequenceNumber`.
     public init(
         sequenceNumber: UInt64, damage: PixelRectangle, isPointerDrawn: Bool = true, quantizer: UInt8 = 0,
         settling: Interval = .zero
@@ -167,7 +167,7 @@ public struct PictureNotice: Hashable, Sendable {
     }
 }
 
-/// What capture has done and spent since its epoch began. All counts only grow.
+/// What the capture has done and used since its epoch began. The counts only grow.
 public struct CaptureStatistics: Hashable, Sendable {
     /// Pictures encoded.
     public var pictures: UInt64 = 0
@@ -177,7 +177,7 @@ public struct CaptureStatistics: Hashable, Sendable {
     public var bytes: UInt64 = 0
     /// Damage events of the X server.
     public var damageEvents: UInt64 = 0
-    /// How often a picture waited because the last one was not yet written.
+    /// How many times a picture waited because the previous one was not yet written.
     public var heldBack: UInt64 = 0
     /// Nanoseconds spent in grabbing.
     public var grabNanoseconds: UInt64 = 0
@@ -187,14 +187,14 @@ public struct CaptureStatistics: Hashable, Sendable {
     public var encodeNanoseconds: UInt64 = 0
     /// Memory in use now (resident), in bytes.
     public var residentBytes: UInt64 = 0
-    /// What of it is new since the statistics before; nil from senders of an earlier version.
+    /// What the capture has done and used since the previous statistics; nil from senders of an earlier version.
     public var recent: RecentStatistics?
 
-    /// Nothing done yet.
+    /// Creates statistics with nothing done yet.
     public init() {}
 }
 
-/// What capture has done and spent since the statistics that it sent before.
+/// What the capture has done and used since the previous statistics.
 public struct RecentStatistics: Hashable, Sendable {
     /// Nanoseconds since then.
     public var duration: UInt64 = 0
@@ -204,32 +204,32 @@ public struct RecentStatistics: Hashable, Sendable {
     public var bytes: UInt64 = 0
     /// Nanoseconds of processor time, of all threads.
     public var processorNanoseconds: UInt64 = 0
-    /// The median of what encoding a picture took, in nanoseconds.
+    /// The median time to encode a picture, in nanoseconds.
     public var encodeMedianNanoseconds: UInt64 = 0
-    /// What encoding took at most for 95 of 100 pictures, in nanoseconds.
+    /// The 95th percentile of the time to encode a picture, in nanoseconds.
     public var encodeP95Nanoseconds: UInt64 = 0
-    /// How much of the picture had changed, as the mean of the pictures that showed a change, in millionths.
+    /// How much of the picture changed, in millionths: the mean over the pictures that showed a change.
     public var damagedMillionths: UInt64 = 0
 
-    /// Nothing done.
+    /// Creates statistics with nothing done.
     public init() {}
 }
 
-/// Why a peer ends.
+/// Why a peer ends the connection.
 public struct EndNotice: Hashable, Sendable {
     /// The reason, for programs.
     public var reason: EndReason
     /// The reason in words, for people; at most 1024 bytes of UTF-8 are sent.
     public var text: String
 
-    /// An end for `reason`.
+    /// Creates a notice with these values.
     public init(reason: EndReason, text: String) {
         self.reason = reason
         self.text = text
     }
 }
 
-/// Why a peer ends, for programs.
+/// Why a peer ends the connection, for programs.
 public enum EndReason: UInt8, Sendable, CaseIterable {
     /// It was asked to.
     case stopped = 0
@@ -239,31 +239,31 @@ public enum EndReason: UInt8, Sendable, CaseIterable {
     case windowClosed = 2
     /// The encoder failed.
     case encoderFailed = 3
-    /// The host takes no more captures, or not this one.
+    /// The host accepts no more captures, or not this one.
     case refused = 4
     /// The peers have no version of the protocol in common.
     case versionMismatch = 5
     /// What the peer sent could not be understood.
     case protocolError = 6
-    /// The recording is at its end.
+    /// The recording has ended.
     case endOfRecording = 7
-    /// The host wants a token, and this is not it.
+    /// The host requires a token, and the capture has not proved that it has it.
     case unauthorised = 8
-    /// Something else: see the text. Also what a code that we don't know is read as.
+    /// Something else; see the text. A code that we don't know is read as this.
     case other = 255
 }
 
-/// A number of pictures in a unit of time.
+/// A number of pictures per unit of time.
 public struct FrameRate: Hashable, Comparable, Sendable {
-    /// Pictures in 1000 seconds.
+    /// Pictures per 1000 seconds.
     public var millihertz: UInt32
 
-    /// A rate in pictures in 1000 seconds.
+    /// Creates a rate in pictures per 1000 seconds.
     public init(millihertz: UInt32) {
         self.millihertz = millihertz
     }
 
-    /// A rate in pictures a second; clamped to 0...1000.
+    /// Creates a rate in pictures per second; clamped to 0...1000.
     public init(framesPerSecond: Int) {
         millihertz = UInt32(max(0, min(1000, framesPerSecond))) * 1000
     }

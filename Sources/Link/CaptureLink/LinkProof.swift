@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// How the two ends of a TCP link prove to each other that they have the same token, which itself is never sent.
+/// How the two ends of a TCP link prove to each other that they have the same token, without ever sending it.
 ///
 ///     host                                                    capture
 ///      |--- challenge: host nonce ------------------------------>|
@@ -9,21 +9,22 @@ import ByteCoding
 ///      |--- proof: code of "host" ------------------------------>|
 ///      |<------------------------------ hello, size, pictures ---|
 ///
-/// A code is HMAC-SHA256 under the token, of a label that names the role, the host's nonce and capture's nonce. Each end draws a
-/// nonce for each connection, so a code is of no use in another one; the label keeps a code from being sent back to its maker.
-/// Capture proves first: whoever only connects to a host gets no code to try tokens against.
+/// A code is the HMAC-SHA256, keyed with the token, of a label that names the role, the host's nonce and the capture's
+/// nonce. Each end draws a new nonce for each connection, so a code is useless in another connection; the label keeps a
+/// code from being sent back to its maker. The capture proves first, so that a peer that merely connects to a host gets
+/// no code to try out tokens against.
 public enum LinkProof {
     /// How many bytes a nonce has.
     public static let nonceCount = 32
     /// How many bytes a code has.
     public static let codeCount = SHA256.digestCount
 
-    /// Who proves.
+    /// The end that proves that it has the token.
     public enum Role: Sendable {
         case host
         case capture
 
-        /// What the code's message begins with.
+        /// The first part of the message that the code is computed over.
         var label: [UInt8] {
             switch self {
             case .host: Array("ScreenRelay link, host".utf8)
@@ -32,32 +33,33 @@ public enum LinkProof {
         }
     }
 
-    /// The code by which `role` proves in this connection that it has `token`.
+    /// Returns the code with which `role` proves in this connection that it has `token`.
     public static func code(of role: Role, token: [UInt8], hostNonce: [UInt8], captureNonce: [UInt8]) -> [UInt8] {
         HMACSHA256.code(of: role.label + hostNonce + captureNonce, key: token)
     }
 
-    /// A nonce that nobody can foresee, where `generator` is the system's.
+    /// Returns a new nonce; nobody can predict it if `generator` is the system's.
     public static func nonce(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         (0..<nonceCount).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
     }
 }
 
-/// A host's part of the proof, for one connection.
+/// The host's part of the proof, for one connection.
 public struct CaptureCheck: Sendable {
     private let token: [UInt8]
     private let nonce: [UInt8]
 
-    /// A check of one connection; `nonce` is drawn for it by ``LinkProof/nonce(using:)``.
+    /// Creates a check for one connection; `nonce` is drawn for it with ``LinkProof/nonce(using:)``.
     public init(token: [UInt8], nonce: [UInt8]) {
         self.token = token
         self.nonce = nonce
     }
 
-    /// What capture is sent, in front of the hello.
+    /// The message to send to the capture, before the hello.
     public var challenge: LinkMessage { .challenge(nonce: nonce) }
 
-    /// What is sent to a capture whose first message proves that it has the token; nil where that doesn't.
+    /// Returns the message to send to a capture whose first message proves that it has the token; nil if that message
+    /// doesn't.
     public func proof(for message: LinkMessage) -> LinkMessage? {
         guard case .answer(let theirs, let code) = message else { return nil }
         func right(_ role: LinkProof.Role) -> [UInt8] {
@@ -67,28 +69,29 @@ public struct CaptureCheck: Sendable {
     }
 }
 
-/// Capture's part of the proof, for one connection: nothing but the answer is sent before the host has proved that it has the token.
+/// The capture's part of the proof, for one connection. Until the host has proved that it has the token, the capture
+/// sends nothing but the answer.
 public struct HostCheck: Sendable {
-    /// What to do about a message of the host.
+    /// What to do after a message of the host.
     public enum Step: Hashable, Sendable {
         /// Send this.
         case answer(LinkMessage)
         /// The host has the token. This check is over.
         case proven
-        /// The message is no part of the proof.
+        /// The message is not part of the proof.
         case other
-        /// Leave this host.
+        /// Disconnect from this host.
         case failed(Failure)
     }
 
-    /// Why a host is left.
+    /// Why the capture disconnects from a host.
     public enum Failure: Hashable, Sendable {
-        /// It has not begun with a challenge.
+        /// It did not begin with a challenge.
         case notChallenged
         /// Its code is wrong.
         case wrongCode
 
-        /// For people.
+        /// The failure in words, for people.
         public var words: String {
             switch self {
             case .notChallenged:
@@ -98,29 +101,30 @@ public struct HostCheck: Sendable {
         }
     }
 
-    /// What a capture says that has no token where a host asks for one, and what that host says to a capture that can't prove it.
+    /// What a capture without a token reports if a host asks for one, and what that host tells a capture that can't
+    /// prove that it has it.
     public static let refusal =
         "this host takes only captures that were given its --link-token file, and that are of its version"
 
     private let token: [UInt8]
     private let nonce: [UInt8]
-    /// The host's, once it has come.
+    /// The host's nonce, once it has arrived.
     private var hostNonce: [UInt8]?
 
-    /// A check of one connection; `nonce` is drawn for it by ``LinkProof/nonce(using:)``.
+    /// Creates a check for one connection; `nonce` is drawn for it with ``LinkProof/nonce(using:)``.
     public init(token: [UInt8], nonce: [UInt8]) {
         self.token = token
         self.nonce = nonce
     }
 
-    /// Takes the host's next message.
+    /// Takes the host's next message, and returns what to do.
     public mutating func take(_ message: LinkMessage) -> Step {
         guard let hostNonce else {
             switch message {
             case .challenge(let theirs):
                 hostNonce = theirs
                 return .answer(.answer(nonce: nonce, code: code(of: .capture, theirs)))
-            // It says why it takes nobody now.
+            // The host says why it accepts nobody now.
             case .end: return .other
             default: return .failed(.notChallenged)
             }

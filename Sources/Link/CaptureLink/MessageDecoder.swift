@@ -1,16 +1,16 @@
 import ByteCoding
 import H264
 
-/// Turns the bytes of a connection, in pieces of any size, into messages.
+/// Decodes the bytes of a connection, in pieces of any size, into messages.
 ///
-/// The first message tells the form of the connection. Each payload byte is copied once. After an error nothing more
-/// is read. No thread and no lock: whoever owns it serialises.
+/// The first message determines the form of the connection. Each payload byte is copied once. After an error nothing
+/// more is read. It has no thread and no lock: its owner serialises the calls.
 public struct MessageDecoder: Sendable {
-    /// The form of the connection; nil until its first message has told.
+    /// The form of the connection; nil until its first message has shown it.
     public private(set) var form: LinkForm?
-    /// How many bytes were taken.
+    /// How many bytes have been taken.
     public private(set) var byteCount: UInt64 = 0
-    /// How many messages were read, those of an unknown kind included.
+    /// How many messages have been read, including those of an unknown kind.
     public private(set) var messageCount: UInt64 = 0
     /// How many messages were of a kind that this version doesn't know.
     public private(set) var skippedCount: UInt64 = 0
@@ -20,34 +20,35 @@ public struct MessageDecoder: Sendable {
         case header
         /// Collecting the payload of this header in `collected`.
         case payload(MessageHeader)
-        /// Letting the payload of an unknown kind go by.
+        /// Skipping the payload of a message of an unknown kind.
         case skipping(UInt64)
-        /// Nothing more is read.
+        /// An error has ended the stream; nothing more is read.
         case failed(LinkError)
     }
 
-    /// What a peer may send at most; another limit counts from the next message on.
+    /// The most that a peer may send; a new value applies from the next message on.
     public var limits: LinkLimits
     private var state = State.header
     private var collected: [UInt8] = []
-    /// Where the message that is being read began.
+    /// The offset at which the current message began.
     private var messageOffset: UInt64 = 0
     private var ready: [ReceivedMessage] = []
     private var readyIndex = 0
 
-    /// How many bytes of a message are kept that is not yet whole.
+    /// How many bytes are held of a message that isn't complete yet.
     public var unfinishedBytes: Int { collected.count }
 
-    /// A decoder at the first byte of a connection; of one whose form is known, at the first byte of any message.
+    /// Creates a decoder that starts at the first byte of a connection; if the form is given, at the first byte of any
+    /// message.
     public init(limits: LinkLimits = LinkLimits(), form: LinkForm? = nil) {
         self.limits = limits
         self.form = form
     }
 
-    /// Takes the next bytes of the connection. Errors come out of `next()`, behind the messages before them.
+    /// Takes the next bytes of the connection. `next()` throws an error in them after the messages before it.
     public mutating func push(_ bytes: [UInt8]) { push(bytes[...]) }
 
-    /// Takes the next bytes of the connection. Errors come out of `next()`, behind the messages before them.
+    /// Takes the next bytes of the connection. `next()` throws an error in them after the messages before it.
     public mutating func push(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         do throws(LinkError) {
@@ -65,9 +66,9 @@ public struct MessageDecoder: Sendable {
         }
     }
 
-    /// The next message that is complete, or nil where more bytes are needed.
+    /// Returns the next complete message, or nil if more bytes are needed.
     ///
-    /// - Throws: what is wrong with the bytes, once all messages before that place were given.
+    /// - Throws: what is wrong with the bytes, once all messages before that place have been returned.
     public mutating func next() throws(LinkError) -> ReceivedMessage? {
         if readyIndex < ready.count {
             let message = ready[readyIndex]
@@ -82,9 +83,9 @@ public struct MessageDecoder: Sendable {
         return nil
     }
 
-    /// The connection has ended.
+    /// Notes that the connection has ended.
     ///
-    /// - Throws: `LinkError.endedInsideMessage` where that was in the middle of a message.
+    /// - Throws: `LinkError.endedInsideMessage` if that was in the middle of a message.
     public func finish() throws(LinkError) {
         switch state {
         case .header:
@@ -132,8 +133,10 @@ public struct MessageDecoder: Sendable {
         try begin(header, form: form)
     }
 
-    /// While the form is open the message can be a NAL unit alone, and its length stands at the same place in all forms: too
-    /// large a one is told before the rest of its header has come.
+    /// Rejects a first message that is too long before the rest of its header has arrived.
+    ///
+    /// While the form isn't known, the message can only be a NAL unit, and its length is at the same offset in all
+    /// forms.
     private func checkFirstLength() throws(LinkError) {
         var reader = ByteReader(collected)
         guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }
@@ -154,7 +157,7 @@ public struct MessageDecoder: Sendable {
             throw .controlMessageTooLong(
                 kindCode: header.kindCode, length: length, limit: limits.controlMessage, offset: messageOffset)
         }
-        // Telling the forms apart may have taken the first bytes of a payload.
+        // Detecting the form may have taken the first bytes of the payload.
         let surplus = collected[form.headerCount...]
         guard header.kind != nil else {
             collected = []
@@ -200,7 +203,7 @@ public struct MessageDecoder: Sendable {
         skip(count - skipped)
     }
 
-    /// Goes on to the next header where nothing is left to skip.
+    /// Goes on to the next header if nothing is left to skip.
     private mutating func skip(_ left: UInt64) {
         guard left == 0, case .skipping(let count) = state, count == 0 else { return }
         messageCount &+= 1

@@ -1,27 +1,27 @@
 public import ByteCoding
 public import MediaTypes
 
-/// Writes messages in the form of one connection. A value: copy it freely, use it on any thread.
+/// Encodes messages in the form of one connection. It is a value: copy it freely, and use it on any thread.
 public struct MessageEncoder: Sendable {
-    /// The form that is written.
+    /// The form of the messages.
     public let form: LinkForm
-    /// The number of this start of capture; 0 for a host, which has none.
+    /// The number of this start of the capture; 0 for a host, which has none.
     public let epoch: UInt64
-    /// Which stream the messages belong to.
+    /// The stream that the messages belong to.
     public let stream: UInt8
     private let limits = LinkLimits()
 
-    /// An encoder of `form`. `epoch` is random and not zero for capture and replay, 0 for a host.
+    /// Creates an encoder of `form`. `epoch` is random and not zero for a capture or a replay, and 0 for a host.
     public init(form: LinkForm = .extended, epoch: UInt64, stream: UInt8 = 0) {
         self.form = form
         self.epoch = epoch
         self.stream = stream
     }
 
-    /// The header in front of a NAL unit, to be written before the NAL unit itself without copying that.
+    /// Returns the header of a NAL unit, to be written before the NAL unit itself, which so need not be copied.
     ///
-    /// - Parameter payloadCount: bytes of the NAL unit with its start code `00 00 00 01`.
-    /// - Throws: `LinkError` where no receiver would take a NAL unit of this length; its offset is 0.
+    /// - Parameter payloadCount: the size of the NAL unit in bytes, including its start code `00 00 00 01`.
+    /// - Throws: `LinkError` if no receiver would accept a NAL unit of this length; its offset is 0.
     public func nalUnitHeader(
         payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false
     ) throws(LinkError) -> [UInt8] {
@@ -32,7 +32,7 @@ public struct MessageEncoder: Sendable {
         return writer.bytes
     }
 
-    /// The same, appended to what `writer` has already.
+    /// Appends the same header to `writer`.
     public func appendNALUnitHeader(
         payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false,
         to writer: inout ByteWriter
@@ -50,14 +50,15 @@ public struct MessageEncoder: Sendable {
         header.encode(into: &writer, form: form)
     }
 
-    /// The headers for all NAL units of an access unit, each with the part of `accessUnit.bytes` that follows it.
+    /// Returns the headers for all NAL units of an access unit, each with the part of `accessUnit.bytes` that follows
+    /// it.
     ///
-    /// - Throws: `LinkError` where no receiver would take one of its NAL units.
+    /// - Throws: `LinkError` if no receiver would accept one of its NAL units.
     public func headers(for accessUnit: AccessUnit) throws(LinkError) -> [OutgoingNALUnit] {
         var outgoing: [OutgoingNALUnit] = []
         outgoing.reserveCapacity(accessUnit.nalUnits.count)
         for (index, nalUnit) in accessUnit.nalUnits.enumerated() {
-            // Each NAL unit of an `AccessUnit` stands behind a start code of four bytes.
+            // Each NAL unit of an `AccessUnit` follows a start code of four bytes.
             let payload = max(0, nalUnit.lowerBound - 4)..<nalUnit.upperBound
             let header = try nalUnitHeader(
                 payloadCount: payload.count, captureTime: accessUnit.captureTime,
@@ -67,9 +68,9 @@ public struct MessageEncoder: Sendable {
         return outgoing
     }
 
-    /// A whole message of kind 11: bytes of a replayed Annex B file that belong to no NAL unit. Receivers pass it over.
+    /// Encodes a message of kind 11: bytes of a replayed Annex B file that belong to no NAL unit. Receivers skip it.
     ///
-    /// Empty in a legacy form; `bytes` are cut at the limit of a control message.
+    /// The result is empty in a legacy form; `bytes` are cut to the limit of a control message.
     public func sourceBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
         guard form == .extended else { return [] }
         let bytes = bytes.prefix(limits.controlMessage)
@@ -81,20 +82,21 @@ public struct MessageEncoder: Sendable {
         return writer.bytes
     }
 
-    /// The kind of the messages that `sourceBytes` makes; not among `MessageKind`, since nobody acts on them.
+    /// The kind of the messages from `sourceBytes`. It is not in `MessageKind`, since nobody acts on them.
     public static let sourceBytesKind: UInt8 = 11
 
-    /// A whole control message, header included; empty in a legacy form, which has none.
+    /// Encodes a whole control message, including its header; the result is empty in a legacy form, which has no
+    /// control messages.
     ///
-    /// Texts are cut at their limits and numbers clamped to the fields they go in. `.nalUnit` belongs to `nalUnitHeader`;
-    /// here it gives nothing.
+    /// Texts are cut to their limits, and numbers are clamped to their fields. `.nalUnit` gives an empty result; use
+    /// `nalUnitHeader` for it.
     public func encode(_ message: LinkMessage, captureTime: MonotonicTime? = nil) -> [UInt8] {
         var writer = ByteWriter()
         append(message, captureTime: captureTime, to: &writer)
         return writer.bytes
     }
 
-    /// The same, appended to what `writer` has already.
+    /// Encodes the same, appended to `writer`.
     public func append(_ message: LinkMessage, captureTime: MonotonicTime? = nil, to writer: inout ByteWriter) {
         guard form == .extended, message.kind != .nalUnit else { return }
         let start = writer.count
@@ -108,10 +110,10 @@ public struct MessageEncoder: Sendable {
     }
 }
 
-/// A NAL unit on its way out: what to write before it, and where its bytes are.
+/// A NAL unit to be sent: the header to write before it, and where its bytes are.
 public struct OutgoingNALUnit: Hashable, Sendable {
     /// The message's header.
     public let header: [UInt8]
-    /// The payload's place in the access unit's bytes, start code included.
+    /// The range of the payload in the access unit's bytes, start code included.
     public let payload: Range<Int>
 }

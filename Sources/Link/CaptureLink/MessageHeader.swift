@@ -1,39 +1,39 @@
 public import ByteCoding
 public import MediaTypes
 
-/// The 40 bytes in front of every message of the capture link ('&' messages, Protocol/capture-link.md).
+/// The 40-byte header of every message of the capture link ('&' messages, Protocol/capture-link.md).
 ///
 ///      0        1      2       3        4 .. 7     8 .. 15        16 .. 23   24 .. 27    28 .. 31    32 .. 39
 ///     +--------+------+-------+--------+----------+--------------+----------+-----------+-----------+---------+
 ///     | 0x26 & | kind | flags | stream | reserved | length u64le | pts i64le| scale i32 | ptsflags  | epoch   |
 ///     +--------+------+-------+--------+----------+--------------+----------+-----------+-----------+---------+
 ///
-/// All integers have their least significant byte first. In the legacy forms bytes 1-7 and the whole time are zero, and
-/// the 16-byte form ends after `length`.
+/// All integers are little-endian. In the legacy forms bytes 1-7 and the whole time are zero, and the 16-byte form ends
+/// after `length`.
 public struct MessageHeader: Hashable, Sendable {
-    /// What the payload is; a kind that this version doesn't know is kept as it is.
+    /// The kind of the payload; a kind that this version doesn't know is kept as it is.
     public var kindCode: UInt8
     /// Flags of this message.
     public var flags: MessageFlags
-    /// Which stream of this connection the message belongs to; 0 for the only one.
+    /// The stream of this connection that the message belongs to; 0 if there is only one.
     public var stream: UInt8
-    /// How many bytes of payload follow, the header not counted.
+    /// How many bytes of payload follow, not counting the header.
     public var length: UInt64
-    /// When the picture was taken, on the sender's CLOCK_MONOTONIC; nil where the sender did not fill it.
+    /// When the picture was taken, on the sender's CLOCK_MONOTONIC; nil if the sender did not set it.
     public var captureTime: MonotonicTime?
-    /// The random non-zero number of this start of capture; 0 where there is none (legacy forms, host to capture).
+    /// The random non-zero number of this start of the capture; 0 if there is none (legacy forms, host to capture).
     public var epoch: UInt64
 
     /// The first byte of every message: `&`.
     public static let marker: UInt8 = 0x26
-    /// Where `length` stands.
+    /// The offset of `length`.
     static let lengthOffset = 8
-    /// What `scale` holds beside a valid time: ticks in a second.
+    /// The value of `scale` with a valid time: ticks per second.
     static let timeScale: UInt32 = 1_000_000_000
     /// Bit 0 of `ptsflags`: the time is valid.
     static let timeIsValid: UInt32 = 1
 
-    /// A header with these fields.
+    /// Creates a header with these fields.
     public init(
         kindCode: UInt8, flags: MessageFlags = [], stream: UInt8 = 0, length: UInt64,
         captureTime: MonotonicTime? = nil, epoch: UInt64 = 0
@@ -46,10 +46,10 @@ public struct MessageHeader: Hashable, Sendable {
         self.epoch = epoch
     }
 
-    /// What the payload is; nil for a kind that this version doesn't know.
+    /// The kind of the payload; nil for a kind that this version doesn't know.
     public var kind: MessageKind? { MessageKind(rawValue: kindCode) }
 
-    /// The header that stands at the front of `bytes`; nil where they are too few or don't begin with `&`.
+    /// Decodes the header at the start of `bytes`; nil if they are too few or don't begin with `&`.
     ///
     /// In a legacy form everything but the length is ignored, since the original sender leaves it undefined.
     public init?(decoding bytes: ArraySlice<UInt8>, form: LinkForm) {
@@ -88,36 +88,37 @@ public struct MessageHeader: Hashable, Sendable {
         writer.uint64LittleEndian(isExtended ? epoch : 0)
     }
 
-    /// `time`, or one nanosecond later where its first four bytes would look like the start code behind a 16-byte header.
+    /// Returns `time`, or one nanosecond later if its first four bytes would look like the start code after a 16-byte
+    /// header.
     private static func unmistakable(_ time: MonotonicTime) -> MonotonicTime {
         let looksLikeStartCode = UInt32(truncatingIfNeeded: time.nanoseconds) == 0x0100_0000
         return looksLikeStartCode ? time + Interval(nanoseconds: 1) : time
     }
 }
 
-/// What a message's payload is: byte 1 of its header.
+/// The kind of a message's payload: byte 1 of its header.
 public enum MessageKind: UInt8, Sendable, CaseIterable {
     /// One NAL unit behind `00 00 00 01`.
     case nalUnit = 0
-    /// Who the sender is; the first message of ours from each side.
+    /// Who the sender is; the first message from each end in the extended form, except for the proof of a token.
     case hello = 1
-    /// Number and damaged area of the picture whose NAL units follow. Capture to host.
+    /// The number and the damaged area of the picture whose NAL units follow. Capture to host.
     case picture = 2
     /// The size that the pictures have from here on. Capture to host.
     case size = 3
-    /// What capture has done and spent so far. Capture to host.
+    /// What the capture has done and used so far. Capture to host.
     case statistics = 4
-    /// Why the sender ends. Both ways.
+    /// Why the sender ends the connection. Both ways.
     case end = 5
     /// What the pointer looks like. Capture to host.
     case pointerShape = 6
     /// Where the pointer is. Capture to host.
     case pointerPosition = 7
-    /// Whether the sharer shares just now. Capture to host.
+    /// Whether the sharer is sharing now. Capture to host.
     case sharing = 8
-    /// What a ping asked for. Capture to host.
+    /// The answer to a ping. Capture to host.
     case pong = 9
-    /// Proves to a host that wants that that capture has the host's token. Capture to host, before its hello.
+    /// Proves to a host that asks for it that the capture has the host's token. Capture to host, before its hello.
     case answer = 12
     /// Make the next picture an IDR picture. Host to capture.
     case requestIDR = 32
@@ -131,15 +132,15 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case resume = 36
     /// Whether the pointer is to be drawn into the pictures. Host to capture.
     case pointerMode = 37
-    /// The sharer pauses, or goes on. Host to capture.
+    /// Whether the sharer pauses or goes on. Host to capture.
     case hold = 38
-    /// The chroma format that all who watch can decode. Host to capture.
+    /// The chroma format that all viewers can decode. Host to capture.
     case chroma = 39
-    /// What time is it? Host to capture.
+    /// Asks for the time of the capture's clock. Host to capture.
     case ping = 40
-    /// Make finer than usual what stands still. Host to capture.
+    /// Encode the parts that stand still in finer quality than usual. Host to capture.
     case sharpen = 41
-    /// Prove that you have my token. Host to capture, before its hello.
+    /// Asks the capture to prove that it has the host's token. Host to capture, before its hello.
     case challenge = 42
     /// Proves that the host has the token as well. Host to capture.
     case proof = 43
@@ -155,28 +156,28 @@ public struct MessageFlags: OptionSet, Hashable, Sendable {
 
     /// The last NAL unit of its access unit.
     public static let endOfAccessUnit = MessageFlags(rawValue: 1)
-    /// In the file that a replay reads this NAL unit's start code has three bytes; the payload has four all the same.
+    /// The NAL unit's start code has three bytes in the file that a replay reads; in the payload it still has four.
     public static let shortStartCode = MessageFlags(rawValue: 2)
 }
 
 /// The three forms in which messages are written; a connection keeps the one that it began with.
 public enum LinkForm: Sendable, CaseIterable {
-    /// Ours: 40 bytes with kind, flags, time and epoch.
+    /// The form of our own senders: 40 bytes with kind, flags, time and epoch.
     case extended
-    /// The original sender's: 40 bytes, all zero but the marker and the length.
+    /// The form of the original sender: 40 bytes, all zero but the marker and the length.
     case legacy40
     /// 16 bytes: marker, seven zeros and the length.
     case legacy16
 
-    /// How many bytes a header has.
+    /// The size of a header in bytes.
     public var headerCount: Int { self == .legacy16 ? 16 : 40 }
 }
 
-/// What a peer may send at most. Checked before a byte is reserved.
+/// The most that a peer may send. Checked before a byte is reserved.
 public struct LinkLimits: Hashable, Sendable {
-    /// Payload of a NAL unit, start code included, in bytes.
+    /// The payload of a NAL unit, start code included, in bytes.
     public var nalUnit = 8 << 20
-    /// Payload of every other message, in bytes.
+    /// The payload of every other message, in bytes.
     public var controlMessage = 64 << 10
 
     /// The limits of Protocol/capture-link.md: 8 MiB and 64 KiB.

@@ -1,19 +1,19 @@
 public import MediaTypes
 
-/// What the pointer looks like: at most 96 pixels a side, so that it fits into a control message.
+/// The pointer's image: at most 96 pixels a side, so that it fits into a control message.
 public struct PointerImage: Hashable, Sendable {
-    /// The longest side that travels.
+    /// The longest side that can be sent.
     public static let longestSide = 96
 
-    /// Columns and rows; 0 by 0 for a pointer that can't be seen.
+    /// The width and height; 0 by 0 for a pointer that can't be seen.
     public let size: PictureSize
-    /// The pixel that points, from the top left corner.
+    /// The hot spot: the pixel that points, counted from the top left corner.
     public let hotX: Int
     public let hotY: Int
-    /// Premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
+    /// The pixels with premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
     public let pixels: [UInt32]
 
-    /// An image of these pixels; nil where they are not `size` many, or a side is longer than `longestSide`.
+    /// Creates an image; nil if there are not as many pixels as `size` says, or a side is longer than `longestSide`.
     public init?(size: PictureSize, hotX: Int, hotY: Int, pixels: [UInt32]) {
         let sides = 0...Self.longestSide
         guard sides.contains(size.width), sides.contains(size.height), pixels.count == size.width * size.height else {
@@ -28,10 +28,10 @@ public struct PointerImage: Hashable, Sendable {
 
 /// Where the pointer is.
 public struct PointerPosition: Hashable, Sendable {
-    /// Its hot spot, in pixels of the picture from the top left corner; may lie outside.
+    /// The hot spot, in pixels of the picture from the top left corner; it may lie outside.
     public var x: Int
     public var y: Int
-    /// Whether it is on what is captured at all.
+    /// Whether the pointer is on what is captured at all.
     public var isVisible: Bool
 
     /// A position.
@@ -44,15 +44,15 @@ public struct PointerPosition: Hashable, Sendable {
 
 /// How the pointer gets to viewers.
 public enum PointerMode: UInt8, Hashable, Sendable, CaseIterable {
-    /// In messages of its own: who watches draws it.
+    /// In messages of its own, from which the viewer draws it.
     case apart = 0
     /// Drawn into the pictures.
     case drawn = 1
 }
 
-/// Whether the sharer shares just now.
+/// Whether the sharer is sharing now.
 public enum SharingState: UInt8, Hashable, Sendable, CaseIterable {
-    /// Pictures come when something changes.
+    /// Pictures are sent when something changes.
     case live = 0
     /// The sharer has paused.
     case paused = 1
