@@ -62,7 +62,7 @@ let package = Package(
             name: "ScreenRelayParsing",
             targets: [
                 "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
-                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "OneToOne", "Signalling",
+                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling",
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
@@ -88,6 +88,7 @@ let package = Package(
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
         pure("Media", "ByteCoding"),
+        shell("Media", "Clocks", ["MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
 
         // Codecs: one wrapper a library.
@@ -103,29 +104,32 @@ let package = Package(
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
-        shell("Link", "LinkTransport", ["CLinux", "MediaTypes"]),
-        shell("Link", "RecordingFiles", ["CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+        shell("Link", "LinkTransport", ["Clocks", "CLinux", "MediaTypes"]),
+        shell(
+            "Link", "RecordingFiles",
+            ["Clocks", "CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         // Capture: from the screen to the link.
-        shell("Capture", "X11Capture", ["CXCB", "CLinux", "MediaTypes"]),
+        shell("Capture", "X11Capture", ["Clocks", "CXCB", "CLinux", "MediaTypes"]),
         pure("Capture", "RateControl", ["MediaTypes"]),
         shell(
             "Capture", "CaptureAgent",
             [
-                "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
+                "Clocks", "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
                 "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
 
         // Host: from the link to the readers.
-        shell("Host", "Threading", ["CLinux", "MediaTypes"]),
+        shell("Host", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Host", "TrackHub", ["MediaTypes", "H264"]),
         shell(
             "Host", "Ingest",
             [
-                "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub", "VideoDecoding",
+                "Clocks", "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub",
+                "VideoDecoding",
                 "X264Encoding", "MediaTypes",
             ]),
 
@@ -138,35 +142,38 @@ let package = Package(
         shell(
             "RTC", "WebRTC",
             [
-                "CLinux", "Threading", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "TrackHub",
+                "Clocks", "CLinux", "Threading", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport",
+                "TrackHub",
                 "MediaTypes",
 
             ]),
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
-        pure("Rooms", "OneToOne", ["Rooms"]),
+        pure("Rooms", "SocketIORooms", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "OneToOne", "Viewer"]),
+        shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles", "TrackHub",
+                "H264", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
+                "TrackHub",
                 "Ingest",
                 "STUN", "SecureTransport", "WebRTC", "Rooms", "Signalling", "PictureFiles", "Processes",
             ]),
 
         // Programs.
         shell(
-            "Programs", "CommandLine", ["CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
+            "Programs", "CommandLine",
+            ["Clocks", "CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
         shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
-                "QRCodes", "Settings",
+                "Clocks", "QRCodes", "Settings",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -249,7 +256,7 @@ let package = Package(
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
-        tests("OneToOneTests", ["OneToOne", "Rooms", "TestSupport"]),
+        tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests("SignallingTests", ["Signalling", "LinkTransport", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",

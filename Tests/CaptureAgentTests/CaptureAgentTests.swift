@@ -114,20 +114,20 @@ struct CaptureAgentTests {
         let window = try SceneWindow(display: screen.name, kind: .patches)
         let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(100) }
         try host.wait(for: "a picture") { host.counter == 0 }
-        try host.send(.pause)
+        try host.send(.unwatched)
         try host.waitForSilence()
         let count = host.count
         for tick in 1...5 { try window.show(tick: tick) }
         try host.read(for: .milliseconds(300))
         #expect(host.count == count)
-        try host.send(.resume)
+        try host.send(.watched)
         try host.wait(for: "a picture") { host.count > count }
         #expect(host.counter == 5)
         // And without anything having changed.
-        try host.send(.pause)
+        try host.send(.unwatched)
         try host.waitForSilence()
         let second = host.count
-        try host.send(.resume)
+        try host.send(.watched)
         try host.wait(for: "a picture") { host.count > second }
         #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
         capture.stop()

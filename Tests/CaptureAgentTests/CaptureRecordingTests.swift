@@ -18,7 +18,7 @@ struct CaptureRecordingTests {
         let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.recording = path }
         try host.sendHello()
         try host.wait(for: "the size") { host.messages.contains { $0.body == .size(screen.size) } }
-        try host.send(.pause)
+        try host.send(.unwatched)
         for tick in 1...5 {
             try window.show(tick: tick)
             try host.wait(for: "tick \(tick), though the host has paused") { host.counter == tick }

@@ -139,7 +139,7 @@ struct FlowControlTests {
         }
         #expect(sharing().isEmpty)
         for turn in 1...301 {
-            try host.send(.hold(turn % 2 == 1))
+            try host.send(.sharerPaused(turn % 2 == 1))
             try host.send(.requestIDR)
             poll(nil, 0, 1)
         }

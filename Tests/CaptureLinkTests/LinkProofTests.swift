@@ -95,7 +95,7 @@ struct LinkProofTests {
     @Test("a capture with a token leaves a host that doesn't ask for it: there is no way back to less")
     func downgrade() {
         let hello = LinkMessage.hello(Hello(role: .host, name: "h", processID: 1, canMakeIDR: true))
-        for message in [hello, .resume, .proof(code: Self.hostNonce), .requestIDR] {
+        for message in [hello, .watched, .proof(code: Self.hostNonce), .requestIDR] {
             var capture = capture
             let step = capture.take(message)
             #expect(step == .failed(.notChallenged))

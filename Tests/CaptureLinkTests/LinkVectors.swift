@@ -44,13 +44,13 @@ enum LinkVectors {
             ("request-idr", .requestIDR, 0, nil),
             ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
             ("frame-rate", .frameRate(FrameRate(framesPerSecond: 30)), 0, nil),
-            ("pause", .pause, 0, nil),
-            ("resume", .resume, 0, nil),
+            ("unwatched", .unwatched, 0, nil),
+            ("watched", .watched, 0, nil),
             ("hello-abilities", .hello(ableHello), epoch, nil),
             ("pointer-position", .pointerPosition(PointerPosition(x: -3, y: 300, isVisible: true)), epoch, time),
             ("sharing", .sharing(.locked), epoch, nil),
             ("pointer-mode", .pointerMode(.drawn), 0, nil),
-            ("hold", .hold(true), 0, nil),
+            ("sharer-paused", .sharerPaused(true), 0, nil),
             ("chroma", .chroma(.yuv444), 0, nil),
             ("ping", .ping(time), 0, nil),
             (
@@ -116,7 +116,8 @@ enum LinkVectors {
     /// The vectors that end in an error.
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",
-        "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing", "bad-hold",
+        "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing",
+        "bad-sharer-paused",
         "bad-chroma", "bad-ping", "bad-pong", "bad-challenge", "bad-answer", "bad-proof",
     ]
     /// The kinds whose payload can't be cut short without losing something.

@@ -29,7 +29,7 @@ struct PointerMessageTests {
         #expect(try words("bad-sharing").contains("4 has no meaning"))
         #expect(try words("bad-chroma").contains("9 has no meaning"))
         #expect(try words("bad-position").contains("4 bytes are too few"))
-        #expect(try words("bad-hold").contains("0 bytes are too few"))
+        #expect(try words("bad-sharer-paused").contains("0 bytes are too few"))
     }
 
     @Test("every payload that is cut short is refused, and none that is longer", arguments: LinkVectors.newKinds)

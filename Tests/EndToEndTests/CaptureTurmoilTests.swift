@@ -100,13 +100,13 @@ extension EndToEnd {
                 #expect((counter == nil) == (capture.sharing == .paused), "picture \(capture.taken.count)")
             }
             for round in 0..<50 {
-                try capture.send(.hold(round % 2 == 0))
+                try capture.send(.sharerPaused(round % 2 == 0))
                 if round % 7 == 0 { try capture.send(.requestIDR) }
                 try capture.read(for: .milliseconds(20))
             }
-            try capture.send(.hold(true))
+            try capture.send(.sharerPaused(true))
             try capture.wait(for: "the slate") { try capture.sharing == .paused && capture.showsSlate() }
-            try capture.send(.hold(false))
+            try capture.send(.sharerPaused(false))
             try capture.wait(for: "the screen") { try capture.sharing == .live && capture.picture()?.counter != nil }
             let count = capture.taken.count
             try capture.wait(for: "more pictures") { capture.taken.count > count + 5 }
@@ -123,8 +123,8 @@ extension EndToEnd {
                 case 0: try capture.send(.chroma(.yuv420))
                 case 1: try capture.send(.chroma(.yuv444))
                 case 2: try capture.send(.pointerMode(Bool.random(using: &random) ? .apart : .drawn))
-                case 3: try capture.send(.hold(Bool.random(using: &random)))
-                case 4: try capture.send(Bool.random(using: &random) ? .pause : .resume)
+                case 3: try capture.send(.sharerPaused(Bool.random(using: &random)))
+                case 4: try capture.send(Bool.random(using: &random) ? .unwatched : .watched)
                 case 5: client.saveScreen(Bool.random(using: &random))
                 case 6: try screen.resize(to: PictureSize(width: .random(in: 90...640, using: &random), height: 301))
                 default: try capture.send(.requestIDR)
@@ -134,7 +134,7 @@ extension EndToEnd {
             }
             client.saveScreen(false)
             try screen.resize(to: PictureSize(width: 401, height: 303))
-            for message in [LinkMessage.hold(false), .resume, .chroma(.yuv420), .pointerMode(.drawn)] {
+            for message in [LinkMessage.sharerPaused(false), .watched, .chroma(.yuv420), .pointerMode(.drawn)] {
                 try capture.send(message)
             }
             client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: 0x00FF00)

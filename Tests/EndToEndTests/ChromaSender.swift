@@ -45,8 +45,8 @@ final class ChromaSender {
         decoder.push(bytes[...])
         while let message = try decoder.next() {
             switch message.body {
-            case .resume: isRunning = true
-            case .pause: isRunning = false
+            case .watched: isRunning = true
+            case .unwatched: isRunning = false
             case .chroma(let wanted):
                 formats.append(wanted)
                 format = wanted

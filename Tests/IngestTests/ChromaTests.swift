@@ -27,7 +27,7 @@ private final class TwoFormatSource: PictureSource {
 
     func requestIDR() {}
     func requestPicture() {}
-    func setRunning(_ isRunning: Bool) { words.withLock { $0.append(.running(isRunning)) } }
+    func setWatched(_ isRunning: Bool) { words.withLock { $0.append(.running(isRunning)) } }
     func setTargetBitRate(_ rate: BitRate) {}
     func setChroma(_ format: ChromaFormat) { words.withLock { $0.append(.chroma(format)) } }
     var all: [Word] { words.withLock { $0 } }
@@ -76,16 +76,16 @@ struct ChromaTests {
         host.hub.viewerCame(decoding: .yuv420)
         let plain = try TestCapture(path: host.path)
         try plain.greet()
-        try plain.wait(for: "resume") { $0.contains(.resume) }
+        try plain.wait(for: "resume") { $0.contains(.watched) }
         #expect(host.hub.excludes(viewerDecoding: .yuv420) == false)
         #expect(!plain.received.contains { $0.kind == .chroma })
         plain.connection.close()
         try host.waitForLog("capture is gone")
         let capture = try TestCapture(path: host.path)
         try capture.greet(changesChroma: true)
-        try capture.wait(for: "4:2:0") { $0.contains(.chroma(.yuv420)) && $0.contains(.resume) }
-        let order = capture.received.filter { $0.kind == .chroma || $0.kind == .resume }.map(\.kind)
-        #expect(order == [.chroma, .resume])
+        try capture.wait(for: "4:2:0") { $0.contains(.chroma(.yuv420)) && $0.contains(.watched) }
+        let order = capture.received.filter { $0.kind == .chroma || $0.kind == .watched }.map(\.kind)
+        #expect(order == [.chroma, .watched])
         host.hub.viewerLeft(decoding: .yuv420, now: now() - .seconds(3))
         host.hub.pollChroma(now: now())
         try capture.wait(for: "4:4:4") { $0.contains(.chroma(.yuv444)) }

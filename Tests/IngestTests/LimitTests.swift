@@ -62,7 +62,7 @@ struct LimitTests {
         let host = try LinkServerTests.Host()
         let capture = try TestCapture(path: host.path)
         try capture.greet()
-        try capture.wait(for: "a word") { $0.contains(.pause) }
+        try capture.wait(for: "a word") { $0.contains(.unwatched) }
         #expect(host.ingest.statistics == nil)
         host.ingest.limit(SourceLimits(frameRate: frames(5), bitRate: rate(70_000)))
         host.ingest.sharpen()
@@ -84,7 +84,7 @@ struct LimitTests {
         let host = try LinkServerTests.Host()
         let capture = try TestCapture(path: host.path)
         try capture.greet()
-        try capture.wait(for: "a word") { $0.contains(.pause) }
+        try capture.wait(for: "a word") { $0.contains(.unwatched) }
         let turns = 4000
         for turn in 1...turns {
             host.ingest.targetBitRateChanged(to: rate(100_000 + turn))

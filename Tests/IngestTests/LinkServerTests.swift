@@ -50,13 +50,13 @@ struct LinkServerTests {
         try capture.greet()
         try capture.wait(for: "hello and pause") { messages in
             guard case .hello(let hello)? = messages.first else { return false }
-            return hello.role == .host && hello.name == "test host" && messages.contains(.pause)
+            return hello.role == .host && hello.name == "test host" && messages.contains(.unwatched)
         }
         host.hub.changeViewers(by: 1)
         host.hub.requestKeyFrame(now: now())
         host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000))
         try capture.wait(for: "what viewers need") { messages in
-            messages.contains(.resume) && messages.contains(.requestIDR)
+            messages.contains(.watched) && messages.contains(.requestIDR)
                 && messages.contains(.bitRate(BitRate(bitsPerSecond: 900_000)))
         }
         let pictures = try PlainPictures()
@@ -139,19 +139,19 @@ struct LinkServerTests {
         let host = try Host(silencePatience: .milliseconds(200))
         let hanging = try TestCapture(path: host.path)
         try hanging.greet()
-        try hanging.wait(for: "pause") { $0.contains(.pause) }
+        try hanging.wait(for: "pause") { $0.contains(.unwatched) }
         let started = now()
         try eventually("the patience's end", holds: { now() - started > .milliseconds(300) })
         let early = try TestCapture(path: host.path)
         try early.greet()
         try early.waitForEnd()
         host.hub.changeViewers(by: 1)
-        try hanging.wait(for: "resume") { $0.contains(.resume) }
+        try hanging.wait(for: "resume") { $0.contains(.watched) }
         let resumed = now()
         try eventually("the patience's end", holds: { now() - resumed > .milliseconds(300) })
         let next = try TestCapture(path: host.path)
         try next.greet()
-        try next.wait(for: "resume") { $0.contains(.resume) }
+        try next.wait(for: "resume") { $0.contains(.watched) }
         try hanging.wait(for: "the end") { messages in
             messages.contains { if case .end = $0 { true } else { false } }
         }

@@ -66,7 +66,7 @@ final class AskedSource: PictureSource {
 
     func requestIDR() { asked.withLock { $0.idrs += 1 } }
     func requestPicture() { asked.withLock { $0.pictures += 1 } }
-    func setRunning(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
+    func setWatched(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
     func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }
     func setFrameRate(_ rate: FrameRate) { asked.withLock { $0.frameRates.append(rate) } }
     func sharpen() { asked.withLock { $0.sharpenings += 1 } }

@@ -103,10 +103,10 @@ struct PointerTests {
 
         let plain = try TestCapture(path: host.path)
         try greet(plain, tellsPointer: false)
-        try plain.wait(for: "the pause") { $0.contains(.pause) }
+        try plain.wait(for: "the pause") { $0.contains(.unwatched) }
         host.ingest.setPointerMode(.apart)
         host.hub.changeViewers(by: 1)
-        try plain.wait(for: "the word after it") { $0.contains(.resume) }
+        try plain.wait(for: "the word after it") { $0.contains(.watched) }
         #expect(!plain.received.contains { $0.kind == .pointerMode })
     }
 

@@ -71,7 +71,7 @@ struct RecordingTests {
         ]
         for bytes in sent.dropLast() { try capture.send(bytes: bytes) }
         // A capture that ends at once would not be told anything.
-        try capture.wait(for: "to be told to run") { $0.contains(.resume) }
+        try capture.wait(for: "to be told to run") { $0.contains(.watched) }
         for bytes in sent.suffix(1) { try capture.send(bytes: bytes) }
         try eventually("the host to have read", holds: { host.hasRecorded })
         capture.connection.close()
@@ -90,7 +90,7 @@ struct RecordingTests {
             #expect(item.arrival.map { $0 <= now() - began + .seconds(1) } == true)
         }
         #expect(bytes == sent.flatMap { $0 })
-        #expect(answers.contains(.resume))
+        #expect(answers.contains(.watched))
     }
 
     @Test("who records counts as a viewer until recording ends")
@@ -98,12 +98,12 @@ struct RecordingTests {
         let host = try Host()
         let capture = try TestCapture(path: host.path)
         try capture.greet()
-        try capture.wait(for: "to be told to run") { $0.contains(.resume) }
-        #expect(!capture.received.contains(.pause))
+        try capture.wait(for: "to be told to run") { $0.contains(.watched) }
+        #expect(!capture.received.contains(.unwatched))
         host.hub.changeViewers(by: 1)
         host.hub.changeViewers(by: -1)
         host.ingest.setRecorded(false)
-        try capture.wait(for: "a pause") { $0.contains(.pause) }
+        try capture.wait(for: "a pause") { $0.contains(.unwatched) }
     }
 
     /// A capture of `host` that has sent an IDR picture and, after it, one that shows a change of that many pixels a
@@ -135,7 +135,7 @@ struct RecordingTests {
             let capture = try capture(of: host, change: change, canMakeIDR: canMakeIDR)
             host.ingest.setRecorded(false)
             // The pause is sent after all requests that came before it.
-            try capture.wait(for: "a pause") { $0.contains(.pause) }
+            try capture.wait(for: "a pause") { $0.contains(.unwatched) }
             #expect(!capture.received.contains(.requestIDR), "\(period), \(change), \(canMakeIDR)")
         }
     }

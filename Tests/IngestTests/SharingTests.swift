@@ -67,7 +67,7 @@ struct SharingTests {
         #expect(host.ingest.state == .paused(.sharer))
         #expect(!host.hub.canStart)
         #expect(try host.snapshot() == nil)
-        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         // These were captured before the capture heard of the hold; one is even an IDR.
         try capture.send(try pictures.next(shade: 60))
         try capture.send(try pictures.next(shade: 70, isIDR: true))
@@ -88,7 +88,7 @@ struct SharingTests {
         #expect(host.ingest.state == .paused(.sharer))
 
         host.ingest.hold(false)
-        try capture.wait(for: "hold's end") { $0.contains(.hold(false)) }
+        try capture.wait(for: "hold's end") { $0.contains(.sharerPaused(false)) }
         #expect(host.ingest.state == .paused(.sharer))
         try capture.send(.sharing(.live))
         let screen = try pictures.next(shade: 90, isIDR: true)
@@ -108,13 +108,13 @@ struct SharingTests {
         let capture = try host.capture()
         #expect(host.ingest.state == .paused(.sharer))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
-        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         capture.connection.close()
         try eventually("its end") { if case .gone = host.ingest.state { () } else { nil } }
         #expect(host.hub.publishedUnits == 0)
 
         let next = try host.capture()
-        try next.wait(for: "hold") { $0.contains(.hold(true)) }
+        try next.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         try next.send(.sharing(.paused))
         try next.send(try PlainPictures().next(shade: 200, isIDR: true))
         try eventually("its slate", holds: { host.hub.publishedUnits == 1 })
@@ -148,10 +148,10 @@ struct SharingTests {
         let capture = try host.capture()
         host.ingest.hold(true)
         try capture.send(.sharing(.paused))
-        try capture.wait(for: "hold") { $0.contains(.hold(true)) }
+        try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         try capture.send(.sharing(.live))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
-        try capture.wait(for: "hold again") { $0.filter { $0 == .hold(true) }.count == 2 }
+        try capture.wait(for: "hold again") { $0.filter { $0 == .sharerPaused(true) }.count == 2 }
         #expect(host.hub.publishedUnits == 0)
         #expect(host.ingest.state == .paused(.sharer))
     }
@@ -167,7 +167,7 @@ struct SharingTests {
         try capture.send(.sharing(.paused))
         try host.waitForState(.paused(.sharer))
         host.ingest.toggleHold()
-        try capture.wait(for: "hold's end") { $0.last { $0.kind == .hold } == .hold(false) }
+        try capture.wait(for: "hold's end") { $0.last { $0.kind == .sharerPaused } == .sharerPaused(false) }
         try capture.send(.sharing(.locked))
         try host.waitForState(.paused(.screenLocked))
         host.ingest.toggleHold()
@@ -254,9 +254,9 @@ struct SharingTests {
             let held = Mutex(false)
             func requestIDR() {}
             func requestPicture() {}
-            func setRunning(_ isRunning: Bool) {}
+            func setWatched(_ isRunning: Bool) {}
             func setTargetBitRate(_ rate: BitRate) {}
-            func setHeld(_ isHeld: Bool) { held.withLock { $0 = isHeld } }
+            func setSharerPaused(_ isHeld: Bool) { held.withLock { $0 = isHeld } }
         }
         let hub = TrackHub(origin: now())
         let last = Mutex(SourceState.waiting)

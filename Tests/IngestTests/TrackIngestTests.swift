@@ -103,7 +103,7 @@ struct TrackIngestTests {
 
             func requestIDR() { onRequest.withLock { $0 }?() }
             func requestPicture() {}
-            func setRunning(_ isRunning: Bool) {}
+            func setWatched(_ isRunning: Bool) {}
             func setTargetBitRate(_ rate: BitRate) {}
         }
         let ingest = try TrackIngest(hub: hub, log: .silent)

@@ -46,7 +46,7 @@ struct MessageInspectionTests {
     @Test("bytes of a replayed file that belong to no NAL unit are named, for people and programs")
     func sourceBytes() throws {
         let encoder = MessageEncoder(epoch: MadeStream.epoch)
-        let found = try #require(inspect(encoder.encode(.pause) + encoder.sourceBytes([0, 0, 0])))
+        let found = try #require(inspect(encoder.encode(.unwatched) + encoder.sourceBytes([0, 0, 0])))
         let row = try #require(found.rows.messages.last)
         #expect(row.kindCode == 11 && row.kindName == "sourceBytes")
         #expect(row.words == "of the file that is replayed, outside its NAL units")

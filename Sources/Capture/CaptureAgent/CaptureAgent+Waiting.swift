@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 import MediaTypes
 import X11Capture

@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -213,10 +214,10 @@ public final class CaptureAgent {
         case .requestIDR:
             log(.debug, "the host wants an IDR picture")
             demandIDR()
-        case .pause:
+        case .unwatched:
             log(.debug, "the host wants no pictures")
             isPausedByHost = true
-        case .resume:
+        case .watched:
             log(.debug, "the host wants pictures")
             isPausedByHost = false
             wantsPicture = true
@@ -224,7 +225,7 @@ public final class CaptureAgent {
         case .pointerMode(let mode):
             wantedPointerMode = mode
             setPointerMode()
-        case .hold(let isHeld): self.isHeld = isHeld
+        case .sharerPaused(let isHeld): self.isHeld = isHeld
         case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }

@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -18,10 +19,10 @@ final class HostLink {
         case requestIDR
         case bitRate(BitRate)
         case frameRate(FrameRate)
-        case pause
-        case resume
+        case unwatched
+        case watched
         case pointerMode(PointerMode)
-        case hold(Bool)
+        case sharerPaused(Bool)
         case chroma(ChromaFormat)
         case sharpen
     }
@@ -202,12 +203,12 @@ final class HostLink {
         case .requestIDR: body(.requestIDR)
         case .bitRate(let rate): body(.bitRate(rate))
         case .frameRate(let rate): body(.frameRate(rate))
-        case .pause:
+        case .unwatched:
             noteTaken()
-            body(.pause)
-        case .resume:
+            body(.unwatched)
+        case .watched:
             noteTaken()
-            body(.resume)
+            body(.watched)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
@@ -219,7 +220,7 @@ final class HostLink {
             isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
         case .pointerMode(let mode): body(.pointerMode(mode))
-        case .hold(let isHeld): body(.hold(isHeld))
+        case .sharerPaused(let isHeld): body(.sharerPaused(isHeld))
         case .chroma(let format): body(.chroma(format))
         case .sharpen: body(.sharpen)
         case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,

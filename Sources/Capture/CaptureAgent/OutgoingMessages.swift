@@ -1,5 +1,6 @@
 import ByteCoding
 import CaptureLink
+import Clocks
 import LinkTransport
 import MediaTypes
 import X264Encoding

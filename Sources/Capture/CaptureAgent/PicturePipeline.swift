@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import MediaTypes
 import RateControl
 import X11Capture

@@ -1,3 +1,4 @@
+import Clocks
 import ColorConversion
 import Glibc
 import MediaTypes

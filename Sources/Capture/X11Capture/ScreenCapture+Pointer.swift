@@ -1,4 +1,5 @@
 import CXCB
+import Clocks
 public import MediaTypes
 
 /// The pointer, separate from the pictures, for callers who draw it themselves.

@@ -1,4 +1,5 @@
 import CXCB
+import Clocks
 import Glibc
 public import MediaTypes
 

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import Synchronization
 import Threading
@@ -113,8 +114,8 @@ final class DecodeTap: Sendable {
 
     /// Waits, for 5 s at most, until there is room for `unit` if the source makes no IDRs; returns at once if it does.
     func awaitRoom(for unit: AccessUnit) {
-        let deadline = monotonicNow() + .seconds(5)
-        while monotonicNow() < deadline {
+        let deadline = MonotonicTime.now() + .seconds(5)
+        while MonotonicTime.now() < deadline {
             let mustWait = inbox.withLock { inbox in
                 !inbox.canMakeIDR && !inbox.isStopped && inbox.byteCount > 0
                     && inbox.byteCount + unit.bytes.count > Self.waitingBytes
@@ -190,7 +191,7 @@ final class DecodeTap: Sendable {
     /// Called after decoding, since the source's own IDR may have arrived meanwhile. While more units wait to be
     /// decoded, a newer picture is on its way, so no IDR is made yet.
     private func takeDueIDR() -> Bool {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         return inbox.withLock { inbox in
             guard let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty else { return false }
             inbox.makeIDRAt = nil

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import Threading
 import X264Encoding
@@ -23,7 +24,7 @@ struct HostEncoder {
             || current?.isFullRange != picture.isFullRange
         let encoder = try isNew ? X264Encoder(configuration) : self.encoder ?? X264Encoder(configuration)
         self.encoder = encoder
-        let time = MediaTime(ticks: MediaTime.ticks(in: monotonicNow() - .zero))
+        let time = MediaTime(ticks: MediaTime.ticks(in: MonotonicTime.now() - .zero))
         return try encoder.accessUnit(of: picture, forceIDR: forceIDR || isNew, time: time)
     }
 }

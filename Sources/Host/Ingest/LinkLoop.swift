@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -57,7 +58,7 @@ final class LinkLoop {
     func run() {
         while !isStopped {
             let ready = wait()
-            let now = monotonicNow()
+            let now = MonotonicTime.now()
             if let until = isCrowdedUntil, until <= now { isCrowdedUntil = nil }
             for command in inbox.take() { perform(command) }
             if ready.listener { accept(now) }
@@ -199,7 +200,7 @@ final class LinkLoop {
     private func wait() -> Ready {
         var entries = [pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0)]
         let until = [acceptsAgain, isCrowdedUntil].compactMap { $0 }.max()
-        let isPausing = until.map { $0 > monotonicNow() } ?? false
+        let isPausing = until.map { $0 > MonotonicTime.now() } ?? false
         entries.append(
             pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
         for peer in peers { entries.append(peer.interest) }

@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -172,13 +173,13 @@ final class LinkPeer {
         }
         // The ping carries the time of this very moment, so that what the thread did since it woke up doesn't count as
         // network delay.
-        if let time = pictures.pingIfDue(monotonicNow()) { send(.ping(time)) }
+        if let time = pictures.pingIfDue(MonotonicTime.now()) { send(.ping(time)) }
         if pictures.timeoutIfDue(now) { deliver(now: now) }
         pictures.logFaults(now)
         // If a capture doesn't read, its messages wait in the source, which keeps the latest of each kind.
         for message in connection.hasPending ? [] : source.takeMessages() where decoder.form == .extended {
-            if message == .resume { silence.told(toRun: true, at: now) }
-            if message == .pause { silence.told(toRun: false, at: now) }
+            if message == .watched { silence.told(toRun: true, at: now) }
+            if message == .unwatched { silence.told(toRun: false, at: now) }
             send(message)
         }
         if let watcher, isToBeHeard, silence.tellIfDue(now) { watcher.onEvent(.silent(silence.patience)) }
@@ -194,7 +195,7 @@ final class LinkPeer {
             send(.end(EndNotice(reason: endReason, text: text)))
         }
         reason = text
-        closesBy = monotonicNow() + Self.lastWords
+        closesBy = MonotonicTime.now() + Self.lastWords
         detach()
         endWriting()
     }
@@ -319,7 +320,7 @@ final class LinkPeer {
     }
 
     private func detach() {
-        pictures.logFaults(monotonicNow(), isLast: true)
+        pictures.logFaults(MonotonicTime.now(), isLast: true)
         guard isAttached else { return }
         isAttached = false
         let reason = watcher?.endReason ?? reason

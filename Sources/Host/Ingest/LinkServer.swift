@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import Glibc
 public import LinkTransport
 public import MediaTypes
@@ -70,7 +71,7 @@ public final class LinkServer: Sendable {
         if let recorder {
             recorder.connect(
                 onRoom: { inbox.wake.signal() },
-                onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: monotonicNow()) },
+                onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: MonotonicTime.now()) },
                 onStop: { [weak ingest] in
                     ingest?.setRecorded(false)
                     onRecordingEnd()

@@ -33,17 +33,17 @@ final class LinkSource: PictureSource {
 
     func requestIDR() { post(.requestIDR) }
 
-    func setRunning(_ isRunning: Bool) { post(isRunning ? .resume : .pause) }
+    func setWatched(_ isRunning: Bool) { post(isRunning ? .watched : .unwatched) }
 
     /// A capture that receives `resume` makes a picture at once, even if it is already running.
-    func requestPicture() { post(.resume) }
+    func requestPicture() { post(.watched) }
 
     func setTargetBitRate(_ rate: BitRate) { post(.bitRate(rate)) }
 
     func setFrameRate(_ rate: FrameRate) { post(.frameRate(rate)) }
     func sharpen() { post(.sharpen) }
 
-    func setHeld(_ isHeld: Bool) { post(.hold(isHeld)) }
+    func setSharerPaused(_ isHeld: Bool) { post(.sharerPaused(isHeld)) }
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 

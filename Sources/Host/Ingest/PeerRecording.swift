@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import MediaTypes
 import Recording
 import Threading
@@ -58,6 +59,6 @@ final class PeerRecording {
     /// Records a message that the host has sent.
     func recordAnswer(_ bytes: [UInt8]) {
         guard isBegun, let message = LinkBytes(bytes, form: .extended) else { return }
-        recorder.add(message, direction: .toCapture, mayBeLost: !isLossless, at: monotonicNow())
+        recorder.add(message, direction: .toCapture, mayBeLost: !isLossless, at: MonotonicTime.now())
     }
 }

@@ -13,7 +13,7 @@ public protocol PictureSource: AnyObject, Sendable {
     /// Asks for one more picture, even of a screen that stands still. Does nothing if the source can't make one.
     func requestPicture()
     /// Tells the source whether anybody watches (true) or not (false); if nobody does, it may pause.
-    func setRunning(_ isRunning: Bool)
+    func setWatched(_ isRunning: Bool)
     /// Sets the bit rate that the viewers' network paths can carry; the source stays under it.
     func setTargetBitRate(_ rate: BitRate)
     /// Sets how many pictures a second the source may make at most.
@@ -24,7 +24,7 @@ public protocol PictureSource: AnyObject, Sendable {
     ///
     /// A source that can pause sends a slate, and reports it through `TrackIngest.sharingChanged`. One that can't does
     /// nothing, and the host holds back what it sends meanwhile. Must not call `deliver` or `attach` on the track.
-    func setHeld(_ isHeld: Bool)
+    func setSharerPaused(_ isHeld: Bool)
     /// Whether it can report where the pointer is, and then leave it out of its pictures.
     var tellsPointer: Bool { get }
     /// Asks for the pointer to be left out of the pictures, or to be drawn in. Called only if `tellsPointer` is true. A
@@ -41,7 +41,7 @@ public protocol PictureSource: AnyObject, Sendable {
 extension PictureSource {
     /// Defaults to `canMakeIDR`.
     public var restsUnwatched: Bool { canMakeIDR }
-    public func setHeld(_ isHeld: Bool) {}
+    public func setSharerPaused(_ isHeld: Bool) {}
     public func setFrameRate(_ rate: FrameRate) {
         // By default the rate can't be changed.
     }

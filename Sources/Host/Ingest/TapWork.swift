@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import Threading
 import VideoDecoding
@@ -132,7 +133,7 @@ final class TapWork {
     }
 
     private func answerSnapshots() {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         var waiting: [DecodeTap.SnapshotRequest] = []
         var picture: I420Picture?
         for request in snapshots {

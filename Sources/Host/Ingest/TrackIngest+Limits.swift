@@ -1,4 +1,5 @@
 public import CaptureLink
+import Clocks
 public import MediaTypes
 import Synchronization
 import Threading
@@ -40,7 +41,7 @@ extension TrackIngest {
     /// The statistics that the source sent last; nil if it has sent none, or is gone. Their `recent` part is left out
     /// once it is older than 5 s, since a running source sends statistics at least every 2.5 s.
     public var statistics: CaptureStatistics? {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         return attachment.withLock { attachment in
             var statistics = attachment.statistics
             if now - attachment.statisticsArrival > .seconds(5) { statistics?.recent = nil }

@@ -36,7 +36,7 @@ extension TrackIngest {
             }
             // This is within the lock so that, of two calls at the same time, the source hears the same one last as the
             // gate.
-            source?.setHeld(isHeld)
+            source?.setSharerPaused(isHeld)
             return (isHeld, needsIDR)
         }
         if needsIDR { keyFrameWanted() }
@@ -56,7 +56,7 @@ extension TrackIngest {
             guard isAttached else { return }
             if !way.gate.isOpen { hub.forgetCache() }
             // A hold that was set at the host lasts until it is lifted there.
-            if way.gate.isHeld, sharing == .live { source.setHeld(true) }
+            if way.gate.isHeld, sharing == .live { source.setSharerPaused(true) }
         }
         announceState()
     }

@@ -1,4 +1,5 @@
 public import CaptureLink
+import Clocks
 public import MediaTypes
 import Synchronization
 public import Threading
@@ -91,7 +92,7 @@ public final class TrackIngest: TrackSource {
                 attachment.demand.sourceCame()
                 way.gate.sourceCame()
                 attachment.pause = way.gate.pause
-                if way.gate.isHeld { source.setHeld(true) }
+                if way.gate.isHeld { source.setSharerPaused(true) }
                 return true
             }
         }
@@ -139,7 +140,7 @@ public final class TrackIngest: TrackSource {
 
     /// Detaches `source`, which went away; its last picture stays on the track.
     public func detach(_ source: any PictureSource, reason: String) {
-        let state = SourceState.gone(since: monotonicNow(), reason: reason)
+        let state = SourceState.gone(since: MonotonicTime.now(), reason: reason)
         let wasAttached = attachment.withLock { attachment in
             guard attachment.source === source else { return false }
             attachment.source = nil
@@ -188,9 +189,9 @@ public final class TrackIngest: TrackSource {
         if let source, source.canMakeIDR {
             source.requestIDR()
             // If the source hangs, the host's encoder makes the IDR, so that a viewer doesn't wait forever.
-            tap.makeIDR(at: monotonicNow() + .seconds(1))
+            tap.makeIDR(at: MonotonicTime.now() + .seconds(1))
         } else {
-            tap.makeIDR(at: monotonicNow())
+            tap.makeIDR(at: MonotonicTime.now())
         }
     }
 
@@ -225,7 +226,7 @@ public final class TrackIngest: TrackSource {
         if isFirst {
             // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
             hub.forgetCache()
-            hub.requestKeyFrame(now: monotonicNow())
+            hub.requestKeyFrame(now: MonotonicTime.now())
         }
     }
 
@@ -241,7 +242,7 @@ public final class TrackIngest: TrackSource {
     /// A paused source is woken, and its first new picture is taken. The last picture of a running source is already up
     /// to date.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         guard way.withLock({ $0.gate.takesIDR }) else {
             completion(nil)
             return
@@ -274,7 +275,7 @@ public final class TrackIngest: TrackSource {
         attachment.withLock { attachment in
             guard let source = attachment.source,
                 let word = attachment.demand.nextWord(
-                    chroma: source.changesChroma ? hub.wantedChroma : nil, now: monotonicNow())
+                    chroma: source.changesChroma ? hub.wantedChroma : nil, now: MonotonicTime.now())
             else {
                 attachment.isTelling = false
                 return nil
@@ -292,26 +293,26 @@ public final class TrackIngest: TrackSource {
             source.setChroma(format)
         case .bitRate(let rate): source.setTargetBitRate(rate)
         case .frameRate(let rate): source.setFrameRate(rate)
-        case .running(let isRunning): source.setRunning(isRunning)
+        case .running(let isRunning): source.setWatched(isRunning)
         }
     }
 
     // MARK: For the tap
 
     private func decodingFailed() {
-        hub.requestKeyFrame(now: monotonicNow())
+        hub.requestKeyFrame(now: MonotonicTime.now())
     }
 
     /// Publishes a picture that the host's own encoder made of what the source's unit `number` shows.
     ///
     /// - Returns: whether the host's encoder carries the track now.
     private func carryOn(with unit: AccessUnit, epoch: UInt64, number: UInt64) -> Bool {
-        defer { hub.passOnKeptRequest(now: monotonicNow()) }
+        defer { hub.passOnKeptRequest(now: MonotonicTime.now()) }
         return way.withLock { way in
             let wasCarried = way.isCarriedByHost
             guard way.takesFromHost(isIDR: unit.isIDR, number: number) else { return false }
             if !wasCarried { log.info("the source makes no IDR now: the host's own encoder carries on") }
-            publish(unit, epoch: epoch, arrival: monotonicNow(), on: &way)
+            publish(unit, epoch: epoch, arrival: MonotonicTime.now(), on: &way)
             return true
         }
     }

@@ -1,4 +1,5 @@
 import CLinux
+import Clocks
 public import Glibc
 public import MediaTypes
 
@@ -46,17 +47,10 @@ public func waitForEvents(
         poll(entries, nfds_t(count), -1)
         return
     }
-    let left = max(.zero, deadline - monotonicNow())
+    let left = max(.zero, deadline - MonotonicTime.now())
     var interval = timespec(
         tv_sec: Int(left.nanoseconds / 1_000_000_000), tv_nsec: Int(left.nanoseconds % 1_000_000_000))
     shim_ppoll(entries, UInt(count), &interval)
-}
-
-/// The current time of CLOCK_MONOTONIC.
-public func monotonicNow() -> MonotonicTime {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }
 
 /// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. It is read once, when the host starts, so that a later step
@@ -65,5 +59,5 @@ public func unixOffsetOfMonotonicClock() -> Interval {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     let unix = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    return Interval(nanoseconds: unix - monotonicNow().nanoseconds)
+    return Interval(nanoseconds: unix - MonotonicTime.now().nanoseconds)
 }

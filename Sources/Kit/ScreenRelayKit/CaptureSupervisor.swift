@@ -1,3 +1,4 @@
+import Clocks
 public import Ingest
 import MediaTypes
 import Processes
@@ -46,7 +47,7 @@ public final class CaptureSupervisor: Sendable {
             var pause = Interval.zero
             var hasRun = false
             while !isStopped() {
-                let began = monotonicNow()
+                let began = MonotonicTime.now()
                 let capture: SupervisedCapture
                 do {
                     capture = try SupervisedCapture(
@@ -77,7 +78,7 @@ public final class CaptureSupervisor: Sendable {
                 }
                 hasRun = true
                 if capture.hasArrived {
-                    let wasGood = monotonicNow() - began >= Self.goodRun
+                    let wasGood = MonotonicTime.now() - began >= Self.goodRun
                     pause = wasGood ? .zero : min(pause, Self.longestPause.afterArrival)
                 }
                 let when = pause == .zero ? "at once" : "in \(pause.milliseconds) ms"
@@ -109,7 +110,7 @@ public final class CaptureSupervisor: Sendable {
 
     /// Waits for `pause`. Late events of a capture that has ended don't cut it short.
     private static func wait(_ pause: Interval, on wake: WakeUp, _ isStopped: () -> Bool) {
-        let end = monotonicNow() + pause
-        while !isStopped(), monotonicNow() < end { wake.wait(until: end) }
+        let end = MonotonicTime.now() + pause
+        while !isStopped(), MonotonicTime.now() < end { wake.wait(until: end) }
     }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 public import LinkTransport
 import MediaTypes
@@ -62,12 +63,12 @@ public struct ControlClient: Sendable {
     private func exchange(_ command: ControlCommand, with process: Int32) throws(LinkTransportError) -> String {
         let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
         defer { connection.close() }
-        let deadline = monotonicNow() + .milliseconds(ControlLine.patienceMilliseconds)
+        let deadline = MonotonicTime.now() + .milliseconds(ControlLine.patienceMilliseconds)
         // Short enough for the socket's buffer to take it at once.
         try connection.enqueue(header: ControlLine.bytes(command.line, limit: ControlLine.requestLimit))
         var buffer = [UInt8](repeating: 0, count: command.answerLimit)
         var bytes: [UInt8] = []
-        while bytes.count < command.answerLimit, monotonicNow() < deadline {
+        while bytes.count < command.answerLimit, MonotonicTime.now() < deadline {
             switch try connection.receive(into: &buffer) {
             case .closed: throw .closed
             case .bytes(let count):

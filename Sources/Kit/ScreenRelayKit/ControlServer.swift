@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 public import LinkTransport
 import MediaTypes
@@ -115,7 +116,7 @@ private final class ControlLoop {
             waitForEvents(base, count: entries.count, until: deadline)
         }
         wake.consume()
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         if let until = acceptsAgain, until <= now { acceptsAgain = nil }
         for (one, entry) in zip(asking, entries.dropFirst(2)) {
             if entry.revents != 0 { serve(one) }

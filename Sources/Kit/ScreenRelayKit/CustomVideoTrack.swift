@@ -1,3 +1,4 @@
+import Clocks
 public import Ingest
 public import MediaTypes
 import Synchronization
@@ -60,7 +61,7 @@ public final class CustomVideoTrack: PictureSource {
     /// removed.
     public func write(_ unit: AccessUnit) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
-        ingest.deliver(unit, from: self, epoch: epoch, arrival: monotonicNow())
+        ingest.deliver(unit, from: self, epoch: epoch, arrival: MonotonicTime.now())
     }
 
     /// How many viewers watch now; 0 while the track is in no room.
@@ -95,7 +96,7 @@ public final class CustomVideoTrack: PictureSource {
     public func requestPicture() {
         // The application decides when pictures come.
     }
-    public func setRunning(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
+    public func setWatched(_ isRunning: Bool) { feedback.watchedChanged(isRunning) }
     public func setTargetBitRate(_ rate: BitRate) { feedback.targetBitRateChanged(rate) }
     public func setChroma(_ format: ChromaFormat) { feedback.chromaWanted(format) }
 }

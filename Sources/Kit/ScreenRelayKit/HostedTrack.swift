@@ -1,3 +1,4 @@
+import Clocks
 public import Ingest
 public import LinkTransport
 import MediaTypes
@@ -42,7 +43,7 @@ public final class HostedTrack: Sendable {
         let pointer = PointerAnnouncer(room: room, track: name)
         do throws(IngestError) {
             ingest = try TrackIngest(
-                hub: TrackHub(origin: monotonicNow()), log: log,
+                hub: TrackHub(origin: MonotonicTime.now()), log: log,
                 onStateChange: { state in
                     states.announce(state)
                     onSourceChange(state)

@@ -1,4 +1,5 @@
 import CaptureLink
+import Clocks
 import Dispatch
 import H264
 import Ingest
@@ -157,7 +158,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     func requestPicture() {
         // The publisher decides when pictures come.
     }
-    func setRunning(_ isRunning: Bool) {
+    func setWatched(_ isRunning: Bool) {
         // A publisher sends until its session ends.
     }
     func setTargetBitRate(_ rate: BitRate) {
@@ -168,7 +169,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
 
     private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
         var builder = AccessUnitBuilder()
-        var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: monotonicNow()) }
+        var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: MonotonicTime.now()) }
         while true {
             let (units, end) = state.withLock { state in
                 defer {

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 public import Signalling
 import Synchronization
@@ -65,8 +66,8 @@ private final class Answer<Value: Sendable>: Sendable {
     }
 
     func take() -> Value? {
-        let deadline = monotonicNow() + .seconds(1)
-        while monotonicNow() < deadline {
+        let deadline = MonotonicTime.now() + .seconds(1)
+        while MonotonicTime.now() < deadline {
             if let value = value.withLock({ $0 }) { return value }
             wake.wait(until: deadline)
         }

@@ -1,4 +1,5 @@
 import CLinux
+import Clocks
 import Glibc
 import Ingest
 import LinkTransport
@@ -82,7 +83,7 @@ final class SupervisedCapture {
         self.group = group
         memory = confinement.memory
         killsBefore = group?.kills ?? 0
-        lastLook = monotonicNow()
+        lastLook = MonotonicTime.now()
         // Our end of the pair lives on in the link's thread under another descriptor.
         let ours = fcntl(pair.connection.descriptor, F_DUPFD_CLOEXEC, 3)
         if ours >= 0 { link.adopt(descriptor: ours, watcher: watcher) }
@@ -133,14 +134,14 @@ final class SupervisedCapture {
 
     private func nextLook(hasDescriptor: Bool) -> MonotonicTime {
         // Without pidfd_open, poll more often.
-        if !hasDescriptor { return monotonicNow() + .milliseconds(50) }
+        if !hasDescriptor { return MonotonicTime.now() + .milliseconds(50) }
         if let killsAt { return killsAt }
         let isWatched = !hasArrived || memory != .unlimited
         return isWatched ? lastLook + Self.lookPeriod : .distantFuture
     }
 
     private func look() {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         for event in news.take() { take(event, now) }
         if let killsAt {
             if now >= killsAt {

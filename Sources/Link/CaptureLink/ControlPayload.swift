@@ -35,7 +35,7 @@ enum ControlPayload {
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
         case .nalUnit(let bytes): writer.append(bytes)
-        case .requestIDR, .pause, .resume, .sharpen: break
+        case .requestIDR, .unwatched, .watched, .sharpen: break
         case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
         case .hello(let hello):
@@ -77,7 +77,7 @@ enum ControlPayload {
             writer.uint8(position.isVisible ? 1 : 0)
         case .sharing(let state): writer.uint8(state.rawValue)
         case .pointerMode(let mode): writer.uint8(mode.rawValue)
-        case .hold(let isHeld): writer.uint8(isHeld ? 1 : 0)
+        case .sharerPaused(let isHeld): writer.uint8(isHeld ? 1 : 0)
         case .chroma(let format): writer.uint8(format.rawValue)
         case .ping(let time): encode(time, into: &writer)
         case .pong(let echo):
@@ -96,8 +96,8 @@ enum ControlPayload {
         switch kind {
         case .nalUnit: return .success(.nalUnit(bytes))
         case .requestIDR: return .success(.requestIDR)
-        case .pause: return .success(.pause)
-        case .resume: return .success(.resume)
+        case .unwatched: return .success(.unwatched)
+        case .watched: return .success(.watched)
         case .sharpen: return .success(.sharpen)
         case .bitRate:
             guard let rate = reader.uint64LittleEndian() else { return tooShort }
@@ -162,9 +162,9 @@ enum ControlPayload {
         case .sharing: return code(from: &reader).map { .sharing($0) }
         case .pointerMode: return code(from: &reader).map { .pointerMode($0) }
         case .chroma: return code(from: &reader).map { .chroma($0) }
-        case .hold:
+        case .sharerPaused:
             guard let isHeld = reader.uint8() else { return tooShort }
-            return .success(.hold(isHeld != 0))
+            return .success(.sharerPaused(isHeld != 0))
         case .ping: return time(from: &reader).map { .success(.ping($0)) } ?? tooShort
         case .pong:
             guard let asked = time(from: &reader), let received = time(from: &reader), let sent = time(from: &reader)

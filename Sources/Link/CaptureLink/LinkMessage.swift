@@ -31,13 +31,13 @@ public enum LinkMessage: Hashable, Sendable {
     /// The frame rate to stay under.
     case frameRate(FrameRate)
     /// Stop taking pictures.
-    case pause
+    case unwatched
     /// Take pictures again.
-    case resume
+    case watched
     /// Whether the pointer is to be drawn into the pictures.
     case pointerMode(PointerMode)
     /// Whether the sharer pauses (true) or goes on (false).
-    case hold(Bool)
+    case sharerPaused(Bool)
     /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)
     /// Asks for the time of the capture's clock; carries the time of the host's clock.
@@ -64,10 +64,10 @@ public enum LinkMessage: Hashable, Sendable {
         case .requestIDR: .requestIDR
         case .bitRate: .bitRate
         case .frameRate: .frameRate
-        case .pause: .pause
-        case .resume: .resume
+        case .unwatched: .unwatched
+        case .watched: .watched
         case .pointerMode: .pointerMode
-        case .hold: .hold
+        case .sharerPaused: .sharerPaused
         case .chroma: .chroma
         case .ping: .ping
         case .pong: .pong

@@ -127,13 +127,13 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     /// The frame rate to stay under. Host to capture.
     case frameRate = 34
     /// Stop taking pictures. Host to capture.
-    case pause = 35
+    case unwatched = 35
     /// Take pictures again. Host to capture.
-    case resume = 36
+    case watched = 36
     /// Whether the pointer is to be drawn into the pictures. Host to capture.
     case pointerMode = 37
     /// Whether the sharer pauses or goes on. Host to capture.
-    case hold = 38
+    case sharerPaused = 38
     /// The chroma format that all viewers can decode. Host to capture.
     case chroma = 39
     /// Asks for the time of the capture's clock. Host to capture.

@@ -7,7 +7,7 @@ enum MessageWords {
     static func words(of body: LinkMessage) -> String {
         switch body {
         // The codes of a proof are never shown: they could be used to guess the token.
-        case .nalUnit, .requestIDR, .pause, .resume, .sharpen, .answer, .challenge, .proof: ""
+        case .nalUnit, .requestIDR, .unwatched, .watched, .sharpen, .answer, .challenge, .proof: ""
         case .hello(let hello): words(of: hello)
         case .picture(let notice): words(of: notice)
         case .size(let size): "\(size)"
@@ -18,7 +18,7 @@ enum MessageWords {
         case .bitRate(let rate): "\(DecimalText.grouped(UInt64(max(0, rate.bitsPerSecond)))) bit/s"
         case .frameRate(let rate): "\(DecimalText.fixed(Double(rate.millihertz) / 1000, digits: 3, trimmed: true)) fps"
         case .pointerMode(let mode): "\(mode)"
-        case .hold(let isHeld): isHeld ? "pauses" : "goes on"
+        case .sharerPaused(let isHeld): isHeld ? "pauses" : "goes on"
         case .chroma(let format): "\(format)"
         case .ping(let time): "at \(time.nanoseconds) ns"
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"

@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaTypes
 
@@ -17,7 +18,7 @@ extension LinkConnection {
         while true {
             if let connection = try dial.advance() { return connection }
             var waiting = pollfd(fd: dial.descriptor, events: dial.events, revents: 0)
-            let left = (dial.deadline - monotonicTime()).milliseconds
+            let left = (dial.deadline - MonotonicTime.now()).milliseconds
             poll(&waiting, 1, Int32(clamping: max(0, left + 1)))
         }
     }

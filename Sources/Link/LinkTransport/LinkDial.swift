@@ -1,4 +1,5 @@
 import CLinux
+import Clocks
 import Glibc
 public import MediaTypes
 
@@ -58,7 +59,7 @@ public final class LinkDial {
             try connectNext()
         } else {
             lookup = try NameLookup(host: host, port: port)
-            deadline = monotonicTime() + Self.lookupPatience
+            deadline = MonotonicTime.now() + Self.lookupPatience
         }
     }
 
@@ -84,7 +85,7 @@ public final class LinkDial {
                 self.lookup = nil
                 candidates = try allowed(answer.get())
                 try connectNext()
-            } else if monotonicTime() >= deadline {
+            } else if MonotonicTime.now() >= deadline {
                 throw .nameUnknown(
                     host: address.hostName, reason: "the system takes too long to tell", isTemporary: true)
             }
@@ -98,7 +99,7 @@ public final class LinkDial {
             try systemCall("getsockopt(SO_ERROR)") { getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
             if code == 0 { return try adopt() }
             failure = code
-        } else if monotonicTime() < deadline {
+        } else if MonotonicTime.now() < deadline {
             return nil
         } else {
             failure = ETIMEDOUT
@@ -142,7 +143,7 @@ public final class LinkDial {
                 _ = try adopt()
                 return
             case EINPROGRESS, EINTR:
-                deadline = monotonicTime() + Self.connectPatience
+                deadline = MonotonicTime.now() + Self.connectPatience
                 return
             default: failure = code
             }
@@ -169,11 +170,4 @@ public final class LinkDial {
         connection = LinkConnection(adopting: open, limit: limit, remote: theirs?.host ?? "?")
         return connection
     }
-}
-
-/// The current time of CLOCK_MONOTONIC.
-func monotonicTime() -> MonotonicTime {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaTypes
 public import Recording
@@ -29,7 +30,7 @@ public struct RecordingFile: ~Copyable, Sendable {
     public init(
         creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, sizeLimit: UInt64? = nil
     ) throws(RecordingFileError) {
-        let header = header ?? RecordingHeader(start: Self.now(), wallClock: Self.wallClock())
+        let header = header ?? RecordingHeader(start: MonotonicTime.now(), wallClock: Self.wallClock())
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
         let opened = OpenDescriptor(number: try Self.create(path, flags))
         var done = 0
@@ -96,9 +97,6 @@ public struct RecordingFile: ~Copyable, Sendable {
             done += count
         }
     }
-
-    /// The current time of CLOCK_MONOTONIC.
-    static func now() -> MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }
 
     /// The current time of CLOCK_REALTIME, in nanoseconds since 1970.
     static func wallClock() -> Int64 { time(CLOCK_REALTIME) }

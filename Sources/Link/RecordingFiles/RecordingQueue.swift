@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 public import MediaTypes
 public import Recording
@@ -106,7 +107,7 @@ public final class RecordingQueue: Sendable {
             return thread
         }
         if let thread {
-            let end = RecordingFile.now() + limit
+            let end = MonotonicTime.now() + limit
             if shim_join_thread_until(thread, end.nanoseconds) != 0 {
                 pthread_detach(thread)
                 shared.abandon()

@@ -1,6 +1,7 @@
 import ByteCoding
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 import MediaTypes
 import Recording
@@ -60,7 +61,7 @@ final class RecordingWork {
             }
             let counters = backlog.counters
             if counters.messages == 0, counters.missingMessages == 0, file.removeIfNew() { return }
-            writer.appendEnd(at: RecordingFile.now(), to: &bytes)
+            writer.appendEnd(at: MonotonicTime.now(), to: &bytes)
             try flush()
         } catch {
             var error = error
@@ -72,7 +73,7 @@ final class RecordingWork {
     /// Writes the records that still fit and the end record. Returns the error, if any.
     private func writeEnd() -> RecordingFileError? {
         do throws(RecordingFileError) {
-            writer.appendEnd(at: RecordingFile.now(), to: &bytes)
+            writer.appendEnd(at: MonotonicTime.now(), to: &bytes)
             try flush()
             return nil
         } catch {

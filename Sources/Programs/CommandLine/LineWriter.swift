@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaTypes
 import Synchronization
@@ -83,8 +84,8 @@ public final class LineWriter: Sendable {
 
     /// Waits at most 1 s until everything is written.
     public func flush() {
-        let deadline = monotonicNow() + Self.patience
-        while monotonicNow() < deadline {
+        let deadline = MonotonicTime.now() + Self.patience
+        while MonotonicTime.now() < deadline {
             let isDone = state.withLock {
                 $0.thread != .running || ($0.lines.isEmpty && $0.missing == 0 && !$0.isWriting)
             }

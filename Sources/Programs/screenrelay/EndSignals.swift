@@ -1,4 +1,5 @@
 import CLinux
+import Clocks
 import Glibc
 import MediaTypes
 import Synchronization
@@ -68,7 +69,7 @@ final class EndSignals: Sendable {
 
     /// Waits at most `limit` until ``becameReady()`` is called. Returns the exit code if the program is to end first.
     func waitUntilReady(within limit: Interval) -> Int32? {
-        wait(until: monotonicNow() + limit) { self.isReady.withLock { $0 } }
+        wait(until: MonotonicTime.now() + limit) { self.isReady.withLock { $0 } }
     }
 
     /// Waits until the program is to end. Returns the exit code from ``end(with:)``, or 0 after a signal.
@@ -79,7 +80,7 @@ final class EndSignals: Sendable {
     private func wait(until deadline: MonotonicTime, orUntil condition: () -> Bool) -> Int32? {
         while true {
             if let code = code.withLock({ $0 }) { return code }
-            if condition() || monotonicNow() >= deadline { return nil }
+            if condition() || MonotonicTime.now() >= deadline { return nil }
             var entries = [
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),

@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import CommandLine
 import Glibc
 import Ingest
@@ -75,7 +76,7 @@ final class LinkInspection {
             let ready = wait()
             if ready.signal { break }
             if ready.connection { read(into: &buffer) }
-            if let strangerDeadline, strangerDeadline <= monotonicNow() {
+            if let strangerDeadline, strangerDeadline <= MonotonicTime.now() {
                 log.warning("link: a connection that says nothing is closed")
                 endConnection()
             }
@@ -88,7 +89,7 @@ final class LinkInspection {
 
     private func wait() -> (signal: Bool, listener: Bool, connection: Bool) {
         let wantsWrite = connection?.wantsWrite ?? false
-        if let acceptsAgain, acceptsAgain <= monotonicNow() { self.acceptsAgain = nil }
+        if let acceptsAgain, acceptsAgain <= MonotonicTime.now() { self.acceptsAgain = nil }
         // While one connection has not sent anything, others wait in the queue.
         let accepts = acceptsAgain == nil && strangerDeadline == nil
         var entries = [
@@ -116,7 +117,7 @@ final class LinkInspection {
             // Refusing a connection doesn't affect the current one. Without a free descriptor, the new one stays in the
             // queue.
             log.warning("link: \(error)")
-            if case .system = error { acceptsAgain = monotonicNow() + Self.shortagePause }
+            if case .system = error { acceptsAgain = MonotonicTime.now() + Self.shortagePause }
         }
     }
 
@@ -127,11 +128,11 @@ final class LinkInspection {
         check = isStranger ? LinkAdmission(token: token).check() : nil
         // A proof is small: until the peer has proved itself, allow no larger messages.
         if check != nil { splitter.limits.nalUnit = splitter.limits.controlMessage }
-        strangerDeadline = isStranger ? monotonicNow() + Self.strangersPatience : nil
+        strangerDeadline = isStranger ? MonotonicTime.now() + Self.strangersPatience : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
             canMakeIDR: true)
-        for message in [check?.challenge, .hello(hello), .resume].compactMap({ $0 }) {
+        for message in [check?.challenge, .hello(hello), .watched].compactMap({ $0 }) {
             try? new.enqueue(header: encoder.encode(message))
         }
         if check == nil { add(.connection, at: 0, count: 0) }
@@ -198,7 +199,7 @@ final class LinkInspection {
 
     private func add(_ content: RecordedItem.Content, at offset: UInt64, count: UInt64) {
         if case .message = content { strangerDeadline = nil }
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         let start = start ?? now
         self.start = start
         inspection.add(RecordedItem(offset: offset, byteCount: count, arrival: now - start, content: content))
@@ -237,12 +238,12 @@ private struct LeavingConnections {
     mutating func add(_ connection: LinkConnection) {
         shutdown(connection.descriptor, Int32(SHUT_WR))
         if all.count == Self.limit { all.removeFirst().connection.close() }
-        all.append((connection, monotonicNow() + Self.patience))
+        all.append((connection, MonotonicTime.now() + Self.patience))
     }
 
     /// Discards what the peers still send, and closes connections that have ended or timed out.
     mutating func advance(_ buffer: inout [UInt8]) {
-        let now = monotonicNow()
+        let now = MonotonicTime.now()
         all.removeAll { connection, until in
             let received = try? connection.receive(into: &buffer)
             guard until <= now || received == nil || received == .closed else { return false }

@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -151,12 +152,12 @@ final class ReplayOutlet {
 
     /// Sends the end notice, and waits at most `patience` until the host has read everything.
     func finish(_ reason: EndReason, _ text: String, within patience: Interval) {
-        let deadline = monotonicNow() + patience
+        let deadline = MonotonicTime.now() + patience
         do throws(LinkTransportError) {
             batch += encoder.encode(.end(EndNotice(reason: reason, text: text)))
             try write()
             var isShut = false
-            while ending == nil, monotonicNow() < deadline {
+            while ending == nil, MonotonicTime.now() < deadline {
                 if !isBlocked, !isShut {
                     shutdown(descriptor, Int32(SHUT_WR))
                     isShut = true

@@ -1,5 +1,6 @@
 import CLinux
 import CaptureLink
+import Clocks
 import CommandLine
 import Glibc
 import LinkTransport
@@ -79,7 +80,7 @@ final class ReplayRun {
     func run() -> End {
         signals.waits = false
         isPauseWanted = signals.isPauseWanted
-        began = monotonicNow()
+        began = MonotonicTime.now()
         var end = play()
         switch end {
         case .done:
@@ -89,7 +90,7 @@ final class ReplayRun {
         case .stopped: outlet.finish(.stopped, "the replay was told to stop", within: Self.lastPatience)
         case .linkLost: break
         }
-        took = monotonicNow() - began
+        took = MonotonicTime.now() - began
         progress.clear()
         return end
     }
@@ -112,7 +113,7 @@ final class ReplayRun {
         let deadline = began + Self.patience
         while !outlet.isGreeted {
             if let ending = outlet.ending { return .linkLost(ending) }
-            if monotonicNow() >= deadline {
+            if MonotonicTime.now() >= deadline {
                 return .linkLost(ReplayOutlet.Ending(words: "what listens there does not answer as a screenrelay host"))
             }
             if wait(until: deadline) { return .stopped }
@@ -127,7 +128,7 @@ final class ReplayRun {
                     due = try sendDue()
                     if step == nil, hasEnded, !outlet.isBlocked { return .done }
                 }
-                progress.show(monotonicNow(), at: script.lastTime, pictures, outlet.bytes)
+                progress.show(MonotonicTime.now(), at: script.lastTime, pictures, outlet.bytes)
                 if wait(until: due) { return .stopped }
                 if outlet.isBlocked { try outlet.flush() }
             }
@@ -140,9 +141,9 @@ final class ReplayRun {
 
     /// Sends everything that is due now in as few writes as possible. Returns when there is more to do.
     private func sendDue() throws(LinkTransportError) -> MonotonicTime {
-        let turnEnd = monotonicNow() + Self.turn
+        let turnEnd = MonotonicTime.now() + Self.turn
         while let next = nextStep() {
-            let now = monotonicNow()
+            let now = MonotonicTime.now()
             if !hasBegun {
                 hasBegun = true
                 // A host that is still admitting the replay would take the first picture late, and all others would
@@ -226,7 +227,7 @@ final class ReplayRun {
     private func goOn() {
         isPaused = false
         // Restart the pace, so that the time of the pause doesn't count as delay.
-        if let step { pace.begin(step.time, at: monotonicNow()) }
+        if let step { pace.begin(step.time, at: MonotonicTime.now()) }
     }
 
     // MARK: Waiting

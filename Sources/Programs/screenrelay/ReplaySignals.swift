@@ -1,4 +1,5 @@
 import CLinux
+import Clocks
 import Glibc
 import MediaTypes
 import Threading
@@ -68,7 +69,7 @@ final class ReplaySignals {
                 case .toggle: isPauseWanted.toggle()
                 }
             }
-            if !hasEnded, entries[0].revents != 0 || monotonicNow() >= deadline { return true }
+            if !hasEnded, entries[0].revents != 0 || MonotonicTime.now() >= deadline { return true }
         }
         return false
     }

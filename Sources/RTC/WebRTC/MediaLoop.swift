@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaTypes
 import STUN
@@ -57,7 +58,7 @@ final class MediaLoop: DatagramSink {
     func run() {
         while !isStopped {
             wait()
-            let now = monotonicNow()
+            let now = MonotonicTime.now()
             perform(inbox.take(), now: now)
             if !waiting.isEmpty { sendWaiting(now: now) }
             // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
@@ -68,7 +69,7 @@ final class MediaLoop: DatagramSink {
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
         }
-        for session in sessions.values { session.close(now: monotonicNow()) }
+        for session in sessions.values { session.close(now: MonotonicTime.now()) }
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
         // open.
         sessions.removeAll()

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import SDP
 import Synchronization
@@ -59,7 +60,7 @@ extension MediaServer {
         let id = try nextID()
         counters.withLock { $0.offers[id] = pending }
         let isPosted = inbox.post(
-            .expectAnswer(id, deadline: monotonicNow() + patience) { [weak self] reason in
+            .expectAnswer(id, deadline: MonotonicTime.now() + patience) { [weak self] reason in
                 guard pending.take() else { return }
                 self?.ended(id)
                 pending.onEnd(reason)

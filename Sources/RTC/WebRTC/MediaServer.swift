@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import RTP
 import SDP
@@ -173,7 +174,7 @@ public final class MediaServer: Sendable {
         let formats = SessionFormats(video)
         let decodes = formats.decodes
         // Catches up on what was due while nobody watched.
-        hub.pollChroma(now: monotonicNow())
+        hub.pollChroma(now: MonotonicTime.now())
         guard !hub.excludes(viewerDecoding: decodes) else {
             ended(id)
             throw .unusable(ChromaPolicy.exclusion)
@@ -194,12 +195,12 @@ public final class MediaServer: Sendable {
             .open(
                 parameters, hub,
                 onEnd: { [weak self] reason in
-                    hub.viewerLeft(decoding: decodes, now: monotonicNow())
+                    hub.viewerLeft(decoding: decodes, now: MonotonicTime.now())
                     self?.ended(id)
                     onEnd(reason)
                 }))
         guard isPosted else {
-            hub.viewerLeft(decoding: decodes, now: monotonicNow())
+            hub.viewerLeft(decoding: decodes, now: MonotonicTime.now())
             ended(id)
             throw .stopped
         }
@@ -230,7 +231,7 @@ public final class MediaServer: Sendable {
 
     /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never
     /// stepped. May be used on any thread.
-    public var captureClock: Int64 { (monotonicNow() + clock.unixOffset).nanoseconds / 1000 }
+    public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
     /// Calls `completion` on the media thread with the statistics of every session; with none if that thread has ended.
     public func statistics(_ completion: @escaping @Sendable ([PeerStatistics]) -> Void) {

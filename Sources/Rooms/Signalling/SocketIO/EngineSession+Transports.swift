@@ -1,5 +1,5 @@
 import CGLib
-import OneToOne
+import SocketIORooms
 
 /// Long polling: a GET waits for packets to the client, and a POST brings packets from it.
 extension EngineSession {

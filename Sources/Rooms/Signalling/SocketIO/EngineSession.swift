@@ -1,5 +1,5 @@
 import CGLib
-import OneToOne
+import SocketIORooms
 
 /// A client's Engine.IO session: packets in both directions over long polling, over a WebSocket, or over polling first
 /// and a WebSocket later.

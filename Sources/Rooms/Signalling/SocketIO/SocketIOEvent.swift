@@ -1,6 +1,6 @@
 import Foundation
-import OneToOne
 import Rooms
+import SocketIORooms
 
 /// An event of a socket.io client: `["join", ROOM]`, `["leave", ROOM]` or `["message", ROOM, DATA]`.
 ///

@@ -1,6 +1,6 @@
 import CGLib
-import OneToOne
 import Rooms
+import SocketIORooms
 
 /// A socket.io client, for the lifetime of its session.
 final class PairClient {

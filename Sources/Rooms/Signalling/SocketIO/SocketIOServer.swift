@@ -1,6 +1,6 @@
 import CGLib
-import OneToOne
 import Rooms
+import SocketIORooms
 
 /// `/socket.io/`: Engine.IO 3 and 4 over polling and WebSocket, with the one-to-one rooms of socket.io on top, as
 /// specified in `Protocol/socketio.md`.

@@ -1,7 +1,7 @@
 import Rooms
 
-@testable import OneToOne
 @testable import Signalling
+@testable import SocketIORooms
 
 extension FuzzTarget {
     /// Engine.IO payloads, the socket.io packets in them, and their events. The first byte of the input is the version.

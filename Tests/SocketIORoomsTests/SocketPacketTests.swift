@@ -1,5 +1,5 @@
-import OneToOne
 import Rooms
+import SocketIORooms
 import TestSupport
 import Testing
 

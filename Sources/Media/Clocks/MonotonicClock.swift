@@ -1,9 +1,9 @@
 import Glibc
-import MediaTypes
+public import MediaTypes
 
 extension MonotonicTime {
     /// The current time of CLOCK_MONOTONIC.
-    static func now() -> MonotonicTime {
+    public static func now() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -2,15 +2,6 @@ import CLinux
 import Glibc
 import MediaTypes
 
-extension MonotonicTime {
-    /// The current time of CLOCK_MONOTONIC.
-    static func now() -> MonotonicTime {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
-}
-
 /// The processor time that the process has used, all its threads together.
 func processorTime() -> Interval {
     var time = timespec()

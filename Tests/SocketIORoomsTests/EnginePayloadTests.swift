@@ -1,4 +1,4 @@
-import OneToOne
+import SocketIORooms
 import TestSupport
 import Testing
 
@@ -53,14 +53,14 @@ struct EnginePayloadTests {
             (.four, ""), (.four, "\u{1E}"), (.four, "40\u{1E}"), (.four, "x"), (.four, "7"), (.four, "40\u{1E}\u{1E}2"),
         ])
     func malformed(version: EngineVersion, text: String) {
-        #expect(throws: OneToOneError.self) { try EnginePayload.decode(Array(text.utf8), version) }
+        #expect(throws: SocketIORoomsError.self) { try EnginePayload.decode(Array(text.utf8), version) }
     }
 
     @Test("text that isn't UTF-8 is refused", arguments: [EngineVersion.three, .four])
     func notText(version: EngineVersion) {
         let front = version == .three ? Array("2:4".utf8) : [0x34]
         for bytes: [UInt8] in [[0xFF], [0xC0], [0x80], [0xE4, 0xBD], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] {
-            #expect(throws: OneToOneError.self) { try EnginePayload.decode(front + bytes, version) }
+            #expect(throws: SocketIORoomsError.self) { try EnginePayload.decode(front + bytes, version) }
         }
     }
 
@@ -69,17 +69,17 @@ struct EnginePayloadTests {
         var limits = EnginePayload.Limits()
         limits.bytes = 10
         limits.packets = 2
-        #expect(throws: OneToOneError.tooLarge(bytes: 11, limit: 10)) {
+        #expect(throws: SocketIORoomsError.tooLarge(bytes: 11, limit: 10)) {
             try EnginePayload.decode(Array("4aaaaaaaaaa".utf8), .four, limits: limits)
         }
-        #expect(throws: OneToOneError.tooManyPackets(limit: 2)) {
+        #expect(throws: SocketIORoomsError.tooManyPackets(limit: 2)) {
             try EnginePayload.decode(Array("2\u{1E}2\u{1E}2".utf8), .four, limits: limits)
         }
         // Those passed over count as well.
-        #expect(throws: OneToOneError.tooManyPackets(limit: 2)) {
+        #expect(throws: SocketIORoomsError.tooManyPackets(limit: 2)) {
             try EnginePayload.decode(Array("b\u{1E}b\u{1E}b".utf8), .four, limits: limits)
         }
-        #expect(throws: OneToOneError.tooManyPackets(limit: 2)) {
+        #expect(throws: SocketIORoomsError.tooManyPackets(limit: 2)) {
             try EnginePayload.decode(Array("1:21:21:2".utf8), .three, limits: limits)
         }
     }

@@ -32,7 +32,7 @@ public enum EnginePayload {
     /// Decodes a payload of at least one packet.
     public static func decode(
         _ bytes: [UInt8], _ version: EngineVersion, limits: Limits = Limits()
-    ) throws(OneToOneError) -> [EnginePacket] {
+    ) throws(SocketIORoomsError) -> [EnginePacket] {
         guard bytes.count <= limits.bytes else { throw .tooLarge(bytes: bytes.count, limit: limits.bytes) }
         guard let first = bytes.first else { throw .malformedPayload(offset: 0) }
         var reader = PayloadReader(bytes: bytes, packetLimit: limits.packets)
@@ -58,7 +58,7 @@ private struct PayloadReader {
         self.packetLimit = packetLimit
     }
 
-    mutating func readSeparated() throws(OneToOneError) {
+    mutating func readSeparated() throws(SocketIORoomsError) {
         while true {
             let end = bytes[offset...].firstIndex(of: 0x1E) ?? bytes.count
             let start = offset
@@ -69,7 +69,7 @@ private struct PayloadReader {
         }
     }
 
-    mutating func readCounted() throws(OneToOneError) {
+    mutating func readCounted() throws(SocketIORoomsError) {
         while offset < bytes.count {
             let units = try length(endingIn: UInt8(ascii: ":"), zero: UInt8(ascii: "0"))
             let start = offset
@@ -78,7 +78,7 @@ private struct PayloadReader {
         }
     }
 
-    mutating func readBinaryForm() throws(OneToOneError) {
+    mutating func readBinaryForm() throws(SocketIORoomsError) {
         while offset < bytes.count {
             let kind = bytes[offset]
             guard kind <= 1 else { throw .malformedPayload(offset: offset) }
@@ -92,7 +92,7 @@ private struct PayloadReader {
     }
 
     /// Reads decimal digits and the byte that ends them. `zero` is the byte for the digit 0.
-    private mutating func length(endingIn end: UInt8, zero: UInt8) throws(OneToOneError) -> Int {
+    private mutating func length(endingIn end: UInt8, zero: UInt8) throws(SocketIORoomsError) -> Int {
         var length = 0
         var digits = 0
         while offset < bytes.count, bytes[offset] != end {
@@ -108,7 +108,7 @@ private struct PayloadReader {
     }
 
     /// Skips `units` UTF-16 code units of text that is encoded in UTF-8.
-    private mutating func skip(units: Int) throws(OneToOneError) {
+    private mutating func skip(units: Int) throws(SocketIORoomsError) {
         var left = units
         while left > 0 {
             guard offset < bytes.count else { throw .malformedPayload(offset: offset) }
@@ -127,7 +127,7 @@ private struct PayloadReader {
         }
     }
 
-    private mutating func take(_ range: Range<Int>, isBinary: Bool = false) throws(OneToOneError) {
+    private mutating func take(_ range: Range<Int>, isBinary: Bool = false) throws(SocketIORoomsError) {
         count += 1
         guard count <= packetLimit else { throw .tooManyPackets(limit: packetLimit) }
         let packet = bytes[range]

@@ -1,5 +1,5 @@
 /// An error in data that a client sent.
-public enum OneToOneError: Error, Sendable, Equatable, CustomStringConvertible {
+public enum SocketIORoomsError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooLarge(bytes: Int, limit: Int)
     case tooManyPackets(limit: Int)
     /// From this byte on, the data is not a payload of the given Engine.IO version.

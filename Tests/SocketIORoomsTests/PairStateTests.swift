@@ -1,4 +1,4 @@
-import OneToOne
+import SocketIORooms
 import Testing
 
 @Suite("Where one of two stands")
