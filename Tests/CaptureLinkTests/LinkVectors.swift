@@ -122,7 +122,8 @@ enum LinkVectors {
     ]
     /// The kinds whose payload can't be cut short without losing something.
     static let newKinds = [
-        "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "sharer-paused", "chroma", "ping",
+        "pointer-shape", "pointer-none", "pointer-position", "sharing", "pointer-mode", "sharer-paused", "chroma",
+        "ping",
         "pong", "challenge", "answer", "proof",
     ]
     /// All of them.
