@@ -29,7 +29,7 @@ final class ScreenReader {
         scaling = canvas.size == screen.size ? nil : ScreenScaling(from: screen.size, to: canvas.size)
     }
 
-    /// The parts of the picture that show the parts `area` of the screen.
+    /// The parts of the picture in which `area` of the screen is seen.
     func affected(by area: DamagedArea) -> [PixelRectangle] {
         guard let scaling else { return area.rectangles }
         return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size).rectangles

@@ -22,11 +22,12 @@ public struct QualityMap: Sendable {
     private var before: [UInt8] = []
     /// When each macroblock last changed, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
     private var changes: [UInt32]
-    /// When something was last coded; no change is later.
+    /// When something was last coded. No time in `changes` is later.
     private var latest = MonotonicTime.zero
     /// How many macroblocks have each quantizer.
     private var counts = [Int](repeating: 0, count: Quantizer.coarsest + 1)
-    /// The coarsest quantizer in each tile that may be refined now; scratch space of `activateForRefinement`.
+    /// For each tile, the coarsest quantizer among its macroblocks that may be refined now; scratch space of
+    /// `activateForRefinement`.
     private var tiles: [UInt8]
     private let tileColumns: Int
     /// The bounding box of the active macroblocks.
@@ -37,7 +38,7 @@ public struct QualityMap: Sendable {
     private static let tileWidth = 8
     private static let tileHeight = 4
 
-    /// Creates the map of a picture that nobody has yet; no macroblock is active.
+    /// Creates the map before the first picture is coded; no macroblock is active.
     public init(grid: MacroblockGrid) {
         self.grid = grid
         active = [UInt8](repeating: 0, count: grid.count)
@@ -85,8 +86,8 @@ public struct QualityMap: Sendable {
         survey(quantizer, time)
         var level = Quantizer.coarsest
         while level > quantizer, level > 0 {
-            // A tile's level is the quantizer of one of its macroblocks; most levels have no macroblock and are
-            // skipped.
+            // A tile's level is the quantizer of one of its macroblocks. Levels that no macroblock has are skipped;
+            // most are such.
             if counts[level] > 0 {
                 for tile in 0..<tiles.count where Int(tiles[tile]) == level {
                     activate(tile: tile, atMost: macroblocks, coarserThan: quantizer, time)
@@ -120,7 +121,8 @@ public struct QualityMap: Sendable {
     /// - 0: it stayed as it was.
     /// - 1: it was coded at `quantizer`.
     /// - 2: it was copied from `x`, `y` samples away and is as fine as its source was.
-    /// - 3: it was copied from there and is no finer than `quantizer`.
+    /// - 3: it was copied from there, but its chroma may be blurred: it counts as the coarser of its source and
+    ///   `quantizer`.
     public mutating func moved(states: [UInt8], x: Int, y: Int, quantizer: Int, now: MonotonicTime) {
         guard states.count == grid.count else { return }
         let quantizer = UInt8(min(max(quantizer, 0), Quantizer.coarsest))
@@ -185,8 +187,8 @@ public struct QualityMap: Sendable {
         return outside.lastIndex { $0 > 0 } ?? 0
     }
 
-    /// Deactivates the lower half of the rows that have active macroblocks; if the upper half has none, drops that
-    /// instead.
+    /// Deactivates the lower half of the range of rows with active macroblocks; if the upper half has none, only
+    /// shrinks the range to the lower half.
     ///
     /// - Returns: How many macroblocks are still active.
     public mutating func dropHalf() -> Int {
@@ -262,7 +264,7 @@ public struct QualityMap: Sendable {
         activeRows = min(activeRows.lowerBound, rows.lowerBound)..<max(activeRows.upperBound, rows.upperBound)
     }
 
-    /// Finds the coarsest macroblock of each tile that may be refined now; 0 if there is none.
+    /// Finds, for each tile, the coarsest quantizer among its macroblocks that may be refined now; 0 if there is none.
     private mutating func survey(_ quantizer: Int, _ time: UInt32) {
         for tile in 0..<tiles.count { tiles[tile] = 0 }
         for row in 0..<grid.rows {

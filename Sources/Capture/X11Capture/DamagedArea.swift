@@ -9,7 +9,7 @@ public struct DamagedArea: Sendable, Equatable {
     /// The most rectangles; beyond that, the nearest are merged. Each rectangle costs a request and a conversion.
     public static let mostRectangles = 16
 
-    /// The area of `changes`, for a picture of `size`.
+    /// Covers `changes` with rectangles inside a picture of `size`.
     ///
     /// The left and top edges are rounded down to even numbers, and the right and bottom edges up, because a chroma
     /// sample covers two pixels each way. At the picture's own right and bottom edges, they may be odd.
@@ -23,11 +23,11 @@ public struct DamagedArea: Sendable, Equatable {
 
     // The number of rectangles that are gathered before neighbours are merged.
     private static let mostGathered = 64
-    // Two rectangles are merged if that adds no more pixels than three macroblocks have, which costs less than a
+    // Two rectangles are merged if that adds at most the pixels of three macroblocks: those cost less than a second
     // request.
     private static let fewPixels = 3 * 256
 
-    /// Replaces the area by that of other changes, reusing its memory.
+    /// Covers `changes` instead, in the same memory.
     mutating func set(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
         rectangles.removeAll(keepingCapacity: true)
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)

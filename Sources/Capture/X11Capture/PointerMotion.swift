@@ -4,8 +4,8 @@ import MediaTypes
 
 /// Decides when to look for the pointer: after a raw motion event of XInput 2 or, without that, at regular intervals.
 ///
-/// A mouse sends hundreds of events a second, so only the first one is waited for. From then on the pointer is looked
-/// for at most 40 times a second, until two looks in a row find it at rest.
+/// A mouse sends hundreds of events a second, so the events are switched off after the first one. From then on the
+/// pointer is queried at most 40 times a second, until two queries in a row find that it hasn't moved.
 final class PointerMotion {
     /// Whether the pointer moved, or may have, since it was last found at rest.
     private(set) var isMoving = false
@@ -16,7 +16,7 @@ final class PointerMotion {
     private var looksAtRest = 0
     private var lastLook: MonotonicTime?
 
-    // A shorter period would not look smoother beside 30 pictures a second.
+    // With 30 pictures a second, a shorter period would not look smoother.
     private static let movingPeriod = Interval.milliseconds(25)
     private static let pollingPeriod = Interval.nanoseconds(33_333_333)
     /// XWarpPointer causes no raw event, so a look every second finds its effect.
@@ -44,7 +44,7 @@ final class PointerMotion {
     /// Whether at least two looks in a row found the pointer unmoved.
     var seemsAtRest: Bool { looksAtRest >= 2 }
 
-    /// Whether the server reports motion.
+    /// Whether the server can report motion (XInput 2.1 or later).
     var isTold: Bool { opcode != nil }
 
     /// Handles an event; returns whether it came from XInput.
@@ -63,8 +63,8 @@ final class PointerMotion {
         listen(false)
     }
 
-    /// Notes a look at the pointer. Returns true if another look is needed at once: the server reports motion again
-    /// only from now on, so anything that happened just before would be missed.
+    /// Notes a look at the pointer. Returns true if the caller must look once more now, because a move just before the
+    /// events were switched on again would go unnoticed.
     func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
         noteLook(now, moved: moved)
         if !isMoving || !seemsAtRest { return false }
@@ -76,7 +76,7 @@ final class PointerMotion {
     func noteLook(_ now: MonotonicTime, moved: Bool) {
         lastLook = now
         if moved {
-            // If a program moved the pointer, there was no event; a program that warps it once may do so again.
+            // A pointer moved by a program causes no event. It may be moved again, so keep looking.
             begin()
         } else {
             looksAtRest += 1
@@ -97,7 +97,7 @@ final class PointerMotion {
         return lastLook + (isTold ? Self.restPeriod : Self.restPollingPeriod)
     }
 
-    /// The time at which the next look is due if something about the pointer has changed.
+    /// The time at which the next look is due if the pointer's shape has changed.
     var nextHurriedLook: MonotonicTime { lastLook.map { $0 + Self.movingPeriod } ?? .zero }
 
     /// Turns the events on or off.

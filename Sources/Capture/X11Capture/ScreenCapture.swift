@@ -20,8 +20,8 @@ public final class ScreenCapture {
     public var reportsDamage: Bool { damage != nil }
     /// Whether there is nothing to take pictures of for now, because the window isn't mapped or the monitor is off.
     public var isWaiting: Bool { source.place == nil }
-    /// Whether the next `takeChanges` returns the whole area: the server refused to hand out pixels, as it does while
-    /// the screen changes its size, or the area has come back.
+    /// Whether the next `takeChanges` returns the whole area: after the server refused pixels (it does so while the
+    /// screen changes its size), after the screen was rearranged, and after the area moved or came back.
     public private(set) var isIncomplete = false
     /// The time at which `readEvents` has something to do even if the server sends nothing.
     public var nextCheck: MonotonicTime { source.nextCheck }
@@ -59,14 +59,15 @@ public final class ScreenCapture {
     private var refusals = 0
     private var lateErrors = 0
 
-    /// This many refusals in a row, without an event that changes the area, are an error and not a race.
+    /// After this many refusals in a row, without an event that changes the area, the capture fails. Fewer may only
+    /// mean that such an event is still on its way.
     private static let mostRefusals = 3
 
     /// Connects to `display`, or to the display that DISPLAY names, and finds `target` there.
     ///
     /// - Parameters:
     ///   - hidden: Windows that are black in every picture, as far as they lie in the area; ignored if `target` is a
-    ///     window that is captured without what covers it.
+    ///     window that is captured with Composite: other windows never show in its pictures.
     ///   - methods: The methods to try, in this order.
     ///   - usesDamage: Whether to use the Damage extension if the server has it.
     ///   - drawsPointer: Whether to draw the pointer into the pictures if the server reports its shape.
@@ -119,7 +120,7 @@ public final class ScreenCapture {
     /// later while nothing changes. Never, if the server does report changes.
     public func pollDue(period: Interval) -> MonotonicTime {
         guard !isWaiting, let comparison else { return .distantFuture }
-        // The tiles show neither the pointer nor what is blanked.
+        // Comparing tiles doesn't notice changes of the pointer or of hidden windows.
         let isExpected = drawn.isOutdated(pointer, at: pointerArea) || hidden?.changes.isEmpty == false
         return comparison.due(period: period, isExpected: isExpected)
     }
@@ -148,7 +149,7 @@ public final class ScreenCapture {
         try hidden?.update()
         try lock?.update()
         if source.place != before { isIncomplete = true }
-        // Another pixmap of the same window doesn't count as news: it may be refused just as the last one was.
+        // If only the window's pixmap is new, the count of refusals goes on, because that may be refused too.
         if isRearranged || source.place?.area != before?.area {
             isRearranged = false
             isIncomplete = true
@@ -183,7 +184,7 @@ public final class ScreenCapture {
         if let asked {
             try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
         } else {
-            // The round trip may have brought the event.
+            // A reply may have brought a damage event.
             try drain()
             if damage?.isDamaged == true, let asked = damage?.ask() {
                 try damage?.collect(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
@@ -213,8 +214,8 @@ public final class ScreenCapture {
         return DamagedArea([whole], in: size)
     }
 
-    /// Hands out the pixels of `area` in pieces of whole rows that begin at even coordinates, with the pointer, if it
-    /// is to be drawn, where `takeChanges` saw it.
+    /// Hands out the pixels of `area` in pieces. A piece is whole rows and begins at even coordinates. If the pointer
+    /// is drawn, it is where `takeChanges` saw it.
     ///
     /// Returns false if the server refused, as it does while the screen changes its size: some pieces may be missing,
     /// and `isIncomplete` is set. Throws if the server keeps refusing.
@@ -299,7 +300,7 @@ public final class ScreenCapture {
         hidden.isTakingPicture = true
         defer { hidden.isTakingPicture = false }
         try grabber.grab(rectangles, of: place, source.layout) { (pixels) throws(X11CaptureError) in
-            // Events from before these pixels were taken have arrived before them.
+            // All events older than these pixels are already in the queue.
             try drain()
             for blank in hidden.blanked {
                 pixels.blank(blank.moved(x: -place.origin.x, y: -place.origin.y), pixelFormat)
@@ -335,7 +336,7 @@ public final class ScreenCapture {
         defer { free(event) }
         let type = event.pointee.response_type & 0x7F
         if type == 0 { return warn(of: event) }
-        // An event that another program sends in the server's name proves nothing.
+        // Ignore events made with SendEvent: any program can forge them.
         if event.pointee.response_type & 0x80 != 0 { return }
         if damage?.take(event) == true || pointer.take(event) { return }
         if let randrEvent, type == randrEvent || type == randrEvent + 1 {

@@ -2,8 +2,8 @@ import Glibc
 import H264
 import MediaTypes
 
-/// Encodes bands of a picture with an x264 encoder that is one band high. Before each band, its reference picture is
-/// filled from the whole picture's.
+/// Encodes bands of a picture with an x264 encoder that is one band high. Before each band, the matching rows of the
+/// whole picture's reference, with a margin, are copied into this encoder's reference.
 final class BandEncoder {
     /// The height of a band in macroblock rows: low enough that few unchanged rows are encoded, and high enough that
     /// the overhead of a separate slice is small.
@@ -18,10 +18,10 @@ final class BandEncoder {
     private let width: Int
     private let chroma: ChromaFormat
     private var covered: CoveredRows
-    // The band as viewers see it, with the macroblocks to encode replaced by the source.
+    // What viewers see in the band, with new pixels in the macroblocks to encode.
     private var protected: [UInt8] = []
 
-    /// Nil if its slice headers aren't compatible with the whole picture's stream.
+    /// Returns nil if the slice headers of a band-high encoder would not fit into the stream of `whole`.
     init?(
         _ configuration: X264Configuration, like whole: X264Encoder, onWarning: (@Sendable (String) -> Void)?
     ) throws(X264Error) {
@@ -42,7 +42,7 @@ final class BandEncoder {
         try makeReference()
     }
 
-    /// Encodes a grey picture that nobody receives: x264 has a reference picture to fill only after it has encoded one.
+    /// Encodes a grey picture and throws it away: x264 has a reference picture only after its first picture.
     private func makeReference() throws(X264Error) {
         let grey = [UInt8](repeating: 128, count: width * Self.rows * 16)
         let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
@@ -69,8 +69,9 @@ final class BandEncoder {
     /// - Parameters:
     ///   - planes: The whole source picture.
     ///   - skipped: 1 for each macroblock of the band that is to be left unchanged.
-    ///   - protectsSkipped: Whether some of those macroblocks have a lower quality than the source and must stay
-    ///     unchanged.
+    ///   - protectsSkipped: Whether viewers have some of the whole picture's skipped macroblocks coarser than
+    ///     `quantizer`. If so, x264 gets what viewers see in the skipped macroblocks instead of the source, which it
+    ///     would encode again.
     func encode(
         _ planes: SourcePlanes, reference: ReconstructedPicture, firstRow: Int, pictureRows: Int,
         skipped: UnsafeMutablePointer<UInt8>, protectsSkipped: Bool, quantizer: Int, time: MediaTime

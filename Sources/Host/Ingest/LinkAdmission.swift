@@ -8,7 +8,7 @@ public import LinkTransport
 public struct LinkAdmission: Sendable {
     /// The token that captures must have; if nil, only captures on this machine are accepted.
     public let token: LinkToken?
-    /// The addresses from which legacy senders are accepted if there is a token.
+    /// The addresses from which legacy senders are accepted. Used only if `token` is set.
     public let legacySenders: [AddressRange]
 
     /// Accepts captures that have `token`, and legacy senders from `legacySenders`.

@@ -22,8 +22,8 @@ public struct ParsedOptions: Sendable {
     /// Whether the user gave the option, with or without a value.
     public func has(_ long: String) -> Bool { given[long]?.isEmpty == false }
 
-    /// The position of an option that comes from a settings file, such as "/home/ann/.config/screenrelay/config:7:
-    /// lan". Nil if it doesn't come from one.
+    /// The position of an option that comes from a settings file, such as
+    /// "/home/ann/.config/screenrelay/config:7: lan". Nil if it doesn't come from one.
     public func place(of long: String) -> String? { places[long] }
 
     /// The option's text: the last one given, else its default, else nil.
@@ -62,7 +62,7 @@ public struct ParsedOptions: Sendable {
 
 extension ParsedOptions {
     /// These options and those of a settings file. What the user typed wins: an option on the command line overrides
-    /// itself and its alternatives in the file.
+    /// the same option in the file, and those that exclude it.
     public func completed(by settings: CommandSettings) -> ParsedOptions {
         var result = self
         for (long, setting) in settings.options {
@@ -79,7 +79,7 @@ extension ParsedOptions {
         var words: [String] = []
         for option in command.options where !leavingOut.contains(option.long) {
             for value in given[option.long] ?? [] {
-                // An empty value of an option with an optional value means that none was given.
+                // If the value is optional, an empty one means that the option was given without a value.
                 let isBare =
                     switch option.value {
                     case .none: true

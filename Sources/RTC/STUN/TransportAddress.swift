@@ -58,8 +58,8 @@ public struct TransportAddress: Sendable, Hashable {
         return family == .ipv4 ? split(low, 4) : split(high, 8) + split(low, 8)
     }
 
-    /// The IPv4 address if this is one that a dual-stack socket reports as `::ffff:a.b.c.d`; otherwise the address
-    /// unchanged.
+    /// Turns `::ffff:a.b.c.d`, as a dual-stack socket reports an IPv4 peer, into `a.b.c.d`. Other addresses stay as
+    /// they are.
     public var unmapped: TransportAddress {
         guard family == .ipv6, high == 0, low >> 32 == 0xffff else { return self }
         return TransportAddress(family: .ipv4, high: 0, low: low & 0xffff_ffff, port: port)

@@ -13,20 +13,19 @@ final class PeerSession {
     static let patience = Interval.seconds(30)
     /// The same limit for a publisher, which sends pictures all the time; another one may be waiting for its place.
     static let publisherPatience = Interval.seconds(10)
-    /// How long an address stays a session's after the peer was last heard there, even if another session's check comes
-    /// from it.
+    /// For this long after the peer was last heard at an address, no other session can take that address.
     ///
-    /// Consent requests are sent every 5 s, at most 6 s (RFC 7675 section 5.1; so does aioice, and Chromium checks
-    /// every 2.5 s), so one lost check is tolerated, and usually two. This is half of the 30 s after which consent
-    /// expires, so a new peer on the port of a killed one gets in before it gives up its own checks, which Chromium
-    /// does after 15 s.
+    /// Peers check about every 5 s, at least every 6 s (RFC 7675 section 5.1; so does aioice, and Chromium every 2.5
+    /// s), so one check may be lost, usually two. A peer that gets the port of a killed one must wait this long.
+    /// Chromium gives up its checks after 15 s, so it may not be longer. It is half of the 30 s after which consent
+    /// expires.
     static let hold = Interval.seconds(15)
     /// The maximum number of addresses kept for one peer: a few interfaces, and a few changes of a NAT's mapping.
     static let addressLimit = 16
 
-    /// A viewer that is heard but answers none of our requests for this long gets no more media, and its session ends
-    /// to tell it so. This is longer than ``patience`` plus one round of requests, so that a viewer who returns in time
-    /// can still answer.
+    /// If a viewer is heard but answers none of our requests for this long, its session ends; its media has stopped by
+    /// then (``MediaPath/consent``). The viewer notices the end and can join again. This is longer than ``patience``
+    /// plus one round of requests, so that a viewer who returns in time can still answer.
     private static let answerPatience = Interval.seconds(40)
 
     private static let longestEstimate = Interval.milliseconds(100)
@@ -105,9 +104,9 @@ final class PeerSession {
 
     /// Handles a check that names our user name fragment. Returns true if the peer made it.
     ///
-    /// - Parameter isReplied: whether to answer the check. False if another session has begun a handshake at this
-    ///   address: then the peer is only asked whether it is there, and its answer decides which session gets the
-    ///   address.
+    /// - Parameter isReplied: whether to answer the check. False if another session is in a handshake at this address:
+    ///   the check is then not answered, and the host sends a request of its own; the session whose peer answers gets
+    ///   the address.
     func handle(_ check: STUNMessage, along path: NetworkPath, isReplied: Bool = true, now: MonotonicTime) -> Bool {
         let ufrag = LiteAgent.localUfrag(of: check)
         let agent = formerICE.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? ice
@@ -141,13 +140,13 @@ final class PeerSession {
         return true
     }
 
-    /// The user name fragments of ours that a check may name.
+    /// Our user name fragments (ufrag): the current one and, during an ICE restart, the former one.
     var localUfrags: [String] { [ice.localUfrag] + (formerICE.map { [$0.localUfrag] } ?? []) }
 
     /// Restarts ICE (RFC 8445 section 9). Everything else continues, on the old path until the peer nominates one with
     /// `agent`.
     ///
-    /// A second restart before that replaces the first, which the peer no longer wants.
+    /// If another restart comes before that, the first one's credentials are dropped and the former ones stay.
     func restartICE(_ agent: LiteAgent) {
         formerICE = formerICE ?? ice
         ice = agent
@@ -193,7 +192,7 @@ final class PeerSession {
         return now - (isOnPath ? lastHeardOnPath : place.checked) < Self.hold
     }
 
-    /// Whether a handshake is in progress at `address`, where the peer has not answered yet.
+    /// Whether this session's DTLS handshake is in progress at `address`.
     func shakesHands(at address: TransportAddress, now: MonotonicTime) -> Bool {
         guard end == nil, !isConnected, address == path.current?.peer, let lastHandshake else { return false }
         return now - lastHandshake < Self.hold
@@ -272,8 +271,8 @@ final class PeerSession {
         }
     }
 
-    /// Calls `onChange` from now on for the first picture, and for each picture that differs from the one before in
-    /// whether the pointer is drawn in it. If pictures have already been sent, calls it at once.
+    /// Calls `onChange` for the first picture, and whenever the pointer starts or stops being drawn into the pictures.
+    /// If pictures have already been sent, calls it at once.
     func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
         onPointerChange = onChange
         sender?.pointer.isWatched = true
@@ -335,10 +334,10 @@ final class PeerSession {
         flushDTLS(now: now)
     }
 
-    /// Measures the round-trip time with the handshake. The peer answers a flight at once, so this is the estimate
-    /// until reports give a better one, and a lost packet of the very first picture is repaired without a longer wait.
+    /// Measures the round-trip time with the handshake. The peer answers a flight at once, so this is a good first
+    /// estimate. With it, a lost packet of the first picture is repaired quickly. Reports improve it later.
     ///
-    /// If a flight was lost, it is the peer's timer that answers instead (Karn's rule, RFC 6298 section 3). So a
+    /// After a lost flight we would measure the peer's timer, not the path (Karn's rule, RFC 6298 section 3). So a
     /// measurement longer than the default estimate is discarded.
     private func measureHandshake(now: MonotonicTime) {
         guard let sentAt = flightSentAt else { return }
