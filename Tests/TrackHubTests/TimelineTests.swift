@@ -47,6 +47,14 @@ struct TimelineTests {
         #expect(second.captureTime == nil)
     }
 
+    @Test("a clock known with an error of milliseconds is ours, even if its first picture seems to come too early")
+    func inexactClock() {
+        var timeline = Timeline(origin: .zero)
+        let first = timeline.place(captureTime: at(103), epoch: 7, arrival: at(100))
+        #expect(first.captureTime == at(100))
+        #expect(timeline.place(captureTime: at(140), epoch: 7, arrival: at(150)).captureTime == at(140))
+    }
+
     @Test("the timeline goes on over a new epoch whose clock starts elsewhere")
     func newEpoch() {
         var timeline = Timeline(origin: .zero)

@@ -12,6 +12,9 @@ public struct Timeline: Sendable {
 
     /// The longest that a picture may have been on its way before its time stamp is taken for one of another clock.
     private static let longestWay = Interval.seconds(10)
+    /// How far a time stamp may be ahead of the arrival and still count as our clock's: the offset to the clock of another
+    /// machine is known to half a round trip at best.
+    private static let clockError = Interval.milliseconds(500)
 
     private var last = MediaTime(ticks: -1)
     private var epoch: UInt64?
@@ -75,7 +78,7 @@ public struct Timeline: Sendable {
     private static func clock(of captureTime: MonotonicTime?, arrival: MonotonicTime) -> Clock {
         guard let captureTime else { return .arrival }
         let way = arrival - captureTime
-        if way >= .zero, way <= longestWay { return .ours }
+        if way >= .zero - clockError, way <= longestWay { return .ours }
         return .foreign(behind: way)
     }
 }
