@@ -28,7 +28,6 @@ public struct AccessUnitAssembler: Sendable {
     private var isLegacy = false
     private var lastByteTime: MonotonicTime?
     private var ready: [AssembledAccessUnit] = []
-    private var readyIndex = 0
 
     /// An assembler for `stream`.
     public init(stream: UInt8 = 0) {
@@ -67,14 +66,7 @@ public struct AccessUnitAssembler: Sendable {
 
     /// Returns the next complete access unit, or nil if there is none.
     public mutating func next() -> AssembledAccessUnit? {
-        guard readyIndex < ready.count else { return nil }
-        let unit = ready[readyIndex]
-        readyIndex += 1
-        if readyIndex == ready.count {
-            ready.removeAll(keepingCapacity: true)
-            readyIndex = 0
-        }
-        return unit
+        ready.isEmpty ? nil : ready.removeFirst()
     }
 
     /// When `timeout(_:)` is due if nothing arrives before; nil if nothing waits.

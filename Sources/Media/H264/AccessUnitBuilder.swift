@@ -19,7 +19,6 @@ public struct AccessUnitBuilder: Sendable {
     /// The last slice of an unmarked stream, also after `endAccessUnit()`.
     private var lastSlice: SliceHeader?
     private var ready: [AccessUnit] = []
-    private var readyIndex = 0
 
     /// A builder that has seen nothing.
     public init() {}
@@ -109,14 +108,7 @@ public struct AccessUnitBuilder: Sendable {
 
     /// Returns the next complete access unit, or nil if there is none.
     public mutating func next() -> AccessUnit? {
-        guard readyIndex < ready.count else { return nil }
-        let unit = ready[readyIndex]
-        readyIndex += 1
-        if readyIndex == ready.count {
-            ready.removeAll(keepingCapacity: true)
-            readyIndex = 0
-        }
-        return unit
+        ready.isEmpty ? nil : ready.removeFirst()
     }
 
     // MARK: NAL units
