@@ -124,7 +124,7 @@ let package = Package(
 
         // Host: from the link to the readers.
         shell("Host", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
-        pure("Host", "TrackHub", ["MediaTypes", "H264"]),
+        pure("Host", "TrackHub", ["MediaTypes", "CaptureLink"]),
         shell(
             "Host", "Ingest",
             [
@@ -177,7 +177,7 @@ let package = Package(
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
-                "MediaTypes",
+                "MediaTypes", "TrackHub",
             ]),
         program(
             "Programs", "screenrelay-capture",
@@ -235,7 +235,7 @@ let package = Package(
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),
-        tests("TrackHubTests", ["TrackHub", "MediaTypes", "TestSupport"]),
+        tests("TrackHubTests", ["TrackHub", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests(
             "IngestTests",
             [
@@ -251,7 +251,7 @@ let package = Package(
         tests(
             "WebRTCTests",
             [
-                "WebRTC", "STUN", "RTP", "SecureTransport", "TrackHub", "Threading", "MediaTypes", "ByteCoding",
+                "WebRTC", "STUN", "RTP", "SecureTransport", "TrackHub", "Threading", "H264", "MediaTypes", "ByteCoding",
                 "CLinux", "Processes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
@@ -266,7 +266,7 @@ let package = Package(
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
                 "LinkTransport",
-                "WebRTC", "X264Encoding", "MediaTypes", "TestSupport",
+                "WebRTC", "X264Encoding", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

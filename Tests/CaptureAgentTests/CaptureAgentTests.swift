@@ -67,7 +67,7 @@ struct CaptureAgentTests {
         #expect(notices.last.map { $0.damage.y > 100 && $0.damage.height < 140 } == true)
         let epochs = Set(host.messages.map(\.header.epoch))
         #expect(epochs.count == 1 && !epochs.contains(0))
-        let times = host.units.compactMap(\.accessUnit.captureTime)
+        let times = host.units.compactMap(\.frame.captureTime)
         #expect(times.count == host.count && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
         capture.stop()
         try host.wait(for: "the end") { host.hasEnded }
@@ -100,7 +100,7 @@ struct CaptureAgentTests {
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
         try host.send(.requestIDR)
-        func idrs() -> [Int] { host.units.indices.filter { host.units[$0].accessUnit.isIDR } }
+        func idrs() -> [Int] { host.units.indices.filter { host.units[$0].frame.isRandomAccess } }
         try host.wait(for: "an IDR picture") { idrs().count == 2 }
         #expect(host.types(try #require(idrs().last)) == [7, 8, 5])
         try host.read(for: .milliseconds(150))
@@ -129,7 +129,7 @@ struct CaptureAgentTests {
         let second = host.count
         try host.send(.watched)
         try host.wait(for: "a picture") { host.count > second }
-        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }
 
@@ -138,10 +138,10 @@ struct CaptureAgentTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(200) }
         try host.wait(for: "pictures") { host.count >= 5 }
-        let times = host.units.compactMap(\.accessUnit.captureTime)
+        let times = host.units.compactMap(\.frame.captureTime)
         for (before, after) in zip(times, times.dropFirst()) { #expect(after - before >= .milliseconds(190)) }
         // What was coded coarsely is made better first.
-        #expect(host.units[4].accessUnit.bytes.count < 200)
+        #expect(host.units[4].frame.bytes.count < 200)
         capture.stop()
     }
 
@@ -176,12 +176,12 @@ struct CaptureAgentTests {
         }
         try host.wait(for: "the newest picture") { host.counter == 60 }
         // The first ones may have been taken before the message came.
-        let times = host.units.compactMap(\.accessUnit.captureTime).dropFirst(3)
+        let times = host.units.compactMap(\.frame.captureTime).dropFirst(3)
         let begin = try #require(times.first)
         let end = try #require(times.last)
         // On a beat, where a picture may be late but not early: of all the periods at most one is cut short.
         #expect(end - begin >= .milliseconds(100) * Int64(times.count - 2))
-        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }
 
@@ -199,7 +199,7 @@ struct CaptureAgentTests {
                 let count = host.count
                 try host.wait(for: "the next picture") { host.count > count }
             }
-            let units = host.units[(first + 5)..<(first + 13)].map(\.accessUnit)
+            let units = host.units[(first + 5)..<(first + 13)].map(\.frame)
             let begin = try #require(units.first?.captureTime)
             let end = try #require(units.last?.captureTime)
             return Double(8 * units.dropLast().map(\.bytes.count).reduce(0, +)) / (end - begin).seconds
@@ -213,7 +213,7 @@ struct CaptureAgentTests {
         try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
         let most = try rate()
         #expect(most < 4_400_000, "\(before) bit/s at first, \(most) with all the room there is")
-        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }
 
@@ -288,7 +288,7 @@ struct CaptureAgentTests {
         try screen.resize(to: smaller)
         try host.wait(for: "a picture of the new size") { host.picture?.size == smaller }
         #expect(host.messages.contains { $0.body == .size(smaller) })
-        #expect(host.units.last { $0.accessUnit.isIDR }.map { $0.accessUnit.nalUnits.count } == 3)
+        #expect(host.units.last { $0.frame.isRandomAccess }.map { $0.frame.units.count } == 3)
         capture.stop()
     }
 

@@ -53,7 +53,7 @@ struct CaptureRecordingTests {
             $0.keepAlive = .milliseconds(50)
         }
         try host.sendHello()
-        func idrs() -> Int { host.units.count { $0.accessUnit.isIDR } }
+        func idrs() -> Int { host.units.count { $0.frame.isRandomAccess } }
         var tick = 0
         try eventually("four IDR pictures of a moving screen") {
             tick += 1
@@ -102,7 +102,7 @@ struct CaptureRecordingTests {
         var sent = 0
         while sent < 1_000_000 {
             try showNoise("a picture that finds no room")
-            sent += host.units[host.count - 1].accessUnit.bytes.count
+            sent += host.units[host.count - 1].frame.bytes.count
         }
         try host.waitForSilence()
 
@@ -147,7 +147,7 @@ struct CaptureRecordingTests {
         try host.sendHello()
         try host.wait(for: "a picture with a notice") { host.units.last?.notice != nil }
         try host.send(.pointerMode(.apart))
-        func idrs() -> Int { host.units.count { $0.accessUnit.isIDR } }
+        func idrs() -> Int { host.units.count { $0.frame.isRandomAccess } }
         let before = idrs()
         try host.send(.requestIDR)
         try host.wait(for: "what was taken after the host's wish") { idrs() > before }

@@ -145,8 +145,8 @@ struct FlowControlTests {
         }
         let count = host.count
         try host.wait(for: "the last word, and its slate") {
-            sharing().last == .paused && host.units.last?.accessUnit.isIDR == true
-                && host.units.last?.accessUnit.bytes.count ?? 0 < 4000
+            sharing().last == .paused && host.units.last?.frame.isRandomAccess == true
+                && host.units.last?.frame.bytes.count ?? 0 < 4000
         }
         #expect(sharing() == [.paused])
         #expect(host.count - count < 8)
@@ -175,7 +175,7 @@ struct FlowControlTests {
         try host.wait(for: "tick 2") { host.counter == 2 }
         try host.waitForSilence(of: .milliseconds(600))
         #expect(quantizers(from: second).allSatisfy { $0 >= 14 })
-        #expect(host.units.dropFirst().allSatisfy { !$0.accessUnit.isIDR })
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
         capture.stop()
     }
 }

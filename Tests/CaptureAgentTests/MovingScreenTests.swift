@@ -30,13 +30,13 @@ struct MovingScreenTests {
                 host.count > count && host.picture.map { Self.difference($0, wanted) < 30 } == true
             }
             worst = max(worst, host.picture.map { Self.difference($0, wanted) } ?? .infinity)
-            sizes.append(host.units[count...].map(\.accessUnit.bytes.count).reduce(0, +))
+            sizes.append(host.units[count...].map(\.frame.bytes.count).reduce(0, +))
         }
         capture.stop()
         #expect(worst < 30, "a mean squared error")
         // As a whole, half a page of text takes ten times as much. The median, and not the mean: a picture that was taken
         // half-way through the paint costs up to a page, and on a busy machine one or the other is.
-        let first = try #require(host.units.first).accessUnit.bytes.count
+        let first = try #require(host.units.first).frame.bytes.count
         let median = sizes.sorted()[sizes.count / 2]
         #expect(median * 8 < first, "\(median) bytes a tick, \(first) the first picture")
         let folder = try TemporaryFolder()

@@ -11,10 +11,10 @@ import VideoDecoding
 final class ReceivingHost {
     let connection: LinkConnection
     private(set) var messages: [ReceivedMessage] = []
-    private(set) var units: [AssembledAccessUnit] = []
+    private(set) var units: [AssembledFrame] = []
     private(set) var hasEnded = false
     private var decoder = MessageDecoder()
-    private var assembler = AccessUnitAssembler()
+    private var assembler = FrameAssembler()
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private let video: H264Decoder
     private let encoder = MessageEncoder(epoch: 0)
@@ -44,7 +44,7 @@ final class ReceivingHost {
                 assembler.add(message, at: now())
                 while let unit = assembler.next() {
                     units.append(unit)
-                    picture = try video.decode(unit.accessUnit).last ?? picture
+                    picture = try video.decode(unit.frame).last ?? picture
                 }
             }
         }
@@ -97,13 +97,13 @@ final class ReceivingHost {
     }
 
     /// All that was received, as FFmpeg reads it.
-    var stream: [UInt8] { units.flatMap(\.accessUnit.bytes) }
+    var stream: [UInt8] { units.flatMap(\.frame.bytes) }
 
     /// Access units so far.
     var count: Int { units.count }
 
     func types(_ index: Int) -> [UInt8] {
-        let unit = units[index].accessUnit
-        return unit.nalUnits.map { unit.bytes[$0.lowerBound] & 31 }
+        let unit = units[index].frame
+        return unit.units.map { unit.bytes[$0.lowerBound] & 31 }
     }
 }

@@ -102,7 +102,7 @@ struct StatisticsTests {
         let (messageCount, unitCount) = (host.messages.count, host.count)
         try host.read(for: .milliseconds(1500))
         // Pictures that keep the stream alive may come, and figures right behind them.
-        let still = host.units.dropFirst(unitCount - 1).compactMap(\.accessUnit.captureTime)
+        let still = host.units.dropFirst(unitCount - 1).compactMap(\.frame.captureTime)
         #expect(zip(still, still.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(2500) })
         for index in host.messages.indices.dropFirst(messageCount) {
             guard case .statistics = host.messages[index].body else { continue }

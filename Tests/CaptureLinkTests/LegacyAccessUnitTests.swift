@@ -8,20 +8,20 @@ import Testing
 struct LegacyAccessUnitTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    private func feed(_ assembler: inout AccessUnitAssembler, _ payloads: [UInt8]..., at time: MonotonicTime) {
+    private func feed(_ assembler: inout FrameAssembler, _ payloads: [UInt8]..., at time: MonotonicTime) {
         for payload in payloads { assembler.add(nalUnit(payload, .legacy40), at: time) }
     }
 
     /// The access units that are ready, as bytes.
-    private func taken(_ assembler: inout AccessUnitAssembler) -> [[UInt8]] {
+    private func taken(_ assembler: inout FrameAssembler) -> [[UInt8]] {
         var units: [[UInt8]] = []
-        while let unit = assembler.next() { units.append(unit.accessUnit.bytes) }
+        while let unit = assembler.next() { units.append(unit.frame.bytes) }
         return units
     }
 
     @Test("an access unit ends where the slice headers say that the next begins")
     func sliceHeaders() {
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         let idr = LinkVectors.sps + LinkVectors.pps + LinkVectors.idr
         feed(&assembler, LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, at: start)
         #expect(taken(&assembler).isEmpty)
@@ -39,7 +39,7 @@ struct LegacyAccessUnitTests {
 
     @Test("a delimiter, parameter set or SEI behind a slice ends the access unit")
     func nonSlices() {
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         feed(&assembler, LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, at: start)
         for payload in [[0, 0, 0, 1, 9, 0x10], LinkVectors.sps, LinkVectors.pps, [0, 0, 0, 1, 6, 5, 1, 1, 0x80]] {
             feed(&assembler, payload, at: start)
@@ -54,7 +54,7 @@ struct LegacyAccessUnitTests {
 
     @Test("an access unit ends after 40 ms without a byte, and a later slice of it is a fault")
     func timeout() {
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         #expect(assembler.nextDeadline == nil)
         feed(&assembler, LinkVectors.sps, LinkVectors.pps, at: start)
         #expect(assembler.nextDeadline == nil)
@@ -79,7 +79,7 @@ struct LegacyAccessUnitTests {
 
     @Test("a picture that comes again behind its parameter sets is a new one, also after a time-out")
     func repeatedIDR() {
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         for round in Int64(0)..<3 {
             let time = start + .seconds(round)
             feed(&assembler, LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, at: time)
@@ -91,7 +91,7 @@ struct LegacyAccessUnitTests {
 
     @Test("a slice without its parameter sets, or that can't be read, is a counted fault")
     func badSlices() {
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         feed(&assembler, LinkVectors.idr, at: start)
         #expect(assembler.counters.withoutParameterSets == 1)
         feed(&assembler, LinkVectors.sps, LinkVectors.pps, [0, 0, 0, 1, 0x65, 0x00, 0x01], at: start)
@@ -105,12 +105,12 @@ struct LegacyAccessUnitTests {
         let bytes = try LinkVectors.bytes(name)
         var random = SeededRandom(seed: 6)
         for _ in 0..<500 {
-            var assembler = AccessUnitAssembler()
+            var assembler = FrameAssembler()
             for message in decode(random.mutation(of: bytes)).messages { assembler.add(message, at: start) }
             assembler.finish()
-            while let unit = assembler.next()?.accessUnit {
-                #expect(!unit.nalUnits.isEmpty)
-                #expect(unit.nalUnits.last?.upperBound == unit.bytes.count)
+            while let unit = assembler.next()?.frame {
+                #expect(!unit.units.isEmpty)
+                #expect(unit.units.last?.upperBound == unit.bytes.count)
             }
         }
     }

@@ -1,4 +1,5 @@
 import CaptureLink
+import H264
 import MediaTypes
 import Testing
 
@@ -17,8 +18,8 @@ struct MessageEncoderTests {
         let bytes = LinkVectors.sps + LinkVectors.pps + LinkVectors.idr
         let first = LinkVectors.sps.count
         let second = first + LinkVectors.pps.count
-        let unit = AccessUnit(
-            bytes: bytes, nalUnits: [4..<first, first + 4..<second, second + 4..<bytes.count], isIDR: true,
+        let unit = CodedFrame(
+            h264: bytes, units: [4..<first, first + 4..<second, second + 4..<bytes.count],
             captureTime: LinkVectors.time)
         var written: [UInt8] = []
         for outgoing in try MessageEncoder(epoch: LinkVectors.epoch).headers(for: unit) {

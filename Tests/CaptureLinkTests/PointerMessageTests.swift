@@ -84,15 +84,15 @@ struct PointerMessageTests {
 
 @Suite("The pointer's flag on access units")
 struct PointerFlagTests {
-    private func units(_ messages: [ReceivedMessage]) -> [AccessUnit] {
-        var assembler = AccessUnitAssembler()
-        var units: [AccessUnit] = []
+    private func units(_ messages: [ReceivedMessage]) -> [CodedFrame] {
+        var assembler = FrameAssembler()
+        var units: [CodedFrame] = []
         for message in messages {
             assembler.add(message, at: .zero)
-            while let unit = assembler.next() { units.append(unit.accessUnit) }
+            while let unit = assembler.next() { units.append(unit.frame) }
         }
         assembler.finish()
-        while let unit = assembler.next() { units.append(unit.accessUnit) }
+        while let unit = assembler.next() { units.append(unit.frame) }
         return units
     }
 

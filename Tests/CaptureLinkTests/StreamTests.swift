@@ -7,11 +7,11 @@ import Testing
 @Suite("Streams over the link")
 struct StreamTests {
     /// Sends each NAL unit of a stream as a message of `form`, and puts access units together from what arrives.
-    private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledAccessUnit], AccessUnitCounters) {
+    private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledFrame], AccessUnitCounters) {
         let encoder = MessageEncoder(form: form, epoch: 0)
         var decoder = MessageDecoder()
-        var assembler = AccessUnitAssembler()
-        var units: [AssembledAccessUnit] = []
+        var assembler = FrameAssembler()
+        var units: [AssembledFrame] = []
         func take() throws {
             while let message = try decoder.next() { assembler.add(message, at: .zero) }
             while let unit = assembler.next() { units.append(unit) }
@@ -37,13 +37,13 @@ struct StreamTests {
         let (units, counters) = try relay(try stream.bytes(), form)
         #expect(units.count == stream.pictures)
         #expect(counters.faults == 0)
-        #expect(units.first?.accessUnit.isIDR == true)
-        for unit in units.map(\.accessUnit) {
-            #expect(AnnexB.nalUnits(in: unit.bytes) == unit.nalUnits)
-            guard unit.isIDR else { continue }
-            let first = try #require(unit.nalUnits.first)
+        #expect(units.first?.frame.isRandomAccess == true)
+        for unit in units.map(\.frame) {
+            #expect(AnnexB.nalUnits(in: unit.bytes) == unit.units)
+            guard unit.isRandomAccess else { continue }
+            let first = try #require(unit.units.first)
             #expect(try SequenceParameterSet(nalUnit: unit.bytes[first]).size == stream.size)
-            #expect(unit.nalUnits.contains { unit.bytes[$0.lowerBound] & 0x1F == 8 })
+            #expect(unit.units.contains { unit.bytes[$0.lowerBound] & 0x1F == 8 })
         }
     }
 
@@ -51,7 +51,7 @@ struct StreamTests {
     func damaged(stream: TestStream, form: LinkForm) throws {
         let (units, _) = try relay(try stream.bytes(), form)
         #expect(units.count > 1)
-        for unit in units { #expect(AnnexB.nalUnits(in: unit.accessUnit.bytes) == unit.accessUnit.nalUnits) }
+        for unit in units { #expect(AnnexB.nalUnits(in: unit.frame.bytes) == unit.frame.units) }
     }
 
     @Test(
@@ -60,7 +60,7 @@ struct StreamTests {
     func decoded(stream: TestStream) throws {
         let (units, _) = try relay(try stream.bytes(), .legacy40)
         let folder = try TemporaryFolder()
-        let path = try folder.write("relayed.264", units.flatMap(\.accessUnit.bytes))
+        let path = try folder.write("relayed.264", units.flatMap(\.frame.bytes))
         let relayed = try FFmpeg.decode(path, to: "yuv420p", input: ["-f", "h264"])
         let original = try FFmpeg.decode(stream.path, to: "yuv420p", input: ["-f", "h264"])
         #expect(!original.bytes.isEmpty)

@@ -9,7 +9,7 @@ import Testing
 struct DecoderMemoryTests {
     private static let size8K = PictureSize(width: 8192, height: 4320)
 
-    private func error(of unit: AccessUnit, _ decoder: H264Decoder? = nil) throws -> VideoDecodingError? {
+    private func error(of unit: CodedFrame, _ decoder: H264Decoder? = nil) throws -> VideoDecodingError? {
         let decoder = try decoder ?? H264Decoder()
         do throws(VideoDecodingError) {
             try decoder.decode(unit, copying: false)

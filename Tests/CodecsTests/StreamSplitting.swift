@@ -2,20 +2,19 @@ import H264
 import MediaTypes
 
 /// A byte stream's access units (ITU-T H.264 section 7.4.1.2), as far as its slice headers can be read.
-func accessUnits(of stream: [UInt8]) -> [AccessUnit] {
+func accessUnits(of stream: [UInt8]) -> [CodedFrame] {
     var sets = ParameterSets()
-    var units: [AccessUnit] = []
+    var units: [CodedFrame] = []
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []
     var previous: SliceHeader?
-    var isIDR = false
 
     func end() {
         if !ranges.isEmpty {
             let time = MonotonicTime(nanoseconds: Int64(units.count) * 1_000_000)
-            units.append(AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: isIDR, captureTime: time))
+            units.append(CodedFrame(h264: bytes, units: ranges, captureTime: time))
         }
-        (bytes, ranges, previous, isIDR) = ([], [], nil, false)
+        (bytes, ranges, previous) = ([], [], nil)
     }
 
     for range in AnnexB.nalUnits(in: stream) {
@@ -25,7 +24,6 @@ func accessUnits(of stream: [UInt8]) -> [AccessUnit] {
         if header.type.beginsWithSliceHeader, let slice = try? SliceHeader(nalUnit: unit, parameterSets: sets) {
             if let previous, isFirstOfNewPicture(previous: previous, next: slice) { end() }
             previous = slice
-            isIDR = slice.isIDR
         }
         _ = try? sets.insert(unit)
         bytes += AnnexB.startCode

@@ -104,7 +104,7 @@ struct StreamDecodingTests {
     @Test("random damage is reported or decoded, and the next IDR picture mends all")
     func mutations() throws {
         let units = accessUnits(of: try TestStreams.small.bytes())
-        let first = try #require(units.first { $0.isIDR })
+        let first = try #require(units.first { $0.isRandomAccess })
         let intact = try H264Decoder()
         let expected = try intact.decode(first).first?.bytes ?? intact.flush().first?.bytes
         let decoder = try H264Decoder()
@@ -112,8 +112,9 @@ struct StreamDecodingTests {
         for round in 0..<60 {
             let unit = units[round % 10]
             let bytes = random.mutation(of: unit.bytes)
-            let damaged = AccessUnit(
-                bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes), isIDR: unit.isIDR, captureTime: nil)
+            let damaged = CodedFrame(
+                bytes: bytes, units: AnnexB.nalUnits(in: bytes), isRandomAccess: unit.isRandomAccess, captureTime: nil,
+                format: nil)
             _ = try? decoder.decode(damaged)
         }
         decoder.reset()
@@ -130,7 +131,9 @@ struct StreamDecodingTests {
         for length in stride(from: 0, through: unit.bytes.count, by: 37) {
             let bytes = Array(unit.bytes.prefix(length))
             _ = try? decoder.decode(
-                AccessUnit(bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes), isIDR: true, captureTime: nil))
+                CodedFrame(
+                    bytes: bytes, units: AnnexB.nalUnits(in: bytes), isRandomAccess: true, captureTime: nil, format: nil
+                ))
         }
         decoder.reset()
         _ = try decoder.decode(unit)
@@ -141,8 +144,9 @@ struct StreamDecodingTests {
 
 @Suite("decoding")
 struct VideoDecodingTests {
-    private func unit(_ bytes: [UInt8]) -> AccessUnit {
-        AccessUnit(bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes), isIDR: false, captureTime: nil)
+    private func unit(_ bytes: [UInt8]) -> CodedFrame {
+        CodedFrame(
+            bytes: bytes, units: AnnexB.nalUnits(in: bytes), isRandomAccess: false, captureTime: nil, format: nil)
     }
 
     @Test("an empty access unit is refused by name")

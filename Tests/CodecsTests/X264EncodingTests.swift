@@ -9,11 +9,11 @@ struct X264EncodingTests {
     func firstPictureIsIDR() throws {
         let encoder = try makeEncoder(PictureSize(width: 320, height: 180))
         let first = try encoder.accessUnit(of: picture(320, 180, seed: 1), forceIDR: false, time: MediaTime(ticks: 0))
-        #expect(first.isIDR)
+        #expect(first.isRandomAccess)
         #expect(types(first) == [7, 8, 5])
         let second = try encoder.accessUnit(
             of: picture(320, 180, seed: 2), forceIDR: false, time: MediaTime(ticks: 3000))
-        #expect(!second.isIDR)
+        #expect(!second.isRandomAccess)
         #expect(types(second) == [1])
     }
 
@@ -25,7 +25,7 @@ struct X264EncodingTests {
             let unit = try encoder.accessUnit(
                 of: picture(64, 64, seed: UInt64(index)), forceIDR: index == 270,
                 time: MediaTime(ticks: Int64(index) * 3000))
-            isIDR.append(unit.isIDR)
+            isIDR.append(unit.isRandomAccess)
         }
         #expect(isIDR.enumerated().filter(\.element).map(\.offset) == [0, 270])
     }
@@ -77,7 +77,7 @@ struct X264EncodingTests {
                 let unit = try encoder.accessUnit(
                     of: picture(128, 96, seed: UInt64(index)), forceIDR: false,
                     time: MediaTime(ticks: Int64(index) * 3000))
-                #expect(unit.isIDR == (index == 0))
+                #expect(unit.isRandomAccess == (index == 0))
                 // The first pictures still use up what the higher rate had left over.
                 if index >= start + 15 { count += unit.bytes.count }
             }
@@ -125,8 +125,8 @@ struct X264EncodingTests {
             ))
     }
 
-    private func types(_ unit: AccessUnit) -> [UInt8] {
-        unit.nalUnits.map { unit.bytes[$0.lowerBound] & 31 }
+    private func types(_ unit: CodedFrame) -> [UInt8] {
+        unit.units.map { unit.bytes[$0.lowerBound] & 31 }
     }
 
     /// Noise, so that there is something to encode.

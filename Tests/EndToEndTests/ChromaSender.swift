@@ -21,7 +21,7 @@ final class ChromaSender {
     private let socket: UnixSocket
     private let encoder = MessageEncoder(epoch: 7)
     private var decoder = MessageDecoder()
-    private let units: [ChromaFormat: [AccessUnit]]
+    private let units: [ChromaFormat: [CodedFrame]]
     private var count = 0
     private var isRunning = false
     private var sentAt = MonotonicTime.zero
@@ -58,7 +58,7 @@ final class ChromaSender {
         sentAt = now()
         let unit = choices[count % choices.count]
         count += 1
-        let stamped = AccessUnit(bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: true, captureTime: sentAt)
+        let stamped = unit.withCaptureTime(sentAt)
         for part in try encoder.headers(for: stamped) { try socket.send(part.header + unit.bytes[part.payload]) }
     }
 
@@ -76,7 +76,7 @@ final class ChromaSender {
     }
 
     /// IDR access units of the picture; two that follow each other have different `idr_pic_id`.
-    private static func encoded(_ format: ChromaFormat) throws -> [AccessUnit] {
+    private static func encoded(_ format: ChromaFormat) throws -> [CodedFrame] {
         var picture: [UInt8] = []
         for _ in 0..<size.height {
             for column in 0..<size.width { picture += column % 2 == 1 ? [255, 0, 0] : [0, 0, 0] }
@@ -108,7 +108,7 @@ final class ChromaSender {
                 bytes += AnnexB.startCode + nalUnit
                 ranges.append(bytes.count - nalUnit.count..<bytes.count)
             }
-            return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: true, captureTime: nil)
+            return CodedFrame(h264: bytes, units: ranges, captureTime: nil)
         }
     }
 }

@@ -42,7 +42,7 @@ final class LinkedCapture {
     private let socket: UnixSocket
     private let encoder = MessageEncoder(epoch: 0)
     private var decoder = MessageDecoder()
-    private var assembler = AccessUnitAssembler()
+    private var assembler = FrameAssembler()
     private let video: H264Decoder
     private var isOver = false
 
@@ -169,23 +169,23 @@ final class LinkedCapture {
         }
         assembler.add(message, at: now())
         while let unit = assembler.next() {
-            try video.decode(unit.accessUnit, copying: false)
+            try video.decode(unit.frame, copying: false)
             let none = PictureNotice(
                 sequenceNumber: 0, damage: PixelRectangle(x: 0, y: 0, width: 0, height: 0))
             taken.append(
                 Taken(
-                    isIDR: unit.accessUnit.isIDR, byteCount: unit.accessUnit.bytes.count,
-                    profile: unit.accessUnit.profileIndicator, time: unit.accessUnit.captureTime ?? .zero,
+                    isIDR: unit.frame.isRandomAccess, byteCount: unit.frame.bytes.count,
+                    profile: unit.frame.profileIndicator, time: unit.frame.captureTime ?? .zero,
                     arrival: now(), notice: unit.notice ?? none))
             try onPicture?(self)
         }
     }
 }
 
-extension AccessUnit {
+extension CodedFrame {
     /// `profile_idc` of its SPS (ITU-T H.264 section 7.3.2.1.1): 66 baseline, 244 High 4:4:4 Predictive; nil without one.
     fileprivate var profileIndicator: UInt8? {
-        nalUnits.first { bytes[$0.lowerBound] & 31 == 7 && $0.count > 1 }.map { bytes[$0.lowerBound + 1] }
+        units.first { bytes[$0.lowerBound] & 31 == 7 && $0.count > 1 }.map { bytes[$0.lowerBound + 1] }
     }
 }
 

@@ -6,23 +6,23 @@ import Testing
 struct AccessUnitAnnexBTests {
     @Test("start codes of either length are taken, and each NAL unit stands behind four bytes")
     func startCodes() throws {
-        let unit = try AccessUnit(annexB: [0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 1, 0x65, 3])
+        let unit = try CodedFrame(annexB: [0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 1, 0x65, 3])
         #expect(unit.bytes == [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3])
-        #expect(unit.nalUnits == [4..<6, 10..<12, 16..<18])
-        #expect(unit.isIDR)
+        #expect(unit.units == [4..<6, 10..<12, 16..<18])
+        #expect(unit.isRandomAccess)
     }
 
     @Test("a picture that isn't an IDR one says so, and its capture time is kept")
     func notIDR() throws {
         let time = MonotonicTime(nanoseconds: 5)
-        let unit = try AccessUnit(annexB: [0, 0, 1, 0x41, 9], captureTime: time)
-        #expect(!unit.isIDR)
+        let unit = try CodedFrame(annexB: [0, 0, 1, 0x41, 9], captureTime: time)
+        #expect(!unit.isRandomAccess)
         #expect(unit.captureTime == time)
     }
 
     @Test("bytes without a NAL unit are no access unit", arguments: [[], [0, 0, 0, 1], [1, 2, 3]] as [[UInt8]])
     func nothing(bytes: [UInt8]) {
-        #expect(throws: H264Error.noNALUnit) { try AccessUnit(annexB: bytes) }
+        #expect(throws: H264Error.noNALUnit) { try CodedFrame(annexB: bytes) }
     }
 
     /// Slices behind their start codes: the first of a picture has macroblock 0, and so the highest bit of its second byte.
@@ -37,7 +37,7 @@ struct AccessUnitAnnexBTests {
             second + second,
         ])
     func slices(bytes: [UInt8]) throws {
-        #expect(try AccessUnit(annexB: bytes).nalUnits.isEmpty == false)
+        #expect(try CodedFrame(annexB: bytes).units.isEmpty == false)
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct AccessUnitAnnexBTests {
             (first + [0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 1, 0, 0, 1, 0x65, 0x40], 2),
         ])
     func severalPictures(bytes: [UInt8], count: Int) {
-        #expect(throws: H264Error.severalPictures(count: count)) { try AccessUnit(annexB: bytes) }
+        #expect(throws: H264Error.severalPictures(count: count)) { try CodedFrame(annexB: bytes) }
         #expect(H264Error.severalPictures(count: count).description.contains("\(count) pictures"))
     }
 }

@@ -14,7 +14,7 @@ struct AnnexBAccessUnitsTests {
     func intact(stream: TestStream) throws {
         let units = try AccessUnitBuilder.accessUnits(inAnnexB: stream.bytes())
         #expect(units.count == stream.pictures)
-        #expect(units.first?.isIDR == true)
+        #expect(units.first?.isRandomAccess == true)
     }
 
     @Test("a whole stream is refused as one access unit, with the number of its pictures, and each of its own is taken")
@@ -22,10 +22,10 @@ struct AnnexBAccessUnitsTests {
         let stream = TestStreams.small
         let bytes = try stream.bytes()
         #expect(throws: H264Error.severalPictures(count: try #require(stream.pictures))) {
-            try AccessUnit(annexB: bytes)
+            try CodedFrame(annexB: bytes)
         }
         for unit in AccessUnitBuilder.accessUnits(inAnnexB: bytes) {
-            #expect(try AccessUnit(annexB: unit.bytes).bytes == unit.bytes)
+            #expect(try CodedFrame(annexB: unit.bytes).bytes == unit.bytes)
         }
     }
 }

@@ -40,24 +40,25 @@ struct ProfileLevelIDTests {
         }
     }
 
-    @Test("an access unit's profile is that of its first SPS")
+    @Test("an access unit's format is that of its first SPS")
     func ofAccessUnit() throws {
-        func unit(_ nalUnits: [UInt8]...) -> AccessUnit {
+        func unit(_ nalUnits: [UInt8]...) -> CodedFrame {
             var bytes: [UInt8] = []
             var ranges: [Range<Int>] = []
             for nalUnit in nalUnits {
                 bytes += [0, 0, 0, 1] + nalUnit
                 ranges.append(bytes.count - nalUnit.count..<bytes.count)
             }
-            return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: true, captureTime: nil)
+            return CodedFrame(h264: bytes, units: ranges, captureTime: nil)
         }
         let sps: [UInt8] = [0x67, 0xF4, 0x00, 0x1F, 0x91]
-        #expect(unit([0x09, 0x10], sps, [0x68, 0xCE], [0x65, 0x88]).profileLevelID == .high444Predictive)
-        #expect(unit([0x68, 0xCE], [0x65, 0x88]).profileLevelID == nil)
-        #expect(unit().profileLevelID == nil)
-        for count in 0..<4 { #expect(unit(Array(sps.prefix(count)), [0x65, 1]).profileLevelID == nil) }
-        let lying = AccessUnit(bytes: sps, nalUnits: [0..<9, 7..<8, 2..<2], isIDR: true, captureTime: nil)
-        #expect(lying.profileLevelID == nil)
+        #expect(
+            unit([0x09, 0x10], sps, [0x68, 0xCE], [0x65, 0x88]).format == TrackFormat(codec: .h264, chroma: .yuv444))
+        #expect(unit([0x68, 0xCE], [0x65, 0x88]).format == nil)
+        #expect(unit().format == nil)
+        for count in 0..<4 { #expect(unit(Array(sps.prefix(count)), [0x65, 1]).format == nil) }
+        let lying = CodedFrame(h264: sps + [0x65], units: [0..<9, 7..<8, 2..<2, 5..<6], captureTime: nil)
+        #expect(lying.isRandomAccess && lying.format == nil)
     }
 
     @Test("hexadecimal text is read in both cases and written in lower case")

@@ -58,11 +58,11 @@ final class TestCapture {
     }
 
     /// Returns the bytes of all messages of an access unit.
-    func bytes(of unit: AccessUnit) throws -> [UInt8] {
+    func bytes(of unit: CodedFrame) throws -> [UInt8] {
         try encoder.headers(for: unit).flatMap { $0.header + unit.bytes[$0.payload] }
     }
 
-    func send(_ unit: AccessUnit) throws {
+    func send(_ unit: CodedFrame) throws {
         try send(bytes: bytes(of: unit))
     }
 

@@ -42,12 +42,12 @@ struct ChromaTests {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let source = TwoFormatSource()
         #expect(ingest.attach(source))
-        #expect(ingest.chromaAbility == .changing)
-        hub.viewerCame(decoding: .yuv420)
+        #expect(hub.source?.changesChroma == true)
+        hub.viewerCame(decoding: .yuv420, now: now())
         #expect(source.all == [.running(false), .chroma(.yuv420), .running(true)])
         let left = now()
         hub.viewerLeft(decoding: .yuv420, now: left)
-        hub.viewerCame(decoding: .yuv444)
+        hub.viewerCame(decoding: .yuv444, now: now())
         hub.pollChroma(now: left + .seconds(2))
         #expect(source.all.suffix(3) == [.running(false), .running(true), .chroma(.yuv444)])
     }
@@ -55,11 +55,11 @@ struct ChromaTests {
     @Test("is told to a source that comes later, and to nobody who has one format")
     func laterSource() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        hub.viewerCame(decoding: .yuv420)
-        #expect(ingest.chromaAbility == .absent)
+        hub.viewerCame(decoding: .yuv420, now: now())
+        #expect(!hub.hasSource)
         let fixed = TwoFormatSource(changesChroma: false)
         #expect(ingest.attach(fixed))
-        #expect(ingest.chromaAbility == .fixed)
+        #expect(hub.source?.changesChroma == false)
         #expect(fixed.all == [.running(true)])
         ingest.detach(fixed, reason: "restarted")
         for _ in 0..<2 {
@@ -73,7 +73,7 @@ struct ChromaTests {
     @Test("goes over the link to a capture that said it can change, and to no other")
     func link() throws {
         let host = try LinkServerTests.Host()
-        host.hub.viewerCame(decoding: .yuv420)
+        host.hub.viewerCame(decoding: .yuv420, now: now())
         let plain = try TestCapture(path: host.path)
         try plain.greet()
         try plain.wait(for: "resume") { $0.contains(.watched) }
@@ -100,12 +100,12 @@ struct ChromaTests {
             "-profile:v", "high444", "-preset", "ultrafast", "-tune", "zerolatency", "-f", "h264", "pipe:1",
         ])
         let ranges = AnnexB.nalUnits(in: made.bytes)
-        let unit = AccessUnit(bytes: made.bytes, nalUnits: ranges, isIDR: true, captureTime: now())
+        let unit = CodedFrame(h264: made.bytes, units: ranges, captureTime: now())
         let ingest = try TrackIngest(hub: hub, log: .silent)
         #expect(ingest.attach(AskedSource(canMakeIDR: false)))
         let reader = hub.subscribe {}
         ingest.deliver(unit, epoch: 1, arrival: now())
-        #expect(reader.take().map(\.chroma) == [.yuv444])
+        #expect(reader.take().map(\.format.chroma) == [.yuv444])
         #expect(hub.excludes(viewerDecoding: .yuv420))
 
         let pictures = Mutex<[I420Picture?]>([])
@@ -119,13 +119,12 @@ struct ChromaTests {
 
         // The source makes no IDR, so the host's encoder makes one of its picture, which every viewer can decode.
         hub.requestKeyFrame(now: now())
-        var own: TrackUnit?
+        var own: TrackFrame?
         try eventually("an IDR of the host's own") {
             own = reader.take().last ?? own
             return own != nil
         }
-        #expect(own?.chroma == .yuv420)
-        #expect(own?.unit.profileLevelID?.profile == .constrainedBaseline)
+        #expect(own?.format.chroma == .yuv420)
         #expect(!hub.excludes(viewerDecoding: .yuv420))
     }
 }

@@ -17,8 +17,9 @@ struct DecodeTapTests {
         }
         #expect(failure?.description == "no thread left for the decode tap")
         // More than may wait for a running tap, from a source that makes no IDRs.
-        let unit = AccessUnit(
-            bytes: [UInt8](repeating: 0, count: 12 << 20), nalUnits: [], isIDR: false, captureTime: nil)
+        let unit = CodedFrame(
+            bytes: [UInt8](repeating: 0, count: 12 << 20), units: [], isRandomAccess: false, captureTime: nil,
+            format: nil)
         for number in UInt64(1)...3 {
             let began = now()
             tap?.awaitRoom(for: unit)

@@ -22,10 +22,10 @@ struct LimitTests {
         #expect(ingest.attach(source))
         #expect(source.asked.withLock { $0.rates } == [rate(600_000)])
         #expect(source.asked.withLock { $0.frameRates } == [frames(10)])
-        ingest.targetBitRateChanged(to: rate(2_000_000))
-        ingest.targetBitRateChanged(to: rate(300_000))
+        ingest.hub.changeTargetBitRate(to: rate(2_000_000), now: now())
+        ingest.hub.changeTargetBitRate(to: rate(300_000), now: now())
         ingest.limit(SourceLimits(bitRate: rate(400_000)))
-        ingest.targetBitRateChanged(to: rate(500_000))
+        ingest.hub.changeTargetBitRate(to: rate(500_000), now: now())
         ingest.limit(SourceLimits())
         #expect(source.asked.withLock { $0.rates }.map(\.bitsPerSecond) == [600_000, 300_000, 400_000, 500_000])
         #expect(source.asked.withLock { $0.frameRates } == [frames(10), frames(120)])
@@ -63,7 +63,7 @@ struct LimitTests {
         let capture = try TestCapture(path: host.path)
         try capture.greet()
         try capture.wait(for: "a word") { $0.contains(.unwatched) }
-        #expect(host.ingest.statistics == nil)
+        #expect(host.ingest.hub.statistics(now: now()) == nil)
         host.ingest.limit(SourceLimits(frameRate: frames(5), bitRate: rate(70_000)))
         host.ingest.sharpen()
         try capture.wait(for: "all of it") {
@@ -73,10 +73,10 @@ struct LimitTests {
         done.pictures = 7
         done.recent = RecentStatistics()
         try capture.send(.statistics(done))
-        try eventually("the figures", holds: { host.ingest.statistics == done })
+        try eventually("the figures", holds: { host.ingest.hub.statistics(now: now()) == done })
         try host.waitForLog("capture has made 7 pictures")
         capture.connection.close()
-        try eventually("none any more", holds: { host.ingest.statistics == nil })
+        try eventually("none any more", holds: { host.ingest.hub.statistics(now: now()) == nil })
     }
 
     @Test("for a capture that doesn't read the latest of each kind waits, and no more")
@@ -87,7 +87,7 @@ struct LimitTests {
         try capture.wait(for: "a word") { $0.contains(.unwatched) }
         let turns = 4000
         for turn in 1...turns {
-            host.ingest.targetBitRateChanged(to: rate(100_000 + turn))
+            host.hub.changeTargetBitRate(to: rate(100_000 + turn), now: now())
             host.ingest.sharpen()
             // Wait so often that the link's thread could have written each message.
             if turn % 4 == 0 { _ = try? eventually("its turn", within: .microseconds(100)) { false } }

@@ -54,7 +54,7 @@ struct LinkServerTests {
         }
         host.hub.changeViewers(by: 1)
         host.hub.requestKeyFrame(now: now())
-        host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000))
+        host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000), now: now())
         try capture.wait(for: "what viewers need") { messages in
             messages.contains(.watched) && messages.contains(.requestIDR)
                 && messages.contains(.bitRate(BitRate(bitsPerSecond: 900_000)))
@@ -62,13 +62,13 @@ struct LinkServerTests {
         let pictures = try PlainPictures()
         let units = [try pictures.next(shade: 50, isIDR: true), try pictures.next(shade: 70)]
         for unit in units { try capture.send(unit) }
-        var taken: [TrackUnit] = []
+        var taken: [TrackFrame] = []
         try eventually("two units") {
             taken += reader.take()
             return taken.count == 2 ? () : nil
         }
-        #expect(taken.map(\.unit.bytes) == units.map(\.bytes))
-        #expect(taken.map(\.unit.captureTime) == units.map(\.captureTime))
+        #expect(taken.map(\.coded.bytes) == units.map(\.bytes))
+        #expect(taken.map(\.coded.captureTime) == units.map(\.captureTime))
     }
 
     @Test(
@@ -83,12 +83,12 @@ struct LinkServerTests {
         let pictures = try PlainPictures()
         let units = [try pictures.next(shade: 50, isIDR: true), try pictures.next(shade: 70)]
         for unit in units { try sender.send(unit) }
-        var taken: [TrackUnit] = []
+        var taken: [TrackFrame] = []
         try eventually("two units, the last one by time") {
             taken += reader.take()
             return taken.count == 2 ? () : nil
         }
-        #expect(taken.map(\.unit.bytes) == units.map(\.bytes))
+        #expect(taken.map(\.coded.bytes) == units.map(\.bytes))
         host.hub.changeViewers(by: 1)
         host.server.stop()
         try sender.waitForEnd()
@@ -101,7 +101,7 @@ struct LinkServerTests {
         let host = try Host()
         let first = try TestCapture(path: host.path)
         try first.greet()
-        try eventually("the first", holds: { host.ingest.state == .live })
+        try eventually("the first", holds: { host.ingest.hub.sourceState == .live })
         let second = try TestCapture(path: host.path)
         let pictures = try PlainPictures()
         let idr = try pictures.next(shade: 50, isIDR: true)
@@ -113,8 +113,8 @@ struct LinkServerTests {
         #expect(second.endNotice?.reason == .refused)
         #expect(second.endNotice?.text.contains("another capture") == true)
         try first.send(idr)
-        try eventually("the first's picture", holds: { host.hub.publishedUnits == 1 })
-        #expect(host.ingest.state == .live)
+        try eventually("the first's picture", holds: { host.hub.publishedFrames == 1 })
+        #expect(host.ingest.hub.sourceState == .live)
     }
 
     @Test(
@@ -131,7 +131,7 @@ struct LinkServerTests {
                 return notice.reason == (role == .host ? .protocolError : .versionMismatch)
             }
         }
-        #expect(host.ingest.state == .waiting)
+        #expect(host.ingest.hub.sourceState == .waiting)
     }
 
     @Test("a capture that hangs makes way for another, a paused one does not")
@@ -155,7 +155,7 @@ struct LinkServerTests {
         try hanging.wait(for: "the end") { messages in
             messages.contains { if case .end = $0 { true } else { false } }
         }
-        #expect(host.ingest.state == .live)
+        #expect(host.ingest.hub.sourceState == .live)
     }
 
     @Test("who has started a capture is told that it came, its size, and once that it hangs; and says why it ends")
@@ -186,8 +186,8 @@ struct LinkServerTests {
         watcher.explainEnd("it was ended")
         pair.closeChild()
         try host.waitForLog("link: capture is gone: it was ended")
-        guard case .gone(_, "it was ended") = host.ingest.state else {
-            Issue.record("\(host.ingest.state)")
+        guard case .gone(_, "it was ended") = host.ingest.hub.sourceState else {
+            Issue.record("\(host.ingest.hub.sourceState)")
             return
         }
     }
@@ -199,12 +199,12 @@ struct LinkServerTests {
         let peer = try TestCapture(path: host.path)
         try peer.send(.hello(Hello(role: .replay, name: "replay", processID: 1, canMakeIDR: false)))
         try peer.send(try PlainPictures().next(shade: 50, isIDR: true))
-        var taken: [TrackUnit] = []
+        var taken: [TrackFrame] = []
         try eventually("a unit") {
             taken += reader.take()
             return taken.isEmpty ? nil : ()
         }
-        #expect(taken[0].unit.captureTime == nil)
+        #expect(taken[0].coded.captureTime == nil)
     }
 
     @Test("what a capture says at its end is what viewers are told")
@@ -215,7 +215,7 @@ struct LinkServerTests {
         try capture.send(.end(EndNotice(reason: .displayLost, text: "the X server is gone")))
         capture.connection.close()
         try eventually("the capture's end") {
-            if case .gone(_, "the X server is gone") = host.ingest.state { return () }
+            if case .gone(_, "the X server is gone") = host.ingest.hub.sourceState { return () }
             return nil
         }
     }
@@ -228,7 +228,7 @@ struct LinkServerTests {
         host.server.adopt(descriptor: ends[0])
         let capture = TestCapture(try LinkConnection.connect(to: .descriptor(ends[1])))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
-        try eventually("a picture", holds: { host.hub.publishedUnits == 1 })
+        try eventually("a picture", holds: { host.hub.publishedFrames == 1 })
     }
 
     @Test("at its end connections are closed and the socket file is gone; stopping again does nothing")
@@ -236,7 +236,7 @@ struct LinkServerTests {
         let host = try Host()
         let capture = try TestCapture(path: host.path)
         try capture.greet()
-        try eventually("the capture", holds: { host.ingest.state == .live })
+        try eventually("the capture", holds: { host.ingest.hub.sourceState == .live })
         host.server.stop()
         host.server.stop()
         try capture.waitForEnd()
@@ -259,7 +259,7 @@ struct LinkServerTests {
             try? capture.send(bytes: random.mutation(of: valid))
             capture.connection.close()
         }
-        try eventually("the last one's end", holds: { host.ingest.state != .live })
+        try eventually("the last one's end", holds: { host.ingest.hub.sourceState != .live })
         let reader = host.hub.subscribe {}
         _ = reader.take()
         let idr = try PlainPictures().next(shade: 170, isIDR: true)
@@ -268,7 +268,7 @@ struct LinkServerTests {
             let capture = try TestCapture(path: host.path)
             try? capture.send(idr)
             return try? eventually("it in the hub", within: .milliseconds(200)) {
-                reader.take().contains { $0.unit.bytes == idr.bytes } ? () : nil
+                reader.take().contains { $0.coded.bytes == idr.bytes } ? () : nil
             }
         }
     }

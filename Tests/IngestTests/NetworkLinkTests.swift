@@ -81,10 +81,10 @@ struct NetworkLinkTests {
         // Until the capture's clock is known, its pictures have no capture time.
         let early = try pictures.next(shade: 50, isIDR: true)
         try capture.send(early.withCaptureTime(now() + ahead))
-        try eventually("the first picture", holds: { host.hub.publishedUnits == 1 })
+        try eventually("the first picture", holds: { host.hub.publishedFrames == 1 })
         try capture.greet()
         let asked = try answer(capture, pings: 3, ahead: ahead)
-        let timing = try eventually("the host to know") { host.ingest.sourceTiming }
+        let timing = try eventually("the host to know") { host.ingest.hub.source?.timing }
         #expect(timing.roundTrip >= .zero)
         // The clock is known to within half of a round trip, and no round trip took longer than all of them together.
         let doubt = Interval(nanoseconds: (now() - asked).nanoseconds / 2)
@@ -97,14 +97,14 @@ struct NetworkLinkTests {
             taken.append(time)
             try capture.send(try pictures.next(shade: shade).withCaptureTime(time + ahead))
         }
-        var units: [TrackUnit] = []
+        var units: [TrackFrame] = []
         try eventually("four pictures") {
             units += reader.take()
             return units.count == 4 ? () : nil
         }
-        #expect(units[0].unit.captureTime == nil)
+        #expect(units[0].coded.captureTime == nil)
         for (unit, time) in zip(units.dropFirst(), taken) {
-            let known = try #require(unit.unit.captureTime)
+            let known = try #require(unit.coded.captureTime)
             let off = known - time
             #expect(off <= doubt && off >= .zero - doubt, "\(off) of \(doubt)")
         }
@@ -126,8 +126,8 @@ struct NetworkLinkTests {
                 .pong(ClockEcho(asked: asked, received: .zero, sent: MonotonicTime(nanoseconds: .min))))
         }
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
-        try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
-        #expect(host.ingest.sourceTiming == nil)
+        try eventually("the picture", holds: { host.hub.publishedFrames == 1 })
+        #expect(host.ingest.hub.source?.timing == nil)
     }
 
     @Test("a capture that proves first that it has the token is taken, whatever else it sends after that")
@@ -140,7 +140,7 @@ struct NetworkLinkTests {
         // This is larger than what a capture that has not proved the token may send.
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
         try capture.send(picture)
-        try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
+        try eventually("the picture", holds: { host.hub.publishedFrames == 1 })
         // A second answer means nothing.
         try capture.answer(with: Array("another token, of some length".utf8))
         try capture.greet()
@@ -180,8 +180,8 @@ struct NetworkLinkTests {
         try capture.waitForEnd()
         #expect(capture.endNotice?.reason == .unauthorised)
         #expect(capture.endNotice?.text == HostCheck.refusal)
-        #expect(host.ingest.state == .waiting)
-        #expect(host.hub.publishedUnits == 0)
+        #expect(host.ingest.hub.sourceState == .waiting)
+        #expect(host.hub.publishedFrames == 0)
         try host.waitForLog("127.0.0.1 is refused: it has not proved that it has the token")
     }
 
@@ -196,11 +196,11 @@ struct NetworkLinkTests {
                 let sender = TestCapture(try LinkConnection.connect(to: host.address), form: form)
                 try sender.send(picture)
                 if isThere {
-                    try eventually("the picture", holds: { host.hub.publishedUnits == 1 })
+                    try eventually("the picture", holds: { host.hub.publishedFrames == 1 })
                 } else {
                     try sender.waitForEnd()
                     try host.waitForLog("127.0.0.1 is refused")
-                    #expect(host.hub.publishedUnits == 0)
+                    #expect(host.hub.publishedFrames == 0)
                 }
             }
         }
@@ -211,7 +211,7 @@ struct NetworkLinkTests {
             try capture.waitForEnd()
             #expect(capture.endNotice?.reason == .unauthorised)
         }
-        #expect(host.hub.publishedUnits == 0)
+        #expect(host.hub.publishedFrames == 0)
     }
 
     @Test("an answer that a host has not asked for means nothing to it")
@@ -220,9 +220,9 @@ struct NetworkLinkTests {
         let capture = try capture(host)
         let bytes = [UInt8](repeating: 1, count: 32)
         try capture.send(.answer(nonce: bytes, code: bytes))
-        #expect(host.ingest.state == .waiting)
+        #expect(host.ingest.hub.sourceState == .waiting)
         try capture.greet()
-        try eventually("it to be taken", holds: { host.ingest.state == .live })
+        try eventually("it to be taken", holds: { host.ingest.hub.sourceState == .live })
     }
 
     @Test("a second capture is told that there is one, and the first goes on; pings go to the first alone")
@@ -237,8 +237,8 @@ struct NetworkLinkTests {
         #expect(second.endNotice?.reason == .refused)
         #expect(!second.received.contains { if case .ping = $0 { true } else { false } })
         try first.send(try PlainPictures().next(shade: 50, isIDR: true))
-        try eventually("the first's picture", holds: { host.hub.publishedUnits == 1 })
-        #expect(host.ingest.state == .live)
+        try eventually("the first's picture", holds: { host.hub.publishedFrames == 1 })
+        #expect(host.ingest.hub.sourceState == .live)
     }
 
     @Test("strangers who send much and finish nothing are closed before that costs memory")
@@ -257,7 +257,7 @@ struct NetworkLinkTests {
         try eventually("the end of some", holds: { host.count(of: "send too much; one is closed") >= 4 })
         let good = try capture(host)
         try good.greet()
-        try eventually("a capture to be taken", holds: { host.ingest.state == .live })
+        try eventually("a capture to be taken", holds: { host.ingest.hub.sourceState == .live })
         #expect(senders.count == 8)
     }
 
@@ -275,7 +275,7 @@ struct NetworkLinkTests {
             try eventually("a while", holds: { now() - begin > .milliseconds(150) })
         }
         try waiting[31].greet()
-        try eventually("it to be taken", holds: { host.ingest.state == .live })
+        try eventually("it to be taken", holds: { host.ingest.hub.sourceState == .live })
         #expect(host.count(of: "the oldest is closed") == 0)
         waiting.append(try capture(host))
         waiting.append(try capture(host))
@@ -291,7 +291,7 @@ struct NetworkLinkTests {
         let capture = try capture(host)
         try capture.wait(for: "the hello") { !$0.isEmpty }
         try capture.greet()
-        try eventually("the capture to be taken", holds: { host.ingest.state == .live })
+        try eventually("the capture to be taken", holds: { host.ingest.hub.sourceState == .live })
         #expect(now() - begin < .seconds(5))
         #expect(host.count(of: "the oldest is closed") < 10)
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -307,6 +307,6 @@ struct NetworkLinkTests {
             }
         }
         #expect(now() - begin < .seconds(12))
-        #expect(host.ingest.state == .live)
+        #expect(host.ingest.hub.sourceState == .live)
     }
 }

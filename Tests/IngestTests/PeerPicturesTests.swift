@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Threading
+import TrackHub
 
 @testable import Ingest
 
@@ -12,12 +13,12 @@ struct PeerPicturesTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     /// Returns what `pictures` makes of an access unit that arrives at `start`.
-    private func next(_ pictures: inout PeerPictures, _ unit: AccessUnit) throws -> (unit: AccessUnit, epoch: UInt64)? {
+    private func next(_ pictures: inout PeerPictures, _ unit: CodedFrame) throws -> (unit: CodedFrame, epoch: UInt64)? {
         for message in try messages(of: unit) { pictures.add(message, at: start) }
         return pictures.next(start)
     }
 
-    private func messages(of unit: AccessUnit, form: LinkForm = .extended) throws -> [ReceivedMessage] {
+    private func messages(of unit: CodedFrame, form: LinkForm = .extended) throws -> [ReceivedMessage] {
         let encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0)
         var decoder = MessageDecoder()
         var messages: [ReceivedMessage] = []
@@ -102,7 +103,7 @@ struct PeerPicturesTests {
         let isDue = pictures.timeoutIfDue(start + .milliseconds(40))
         #expect(isDue)
         let whole = pictures.next(start)
-        #expect(whole?.unit.isIDR == true)
+        #expect(whole?.unit.isRandomAccess == true)
         #expect(pictures.deadline == .distantFuture)
     }
 

@@ -2,15 +2,23 @@ import CaptureLink
 import MediaTypes
 import Synchronization
 import TestSupport
+import TrackHub
 import X264Encoding
 
 @testable import Ingest
 
 extension TrackIngest {
     /// Delivers a unit as the track's source, whichever that is.
-    func deliver(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) {
-        guard let source = attachment.withLock({ $0.source }) else { return }
+    func deliver(_ unit: CodedFrame, epoch: UInt64, arrival: MonotonicTime) {
+        guard let source = hub.source else { return }
         deliver(unit, from: source, epoch: epoch, arrival: arrival)
+    }
+}
+
+extension TrackHub {
+    /// Adds `change` viewers that decode any format; -1 removes one.
+    func changeViewers(by change: Int) {
+        if change > 0 { viewerCame(decoding: .yuv444, now: now()) } else { viewerLeft(decoding: .yuv444, now: now()) }
     }
 }
 
@@ -29,7 +37,7 @@ final class PlainPictures {
     }
 
     /// The next picture, in one shade, with the capture time now.
-    func next(shade: UInt8, isIDR: Bool = false) throws -> AccessUnit {
+    func next(shade: UInt8, isIDR: Bool = false) throws -> CodedFrame {
         count += 1
         let samples = size.width * size.height
         let picture = I420Picture(

@@ -92,19 +92,19 @@ struct PointerTests {
     @Test("a capture that tells the pointer hears the mode when it connects and at each change; another one never does")
     func mode() throws {
         let host = try Host()
-        host.ingest.setPointerMode(.apart)
+        host.ingest.hub.setPointerMode(.apart)
         let capture = try TestCapture(path: host.path)
         try greet(capture, tellsPointer: true)
         try capture.wait(for: "the mode") { $0.contains(.pointerMode(.apart)) }
-        host.ingest.setPointerMode(.drawn)
+        host.ingest.hub.setPointerMode(.drawn)
         try capture.wait(for: "the mode") { $0.contains(.pointerMode(.drawn)) }
         capture.connection.close()
-        try eventually("its end", holds: { host.ingest.state != .live })
+        try eventually("its end", holds: { host.ingest.hub.sourceState != .live })
 
         let plain = try TestCapture(path: host.path)
         try greet(plain, tellsPointer: false)
         try plain.wait(for: "the pause") { $0.contains(.unwatched) }
-        host.ingest.setPointerMode(.apart)
+        host.ingest.hub.setPointerMode(.apart)
         host.hub.changeViewers(by: 1)
         try plain.wait(for: "the word after it") { $0.contains(.watched) }
         #expect(!plain.received.contains { $0.kind == .pointerMode })
@@ -131,7 +131,7 @@ struct PointerTests {
             .ability(tellsPointer: true), .pictures(areDrawn: false), .pictures(areDrawn: true),
             .pictures(areDrawn: false),
         ])
-        #expect(reader.take().map(\.unit.isPointerDrawn) == [false, false, true, true, false])
+        #expect(reader.take().map(\.coded.isPointerDrawn) == [false, false, true, true, false])
     }
 
     @Test("a picture that the host's own encoder makes has the pointer where the source's picture had it")
@@ -140,16 +140,16 @@ struct PointerTests {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         #expect(ingest.attach(AskedSource(canMakeIDR: false)))
         var unit = try PlainPictures().next(shade: 80, isIDR: true)
-        unit.isPointerDrawn = false
+        unit.attachment = .pointerLeftOut
         ingest.deliver(unit, epoch: 1, arrival: now())
         let reader = hub.subscribe {}
         _ = reader.take()
         hub.requestKeyFrame(now: now())
-        var units: [TrackUnit] = []
+        var units: [TrackFrame] = []
         try eventually("the host's picture") {
             units += reader.take()
             return units.isEmpty ? nil : ()
         }
-        #expect(units.first?.unit.isIDR == true && units.first?.unit.isPointerDrawn == false)
+        #expect(units.first?.coded.isRandomAccess == true && units.first?.coded.isPointerDrawn == false)
     }
 }

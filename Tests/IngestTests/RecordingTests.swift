@@ -75,7 +75,7 @@ struct RecordingTests {
         for bytes in sent.suffix(1) { try capture.send(bytes: bytes) }
         try eventually("the host to have read", holds: { host.hasRecorded })
         capture.connection.close()
-        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        try eventually("its end", holds: { if case .gone = host.ingest.hub.sourceState { true } else { false } })
         let items = try host.items()
         guard case .connection = items.first?.content else {
             Issue.record("no connection at the front")
@@ -117,7 +117,7 @@ struct RecordingTests {
             try capture.send(.picture(PictureNotice(sequenceNumber: UInt64(number), damage: damage)))
             try capture.send(try pictures.next(shade: UInt8(50 + number), isIDR: number == 0))
         }
-        try eventually("the pictures", holds: { host.hub.publishedUnits == 2 })
+        try eventually("the pictures", holds: { host.hub.publishedFrames == 2 })
         return capture
     }
 
@@ -164,7 +164,7 @@ struct RecordingTests {
         try capture.send(.statistics(CaptureStatistics()))
         try eventually("three messages or two", holds: { host.hasRecorded })
         capture.connection.close()
-        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        try eventually("its end", holds: { if case .gone = host.ingest.hub.sourceState { true } else { false } })
         let kinds = try host.items().compactMap { item -> UInt8? in
             if case .message(let message, .toHost) = item.content { message.header.kindCode } else { nil }
         }
@@ -177,7 +177,7 @@ struct RecordingTests {
         let reader = host.hub.subscribe {}
         let pictures = try PlainPictures()
         let unit = try pictures.next(shade: 50, isIDR: true)
-        var taken: [TrackUnit] = []
+        var taken: [TrackFrame] = []
         for count in 1...2 {
             let replay = try TestCapture(path: host.path)
             try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
@@ -187,10 +187,10 @@ struct RecordingTests {
                 return taken.count == count ? () : nil
             }
             replay.connection.close()
-            try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+            try eventually("its end", holds: { if case .gone = host.ingest.hub.sourceState { true } else { false } })
         }
-        #expect(taken.allSatisfy { $0.unit.captureTime == nil })
-        #expect(taken.map(\.unit.bytes) == [unit.bytes, unit.bytes])
+        #expect(taken.allSatisfy { $0.coded.captureTime == nil })
+        #expect(taken.map(\.coded.bytes) == [unit.bytes, unit.bytes])
         #expect(taken[0].time < taken[1].time)
     }
 
@@ -205,7 +205,7 @@ struct RecordingTests {
         try capture.send(unit)
         let taken = try eventually("the unit") { reader.take().first }
         // A replay's picture would have none.
-        #expect(taken.unit.captureTime == unit.captureTime)
+        #expect(taken.coded.captureTime == unit.captureTime)
     }
 
     @Test("what a publisher sends is recorded on behind a gap, from the next picture, though no IDR comes")
@@ -291,7 +291,7 @@ struct RecordingTests {
         }
         try replay.send(bytes: sent)
         replay.connection.close()
-        try eventually("its end", holds: { if case .gone = host.ingest.state { true } else { false } })
+        try eventually("its end", holds: { if case .gone = host.ingest.hub.sourceState { true } else { false } })
         let recorded = try host.items().flatMap { item -> [UInt8] in
             guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else { return [] }
             return message.bytes

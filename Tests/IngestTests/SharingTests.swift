@@ -36,12 +36,12 @@ struct SharingTests {
         func capture() throws -> TestCapture {
             let capture = try TestCapture(path: folder.file("s.sock"))
             try capture.greet()
-            try eventually("the capture", holds: { ingest.state != .waiting })
+            try eventually("the capture", holds: { ingest.hub.sourceState != .waiting })
             return capture
         }
 
         func waitForState(_ state: SourceState) throws {
-            try eventually("\(state)", holds: { ingest.state == state })
+            try eventually("\(state)", holds: { ingest.hub.sourceState == state })
         }
 
         /// Returns the shade that a snapshot shows now.
@@ -63,8 +63,8 @@ struct SharingTests {
         try capture.send(try pictures.next(shade: 50, isIDR: true))
         try eventually("the screen", holds: { reader.take().count == 1 })
 
-        host.ingest.hold(true)
-        #expect(host.ingest.state == .paused(.sharer))
+        host.ingest.hub.hold(true)
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
         #expect(!host.hub.canStart)
         #expect(try host.snapshot() == nil)
         try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
@@ -77,25 +77,25 @@ struct SharingTests {
         let still = try pictures.next(shade: 200)
         try capture.send(slate)
         try capture.send(still)
-        var seen: [TrackUnit] = []
+        var seen: [TrackFrame] = []
         try eventually("the slate") {
             seen += reader.take()
             return seen.count == 2 ? () : nil
         }
-        #expect(seen.map(\.unit.bytes) == [slate.bytes, still.bytes])
-        #expect(host.hub.cachedUnits.map(\.unit.bytes) == [slate.bytes, still.bytes])
+        #expect(seen.map(\.coded.bytes) == [slate.bytes, still.bytes])
+        #expect(host.hub.cachedFrames.map(\.coded.bytes) == [slate.bytes, still.bytes])
         #expect(abs(try #require(try host.snapshot()) - 200) <= 3)
-        #expect(host.ingest.state == .paused(.sharer))
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
 
-        host.ingest.hold(false)
+        host.ingest.hub.hold(false)
         try capture.wait(for: "hold's end") { $0.contains(.sharerPaused(false)) }
-        #expect(host.ingest.state == .paused(.sharer))
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
         try capture.send(.sharing(.live))
         let screen = try pictures.next(shade: 90, isIDR: true)
         try capture.send(screen)
         try eventually("the screen") {
             seen += reader.take()
-            return seen.last?.unit.bytes == screen.bytes ? () : nil
+            return seen.last?.coded.bytes == screen.bytes ? () : nil
         }
         #expect(host.states.all.withLock { $0 } == [.live, .paused(.sharer), .live])
     }
@@ -103,21 +103,21 @@ struct SharingTests {
     @Test("a capture that comes, or comes back, while the host holds is told at once and not seen")
     func newcomer() throws {
         let host = try Host()
-        host.ingest.hold(true)
-        #expect(host.ingest.state == .waiting)
+        host.ingest.hub.hold(true)
+        #expect(host.ingest.hub.sourceState == .waiting)
         let capture = try host.capture()
-        #expect(host.ingest.state == .paused(.sharer))
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         capture.connection.close()
-        try eventually("its end") { if case .gone = host.ingest.state { () } else { nil } }
-        #expect(host.hub.publishedUnits == 0)
+        try eventually("its end") { if case .gone = host.ingest.hub.sourceState { () } else { nil } }
+        #expect(host.hub.publishedFrames == 0)
 
         let next = try host.capture()
         try next.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         try next.send(.sharing(.paused))
         try next.send(try PlainPictures().next(shade: 200, isIDR: true))
-        try eventually("its slate", holds: { host.hub.publishedUnits == 1 })
+        try eventually("its slate", holds: { host.hub.publishedFrames == 1 })
         try host.waitForState(.paused(.sharer))
     }
 
@@ -127,13 +127,13 @@ struct SharingTests {
         let capture = try host.capture()
         let pictures = try PlainPictures()
         try capture.send(try pictures.next(shade: 50, isIDR: true))
-        try eventually("the screen", holds: { host.hub.publishedUnits == 1 })
+        try eventually("the screen", holds: { host.hub.publishedFrames == 1 })
         try capture.send(.sharing(.locked))
         try host.waitForState(.paused(.screenLocked))
         #expect(!host.hub.canStart)
         #expect(try host.snapshot() == nil)
         try capture.send(try pictures.next(shade: 200, isIDR: true))
-        try eventually("the slate", holds: { host.hub.publishedUnits == 2 })
+        try eventually("the slate", holds: { host.hub.publishedFrames == 2 })
         for (said, state) in [
             (SharingState.windowHidden, SourceState.paused(.windowHidden)), (.paused, .paused(.sharer)), (.live, .live),
         ] {
@@ -146,32 +146,32 @@ struct SharingTests {
     func contradiction() throws {
         let host = try Host()
         let capture = try host.capture()
-        host.ingest.hold(true)
+        host.ingest.hub.hold(true)
         try capture.send(.sharing(.paused))
         try capture.wait(for: "hold") { $0.contains(.sharerPaused(true)) }
         try capture.send(.sharing(.live))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         try capture.wait(for: "hold again") { $0.filter { $0 == .sharerPaused(true) }.count == 2 }
-        #expect(host.hub.publishedUnits == 0)
-        #expect(host.ingest.state == .paused(.sharer))
+        #expect(host.hub.publishedFrames == 0)
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
     }
 
     @Test("the same wish pauses and goes on, also after a pause at the source")
     func toggle() throws {
         let host = try Host()
         let capture = try host.capture()
-        host.ingest.toggleHold()
-        #expect(host.ingest.state == .paused(.sharer))
-        host.ingest.toggleHold()
-        #expect(host.ingest.state == .live)
+        host.ingest.hub.toggleHold()
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
+        host.ingest.hub.toggleHold()
+        #expect(host.ingest.hub.sourceState == .live)
         try capture.send(.sharing(.paused))
         try host.waitForState(.paused(.sharer))
-        host.ingest.toggleHold()
+        host.ingest.hub.toggleHold()
         try capture.wait(for: "hold's end") { $0.last { $0.kind == .sharerPaused } == .sharerPaused(false) }
         try capture.send(.sharing(.locked))
         try host.waitForState(.paused(.screenLocked))
-        host.ingest.toggleHold()
-        #expect(host.ingest.state == .paused(.sharer))
+        host.ingest.hub.toggleHold()
+        #expect(host.ingest.hub.sourceState == .paused(.sharer))
     }
 
     @Test("a source that can't pause is held back, and goes on with what it shows by then")
@@ -183,7 +183,7 @@ struct SharingTests {
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 0, arrival: now())
         #expect(reader.take().count == 1)
-        ingest.hold(true)
+        ingest.hub.hold(true)
         ingest.deliver(try pictures.next(shade: 60), epoch: 0, arrival: now())
         ingest.deliver(try pictures.next(shade: 70, isIDR: true), epoch: 0, arrival: now())
         ingest.deliver(try pictures.next(shade: 150), epoch: 0, arrival: now())
@@ -192,16 +192,16 @@ struct SharingTests {
         ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
         #expect(answers.all == [nil])
         #expect(reader.take().isEmpty && !hub.canStart)
-        #expect(ingest.state == .paused(.sharer))
+        #expect(ingest.hub.sourceState == .paused(.sharer))
 
-        ingest.hold(false)
-        #expect(ingest.state == .live)
-        var seen: [TrackUnit] = []
+        ingest.hub.hold(false)
+        #expect(ingest.hub.sourceState == .live)
+        var seen: [TrackFrame] = []
         try eventually("the host's own IDR") {
             seen += reader.take()
             return seen.isEmpty ? nil : ()
         }
-        #expect(seen[0].unit.isIDR)
+        #expect(seen[0].coded.isRandomAccess)
         ingest.snapshot(patience: .seconds(5)) { answers.add($0) }
         try eventually("a snapshot", holds: { answers.all.count == 2 })
         #expect(abs(try #require(answers.all[1]) - 150) <= 3)
@@ -215,15 +215,15 @@ struct SharingTests {
         #expect(ingest.attach(source))
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
-        ingest.hold(true)
+        ingest.hub.hold(true)
         hub.requestKeyFrame(now: now())
         #expect(source.idrs == 0)
-        ingest.hold(false)
+        ingest.hub.hold(false)
         #expect(source.idrs == 1)
         ingest.deliver(try pictures.next(shade: 60), epoch: 1, arrival: now())
-        #expect(hub.publishedUnits == 1)
+        #expect(hub.publishedFrames == 1)
         ingest.deliver(try pictures.next(shade: 70, isIDR: true), epoch: 1, arrival: now())
-        #expect(hub.publishedUnits == 2)
+        #expect(hub.publishedFrames == 2)
     }
 
     @Test("the pointer goes out of sight while the sharer pauses, and comes back where it is by then")
@@ -238,12 +238,12 @@ struct SharingTests {
         func position(_ x: Int) -> PointerReport {
             .position(PointerPosition(x: x, y: 0, isVisible: true), of: PictureSize(width: 64, height: 48))
         }
-        ingest.report(position(1), from: source)
-        ingest.hold(true)
-        ingest.report(position(2), from: source)
-        ingest.report(position(3), from: source)
-        ingest.hold(false)
-        ingest.report(position(4), from: source)
+        ingest.hub.report(position(1), from: source)
+        ingest.hub.hold(true)
+        ingest.hub.report(position(2), from: source)
+        ingest.hub.report(position(3), from: source)
+        ingest.hub.hold(false)
+        ingest.hub.report(position(4), from: source)
         #expect(reports.withLock { $0.dropFirst() } == [position(1), .lost, position(3), position(4)])
     }
 
@@ -264,11 +264,11 @@ struct SharingTests {
         let source = Holding()
         #expect(ingest.attach(source))
         let threads = (0..<4).compactMap { index in
-            NamedThread("sharer \(index)") { for turn in 0..<500 { ingest.hold((turn + index).isMultiple(of: 2)) } }
+            NamedThread("sharer \(index)") { for turn in 0..<500 { ingest.hub.hold((turn + index).isMultiple(of: 2)) } }
         }
         for thread in threads { thread.join() }
-        let isHeld = ingest.state == .paused(.sharer)
+        let isHeld = ingest.hub.sourceState == .paused(.sharer)
         #expect(source.held.withLock { $0 } == isHeld)
-        #expect(last.withLock { $0 } == ingest.state)
+        #expect(last.withLock { $0 } == ingest.hub.sourceState)
     }
 }

@@ -1,3 +1,4 @@
+import H264
 import Ingest
 import MediaTypes
 import TestSupport
@@ -54,7 +55,7 @@ struct SnapshotTests {
         for byte in UInt8(1)...5 {
             let broken: [UInt8] = [0, 0, 0, 1, 0x41, 0x9A, byte]
             ingest.deliver(
-                AccessUnit(bytes: broken, nalUnits: [4..<7], isIDR: false, captureTime: nil), epoch: 1, arrival: now())
+                CodedFrame(h264: broken, units: [4..<7], captureTime: nil), epoch: 1, arrival: now())
         }
         ingest.deliver(try large.next(shade: 200, isIDR: true), epoch: 2, arrival: now())
         try waitForPicture(200, large.size)

@@ -1,3 +1,4 @@
+import H264
 import Ingest
 import MediaTypes
 import Synchronization
@@ -17,14 +18,14 @@ struct TrackIngestTests {
         let ingest = try TrackIngest(hub: hub, log: .silent) { state in states.withLock { $0.append(state) } }
         let first = AskedSource()
         let second = AskedSource()
-        #expect(ingest.state == .waiting)
+        #expect(ingest.hub.sourceState == .waiting)
         #expect(ingest.attach(first))
         #expect(!ingest.attach(second))
         ingest.detach(second, reason: "it never was there")
-        #expect(ingest.state == .live)
+        #expect(ingest.hub.sourceState == .live)
         ingest.detach(first, reason: "the screen is gone")
-        guard case .gone(_, "the screen is gone") = ingest.state else {
-            Issue.record("\(ingest.state)")
+        guard case .gone(_, "the screen is gone") = ingest.hub.sourceState else {
+            Issue.record("\(ingest.hub.sourceState)")
             return
         }
         #expect(ingest.attach(second))
@@ -39,9 +40,9 @@ struct TrackIngestTests {
         #expect(ingest.attach(AskedSource()))
         let pictures = try PlainPictures()
         var units = [try pictures.next(shade: 50, isIDR: true), try pictures.next(shade: 60)]
-        units.append(AccessUnit(bytes: [0, 0, 0, 1, 0x41, 0xFF], nalUnits: [4..<6], isIDR: false, captureTime: nil))
+        units.append(CodedFrame(h264: [0, 0, 0, 1, 0x41, 0xFF], units: [4..<6], captureTime: nil))
         for unit in units { ingest.deliver(unit, epoch: 1, arrival: now()) }
-        #expect(reader.take().map(\.unit.bytes) == units.map(\.bytes))
+        #expect(reader.take().map(\.coded.bytes) == units.map(\.bytes))
     }
 
     @Test("lets its source sleep while nobody watches; what it showed before that is not what a newcomer sees first")
@@ -118,7 +119,7 @@ struct TrackIngestTests {
         hub.requestKeyFrame(now: now() - .seconds(10))
         hub.requestKeyFrame(now: now() - .seconds(10))
         ingest.deliver(second, epoch: 1, arrival: now())
-        #expect(hub.cachedUnits.first?.unit.bytes == asked.bytes)
+        #expect(hub.cachedFrames.first?.coded.bytes == asked.bytes)
         source.onRequest.withLock { $0 = nil }
     }
 
@@ -138,11 +139,11 @@ struct TrackIngestTests {
         try eventually("an answer", holds: { answers.all.count == 1 })
         #expect(abs(try #require(answers.all[0]) - 200) <= 3)
         // A viewer who joins after the cache was dropped sees that picture, too, from the host's own encoder.
-        hub.forgetCache()
+        for isHeld in [true, false] { hub.hold(isHeld) }
         hub.requestKeyFrame(now: now())
-        try eventually("an IDR of the last picture", holds: { hub.cachedUnits.first?.unit.isIDR == true })
+        try eventually("an IDR of the last picture", holds: { hub.cachedFrames.first?.coded.isRandomAccess == true })
         let decoder = try H264Decoder()
-        let shown = try hub.cachedUnits.flatMap { try decoder.decode($0.unit) }
+        let shown = try hub.cachedFrames.flatMap { try decoder.decode($0.coded) }
         #expect(abs(try #require(shown.last).shade - 200) <= 3)
     }
 
@@ -163,7 +164,7 @@ struct TrackIngestTests {
             "the last picture on the track",
             holds: {
                 for unit in reader.take() {
-                    if let picture = try decoder.decode(unit.unit).last { last = picture.shade }
+                    if let picture = try decoder.decode(unit.coded).last { last = picture.shade }
                 }
                 return abs(last - 196) <= 3
             })
@@ -177,9 +178,9 @@ struct TrackIngestTests {
         hub.requestKeyFrame(now: now())
         hub.requestKeyFrame(now: now())
         #expect(source.idrs == 1)
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 700_000))
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 700_000), now: now())
         #expect(source.asked.withLock { $0.rates } == [BitRate(bitsPerSecond: 700_000)])
-        #expect(ingest.state == .live)
+        #expect(ingest.hub.sourceState == .live)
     }
 
     @Test("asks for an IDR when a picture can't be decoded")
@@ -191,12 +192,12 @@ struct TrackIngestTests {
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 1, arrival: now())
         let whole = try pictures.next(shade: 90, isIDR: true)
         // Everything but the parameter sets and the slice's first bytes is missing.
-        let last = try #require(whole.nalUnits.last)
+        let last = try #require(whole.units.last)
         let end = last.lowerBound + 4
         ingest.deliver(
-            AccessUnit(
-                bytes: Array(whole.bytes[..<end]), nalUnits: whole.nalUnits.dropLast() + [last.lowerBound..<end],
-                isIDR: true, captureTime: nil),
+            CodedFrame(
+                h264: Array(whole.bytes[..<end]), units: whole.units.dropLast() + [last.lowerBound..<end],
+                captureTime: nil),
             epoch: 1, arrival: now())
         try eventually("a request for an IDR", holds: { source.idrs == 1 })
     }
@@ -211,7 +212,7 @@ struct TrackIngestTests {
         let reader = hub.subscribe {}
         _ = reader.take()
         hub.requestKeyFrame(now: now())
-        var units: [TrackUnit] = []
+        var units: [TrackFrame] = []
         func waitForUnits(_ count: Int) throws {
             try eventually("\(count) units") {
                 units += reader.take()
@@ -219,22 +220,22 @@ struct TrackIngestTests {
             }
         }
         try waitForUnits(1)
-        #expect(units[0].unit.isIDR)
+        #expect(units[0].coded.isRandomAccess)
         // The source's pictures depend on the source's IDR, so they go through the host's encoder.
         let next = try pictures.next(shade: 140)
         ingest.deliver(next, epoch: 1, arrival: now())
         try waitForUnits(2)
-        #expect(units[1].unit.bytes != next.bytes)
+        #expect(units[1].coded.bytes != next.bytes)
         let own = try pictures.next(shade: 200, isIDR: true)
         ingest.deliver(own, epoch: 1, arrival: now())
         let last = try pictures.next(shade: 205)
         ingest.deliver(last, epoch: 1, arrival: now())
         try waitForUnits(4)
-        #expect(units[2].unit.bytes == own.bytes)
-        #expect(units[3].unit.bytes == last.bytes)
+        #expect(units[2].coded.bytes == own.bytes)
+        #expect(units[3].coded.bytes == last.bytes)
 
         let decoder = try H264Decoder()
-        let shades = try units.flatMap { try decoder.decode($0.unit) }.map(\.shade)
+        let shades = try units.flatMap { try decoder.decode($0.coded) }.map(\.shade)
         #expect(zip(shades, [81, 140, 200, 205]).allSatisfy { abs($0 - $1) <= 3 }, "\(shades)")
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.time < $1.time })
     }
@@ -250,6 +251,7 @@ struct TrackIngestTests {
         hub.requestKeyFrame(now: now())
         #expect(source.idrs == 1)
         try eventually(
-            "an IDR of the host's own", within: .seconds(5), holds: { reader.take().contains { $0.unit.isIDR } })
+            "an IDR of the host's own", within: .seconds(5),
+            holds: { reader.take().contains { $0.coded.isRandomAccess } })
     }
 }

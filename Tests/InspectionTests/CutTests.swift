@@ -52,7 +52,7 @@ struct CutTests {
         for cut in Self.cuts(of: bytes.count, seed: 2) {
             let exported = export(Array(bytes[..<cut]))
             let whole = unitEnds.count { $0 <= cut }
-            #expect(exported.map(\.accessUnit.bytes) == stream.units.prefix(whole).map(\.bytes), "cut at \(cut)")
+            #expect(exported.map(\.frame.bytes) == stream.units.prefix(whole).map(\.bytes), "cut at \(cut)")
         }
     }
 
@@ -105,7 +105,7 @@ struct CutTests {
         #expect(fault.offset == UInt64(ends[notice + 1]))
         #expect(fault.words.contains("bytes are left out"))
         let exported = export(bytes)
-        #expect(exported.map(\.accessUnit.bytes) == (stream.units[..<5] + stream.units[7...]).map(\.bytes))
+        #expect(exported.map(\.frame.bytes) == (stream.units[..<5] + stream.units[7...]).map(\.bytes))
     }
 }
 

@@ -86,8 +86,8 @@ struct ExportFileTests {
         var pictures = export(stream.recording().bytes)
         #expect(pictures.count == 6)
         // A picture without a slice that can be read, where the size changes.
-        let unreadable = AccessUnit(bytes: [0, 0, 0, 1, 0x41], nalUnits: [4..<5], isIDR: false, captureTime: nil)
-        pictures.insert(TimedPictures.Picture(accessUnit: unreadable, time: .milliseconds(100), offset: 0), at: 3)
+        let unreadable = CodedFrame(h264: [0, 0, 0, 1, 0x41], units: [4..<5], captureTime: nil)
+        pictures.insert(TimedPictures.Picture(frame: unreadable, time: .milliseconds(100), offset: 0), at: 3)
         var plan = ExportPlan()
         for picture in pictures { plan.add(picture) }
         #expect(plan.parts.map(\.first) == [0, 4])
@@ -170,7 +170,7 @@ struct ExportFileTests {
     func withoutIDR() throws {
         let stream = try MadeStream(times: (0..<6).map { $0 * 40 }, idrs: [])
         // As an encoder that refreshes bit by bit sends it: parameter sets, and no IDR picture.
-        let sets = stream.units[0].nalUnits.prefix(2).map { AnnexB.startCode + stream.units[0].bytes[$0] }
+        let sets = stream.units[0].units.prefix(2).map { AnnexB.startCode + stream.units[0].bytes[$0] }
         let units = sets + stream.units.dropFirst().map(\.bytes)
         let direct = export(units.flatMap { $0 })
         #expect(direct.count == 5)
@@ -192,9 +192,9 @@ struct ExportFileTests {
         let last = AnnexB.startCode + units[units.count - 1].dropFirst(4)
         recorded.add(item(.nalUnit(AnnexBNALUnit(payload: last, hasShortStartCode: false))))
         recorded.finish()
-        var pictures: [AccessUnit] = []
-        while let picture = recorded.next() { pictures.append(picture.accessUnit) }
-        #expect(pictures.map(\.bytes) == direct.map(\.accessUnit.bytes))
+        var pictures: [CodedFrame] = []
+        while let picture = recorded.next() { pictures.append(picture.frame) }
+        #expect(pictures.map(\.bytes) == direct.map(\.frame.bytes))
     }
 
     @Test("B pictures are shown in their order, and decoded in theirs")
@@ -248,7 +248,7 @@ struct ExportFileTests {
             for picture in ready where picture.part == index {
                 try writer.write(
                     MediaPacket(
-                        accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+                        accessUnit: picture.frame, decodingTime: picture.decodingTime,
                         presentationTime: picture.presentationTime))
             }
             try writer.finish()

@@ -18,7 +18,7 @@ struct MadeStream {
     /// Capture's clock is not the recorder's.
     static let captureStart = MonotonicTime(nanoseconds: 77_000_000_000)
 
-    private(set) var units: [AccessUnit] = []
+    private(set) var units: [CodedFrame] = []
     var messages: [Message] = []
 
     /// Pictures taken at these times, in milliseconds; those in `idrs` are IDR pictures, the first one always is.
@@ -53,7 +53,7 @@ struct MadeStream {
         }
     }
 
-    private mutating func append(_ unit: AccessUnit, arrival: MonotonicTime, size: PictureSize) {
+    private mutating func append(_ unit: CodedFrame, arrival: MonotonicTime, size: PictureSize) {
         let notice = PictureNotice(
             sequenceNumber: UInt64(units.count),
             damage: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height / 2),

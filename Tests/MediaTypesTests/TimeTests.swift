@@ -46,21 +46,21 @@ struct TimeTests {
 
     @Test("media time counts 90 000 ticks a second, rounded down")
     func ticks() {
-        #expect(MediaTime.ticks(in: .seconds(1)) == 90_000)
-        #expect(MediaTime.ticks(in: .milliseconds(1)) == 90)
-        #expect(MediaTime.ticks(in: Interval(nanoseconds: 11_111)) == 0)
-        #expect(MediaTime.ticks(in: Interval(nanoseconds: 11_112)) == 1)
-        #expect(MediaTime.ticks(in: .zero) == 0)
-        #expect(MediaTime.ticks(in: longest) == 830_103_483_316_929)
+        #expect(ClockRate.video.ticks(in: .seconds(1)) == 90_000)
+        #expect(ClockRate.video.ticks(in: .milliseconds(1)) == 90)
+        #expect(ClockRate.video.ticks(in: Interval(nanoseconds: 11_111)) == 0)
+        #expect(ClockRate.video.ticks(in: Interval(nanoseconds: 11_112)) == 1)
+        #expect(ClockRate.video.ticks(in: .zero) == 0)
+        #expect(ClockRate.video.ticks(in: longest) == 830_103_483_316_929)
         #expect(MediaTime(ticks: 5) + 90 == MediaTime(ticks: 95))
         #expect(MediaTime(ticks: 5) < MediaTime(ticks: 6))
     }
 
     @Test("ticks of neighbouring intervals never run back")
     func ticksAreMonotonic() {
-        var last = MediaTime.ticks(in: .zero)
+        var last = ClockRate.video.ticks(in: .zero)
         for step in Int64(1)...30_000 {
-            let ticks = MediaTime.ticks(in: Interval(nanoseconds: step * 3_333))
+            let ticks = ClockRate.video.ticks(in: Interval(nanoseconds: step * 3_333))
             #expect(ticks >= last)
             last = ticks
         }

@@ -5,7 +5,7 @@ import TestSupport
 /// Access units for tests.
 enum AccessUnits {
     /// An access unit of these NAL units.
-    static func unit(_ nalUnits: [[UInt8]], isIDR: Bool = false, captureTime: MonotonicTime? = nil) -> AccessUnit {
+    static func unit(_ nalUnits: [[UInt8]], isIDR: Bool = false, captureTime: MonotonicTime? = nil) -> CodedFrame {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
         for nalUnit in nalUnits {
@@ -13,7 +13,7 @@ enum AccessUnits {
             ranges.append(bytes.count..<(bytes.count + nalUnit.count))
             bytes += nalUnit
         }
-        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: isIDR, captureTime: captureTime)
+        return CodedFrame(bytes: bytes, units: ranges, isRandomAccess: isIDR, captureTime: captureTime, format: nil)
     }
 
     /// A NAL unit of `count` bytes with this header.
@@ -23,13 +23,13 @@ enum AccessUnits {
     }
 
     /// The NAL units of an access unit.
-    static func nalUnits(_ unit: AccessUnit) -> [[UInt8]] {
-        unit.nalUnits.map { Array(unit.bytes[$0]) }
+    static func nalUnits(_ unit: CodedFrame) -> [[UInt8]] {
+        unit.units.map { Array(unit.bytes[$0]) }
     }
 
     /// A whole Annex B stream, cut where a picture ends as far as a byte or two of each NAL unit tell.
-    static func split(stream: [UInt8]) -> [AccessUnit] {
-        var units: [AccessUnit] = []
+    static func split(stream: [UInt8]) -> [CodedFrame] {
+        var units: [CodedFrame] = []
         var pending: [[UInt8]] = []
         var hasSlice = false
         func finish() {

@@ -6,11 +6,11 @@ import Testing
 struct H264DepacketizerTests {
     /// The packets of `unit` as a receiver gets them.
     static func packets(
-        _ unit: PacketizedAccessUnit, first: SequenceNumber = SequenceNumber(0)
+        _ unit: PacketizedFrame, first: SequenceNumber = SequenceNumber(0)
     ) -> [(header: RTPPacketHeader, payload: [UInt8])] {
         unit.packets.enumerated().map { index, payload in
             var bytes: [UInt8] = []
-            payload.append(to: &bytes, from: unit.unit.bytes)
+            payload.append(to: &bytes, from: unit.coded.bytes)
             let header = RTPPacketHeader(
                 marker: index == unit.packets.count - 1, payloadType: PayloadType(96),
                 sequenceNumber: first.advanced(by: index), timestamp: RTPTimestamp(unit.mediaTime, offset: 0),
@@ -19,7 +19,7 @@ struct H264DepacketizerTests {
         }
     }
 
-    static func depacketize(_ unit: PacketizedAccessUnit) -> [ReceivedAccessUnit] {
+    static func depacketize(_ unit: PacketizedFrame) -> [ReceivedFrame] {
         var depacketizer = H264Depacketizer()
         return packets(unit).flatMap { depacketizer.receive($0.header, payload: $0.payload[...]) }
     }
@@ -42,7 +42,7 @@ struct H264DepacketizerTests {
             let packetizer = H264Packetizer(maximumPayloadByteCount: maximum)
             for (index, unit) in units.enumerated() {
                 let packetized = packetizer.packetize(unit, at: MediaTime(ticks: Int64(index) * 3000))
-                var received: [ReceivedAccessUnit] = []
+                var received: [ReceivedFrame] = []
                 for packet in Self.packets(packetized, first: number) {
                     received += depacketizer.receive(packet.header, payload: packet.payload[...])
                     number = number.next
@@ -69,7 +69,7 @@ struct H264DepacketizerTests {
         let fourth = packetizer.packetize(AccessUnits.unit([[0x41, 2]]), at: MediaTime(ticks: 3))
         for lost in second.packets.indices {
             var depacketizer = H264Depacketizer()
-            var received: [ReceivedAccessUnit] = []
+            var received: [ReceivedFrame] = []
             var all = Self.packets(first) + Self.packets(second, first: SequenceNumber(1))
             all += Self.packets(third, first: SequenceNumber(1).advanced(by: second.packets.count))
             all += Self.packets(fourth, first: SequenceNumber(2).advanced(by: second.packets.count))
@@ -151,13 +151,13 @@ struct H264DepacketizerTests {
         for (cut, packet) in packets.enumerated() {
             for count in 1..<packet.payload.count {
                 var depacketizer = H264Depacketizer()
-                var received: [ReceivedAccessUnit] = []
+                var received: [ReceivedFrame] = []
                 for (index, other) in packets.enumerated() {
                     let payload = index == cut ? other.payload.prefix(count) : other.payload[...]
                     received += depacketizer.receive(other.header, payload: payload)
                 }
                 #expect(received.count == 1)
-                #expect(received.first?.nalUnits != AccessUnits.nalUnits(unit.unit))
+                #expect(received.first?.nalUnits != AccessUnits.nalUnits(unit.coded))
             }
         }
     }

@@ -4,16 +4,16 @@ import TestSupport
 import Testing
 
 struct H264PacketizerTests {
-    private func payloads(_ unit: PacketizedAccessUnit) -> [[UInt8]] {
+    private func payloads(_ unit: PacketizedFrame) -> [[UInt8]] {
         unit.packets.map { payload in
             var bytes: [UInt8] = []
-            payload.append(to: &bytes, from: unit.unit.bytes)
+            payload.append(to: &bytes, from: unit.coded.bytes)
             #expect(bytes.count == payload.byteCount)
             return bytes
         }
     }
 
-    private func packetize(_ nalUnits: [[UInt8]], maximum: Int = 1138) -> PacketizedAccessUnit {
+    private func packetize(_ nalUnits: [[UInt8]], maximum: Int = 1138) -> PacketizedFrame {
         H264Packetizer(maximumPayloadByteCount: maximum)
             .packetize(AccessUnits.unit(nalUnits), at: MediaTime(ticks: 0))
     }
@@ -69,7 +69,8 @@ struct H264PacketizerTests {
 
     @Test("ranges outside the access unit's bytes are left out")
     func wrongRanges() {
-        let unit = AccessUnit(bytes: [0x41, 1], nalUnits: [0..<2, 1..<9, -3..<1], isIDR: false, captureTime: nil)
+        let unit = CodedFrame(
+            bytes: [0x41, 1], units: [0..<2, 1..<9, -3..<1], isRandomAccess: false, captureTime: nil, format: nil)
         #expect(H264Packetizer().packetize(unit, at: MediaTime(ticks: 0)).packets == [.singleNALUnit(0..<2)])
     }
 

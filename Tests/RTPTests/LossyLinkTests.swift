@@ -131,7 +131,7 @@ struct LossyLinkTests {
         }
 
         var depacketizer = H264Depacketizer()
-        var received: [ReceivedAccessUnit] = []
+        var received: [ReceivedFrame] = []
         for number in receiver.packets.keys.sorted() {
             guard let packet = receiver.packets[number] else { continue }
             received += depacketizer.receive(packet.header, payload: packet.payload[...])

@@ -17,7 +17,7 @@ struct RTPStreamTests {
                         payloadTypes: [PayloadType(96): PayloadType(97)]) : nil))
     }
 
-    private func unit(at ticks: Int64 = 90, captured: Int64? = 5) -> PacketizedAccessUnit {
+    private func unit(at ticks: Int64 = 90, captured: Int64? = 5) -> PacketizedFrame {
         H264Packetizer().packetize(
             AccessUnits.unit(
                 [[0x67, 1], [0x68, 2], AccessUnits.nalUnit(0x65, count: 3000)], isIDR: true,
@@ -25,7 +25,7 @@ struct RTPStreamTests {
     }
 
     private func sendAll(
-        _ unit: PacketizedAccessUnit, _ number: UnitNumber, on stream: inout RTPStream, at now: MonotonicTime = .zero
+        _ unit: PacketizedFrame, _ number: UnitNumber, on stream: inout RTPStream, at now: MonotonicTime = .zero
     ) -> [(packet: SentPacket, bytes: [UInt8])] {
         var buffer: [UInt8] = []
         return unit.packets.indices.compactMap { index in

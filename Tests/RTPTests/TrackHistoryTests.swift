@@ -3,7 +3,7 @@ import RTP
 import Testing
 
 struct TrackHistoryTests {
-    private func unit(_ count: Int) -> PacketizedAccessUnit {
+    private func unit(_ count: Int) -> PacketizedFrame {
         H264Packetizer().packetize(
             AccessUnits.unit([AccessUnits.nalUnit(0x41, count: count)]), at: MediaTime(ticks: Int64(count)))
     }

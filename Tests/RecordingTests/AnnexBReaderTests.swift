@@ -120,7 +120,7 @@ struct AnnexBReaderTests {
     @Test("a host takes what a replay says of its file for nothing")
     func ignoredByHosts() throws {
         var decoder = MessageDecoder()
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         for item in Reading(try RecordingVectors.bytes("replayed")).items {
             guard case .message(let message, _) = item.content else { continue }
             decoder.push(message.bytes)
@@ -130,7 +130,7 @@ struct AnnexBReaderTests {
         #expect(decoder.messageCount == 5)
         #expect(assembler.faults == 0)
         let units = [assembler.next(), assembler.next(), assembler.next()]
-        #expect(units.map { $0?.accessUnit.isIDR } == [true, false, nil])
+        #expect(units.map { $0?.frame.isRandomAccess } == [true, false, nil])
     }
 
     @Test("a file without a start code is a fault at its front")

@@ -200,12 +200,12 @@ struct ReplayedStreamTests {
         let steps = SampleRecording.play(sample.items, &script)
         // Judged by the assembler: what it makes of the file's bytes is what a host makes of the replay.
         var decoder = MessageDecoder(form: .extended)
-        var assembler = AccessUnitAssembler()
+        var assembler = FrameAssembler()
         for step in steps { decoder.push(step.bytes) }
         while let message = try decoder.next() { assembler.add(message, at: .zero) }
         assembler.finish()
-        var units: [AccessUnit] = []
-        while let unit = assembler.next() { units.append(unit.accessUnit) }
+        var units: [CodedFrame] = []
+        while let unit = assembler.next() { units.append(unit.frame) }
         let wanted = AccessUnitBuilder.accessUnits(inAnnexB: bytes)
         #expect(units.map(\.bytes) == wanted.map(\.bytes))
         #expect(assembler.counters.missingEnds == 0)

@@ -6,6 +6,7 @@ import MediaTypes
 import Signalling
 import TestSupport
 import Testing
+import TrackHub
 
 @testable import ScreenRelayKit
 

@@ -1,3 +1,4 @@
+import H264
 import Ingest
 import MediaTypes
 import Signalling
@@ -27,9 +28,9 @@ struct CustomVideoTrackTests {
     }
 
     private let hub = TrackHub(origin: now())
-    private let picture = AccessUnit(
-        bytes: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3], nalUnits: [4..<6, 10..<12, 16..<18],
-        isIDR: true, captureTime: nil)
+    private let picture = CodedFrame(
+        h264: [0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x68, 2, 0, 0, 0, 1, 0x65, 3], units: [4..<6, 10..<12, 16..<18],
+        captureTime: nil)
 
     @Test("what is written is what viewers get, in order and on one timeline")
     func write() throws {
@@ -38,7 +39,7 @@ struct CustomVideoTrackTests {
         let reader = hub.subscribe {}
         for _ in 0..<3 { track.write(picture) }
         let units = reader.take()
-        #expect(units.map(\.unit.bytes) == [picture.bytes, picture.bytes, picture.bytes])
+        #expect(units.map(\.coded.bytes) == [picture.bytes, picture.bytes, picture.bytes])
         #expect(zip(units, units.dropFirst()).allSatisfy { $0.time < $1.time })
     }
 
@@ -69,7 +70,7 @@ struct CustomVideoTrackTests {
         let (reader, otherReader) = (hub.subscribe {}, otherHub.subscribe {})
         track.write(picture)
         #expect(reader.take().count == 1 && otherReader.take().isEmpty)
-        #expect(other.state == .waiting)
+        #expect(other.hub.sourceState == .waiting)
         track.end(reason: "it was a test")
         #expect(track.attach(to: other))
     }
@@ -84,8 +85,8 @@ struct CustomVideoTrackTests {
                     keyFrameWanted: {}, chromaWanted: { format in formats.withLock { $0.append(format) } }))
             let hub = TrackHub(origin: now())
             #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent)))
-            hub.viewerCame(decoding: .yuv444)
-            hub.viewerCame(decoding: .yuv420)
+            hub.viewerCame(decoding: .yuv444, now: now())
+            hub.viewerCame(decoding: .yuv420, now: now())
             hub.viewerLeft(decoding: .yuv420, now: now() - .seconds(3))
             hub.pollChroma(now: now())
             #expect(formats.withLock { $0 } == (changesChroma ? [.yuv420, .yuv444] : []))
@@ -99,16 +100,15 @@ struct CustomVideoTrackTests {
         #expect(track.viewers == 0)
         let ingest = try TrackIngest(hub: hub, log: .silent)
         #expect(track.attach(to: ingest))
-        hub.changeViewers(by: 1)
-        hub.changeViewers(by: 1)
+        for _ in 0..<2 { hub.viewerCame(decoding: .yuv444, now: now()) }
         #expect(track.viewers == 2)
         hub.requestKeyFrame(now: now())
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 500_000))
-        hub.changeViewers(by: -2)
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 500_000), now: now())
+        for _ in 0..<2 { hub.viewerLeft(decoding: .yuv444, now: now()) }
         #expect(told.keyFrames.withLock { $0 } == 1)
         #expect(told.rates.withLock { $0 } == [BitRate(bitsPerSecond: 500_000)])
         #expect(told.watched.withLock { $0 } == [false, true, false])
-        #expect(ingest.state == .live)
+        #expect(ingest.hub.sourceState == .live)
     }
 
     @Test("outside a room writing does nothing, and a room has one track at a time")
@@ -120,15 +120,15 @@ struct CustomVideoTrackTests {
         #expect(first.attach(to: ingest))
         #expect(!second.attach(to: ingest))
         second.write(picture)
-        #expect(hub.publishedUnits == 0)
+        #expect(hub.publishedFrames == 0)
         first.write(picture)
-        #expect(hub.publishedUnits == 1)
+        #expect(hub.publishedFrames == 1)
         first.end(reason: "the show is over")
         first.end(reason: "again")
         first.write(picture)
-        #expect(hub.publishedUnits == 1)
-        guard case .gone(_, "the show is over") = ingest.state else {
-            Issue.record("\(ingest.state)")
+        #expect(hub.publishedFrames == 1)
+        guard case .gone(_, "the show is over") = ingest.hub.sourceState else {
+            Issue.record("\(ingest.hub.sourceState)")
             return
         }
         #expect(second.attach(to: ingest))

@@ -4,6 +4,7 @@ import Signalling
 import Synchronization
 import TestSupport
 import Testing
+import TrackHub
 
 @testable import ScreenRelayKit
 
@@ -88,7 +89,7 @@ struct HostedTrackTests {
         let third = try host.addTrack("c", to: "attic")
         #expect(third.publish(sources[2]))
         #expect(host.tracks.map(\.sourceState) == [.paused(.sharer), .paused(.sharer), .paused(.sharer)])
-        #expect(host.limits == limits && third.ingest.limits == limits)
+        #expect(host.limits == limits && third.ingest.hub.sourceLimits == limits)
         host.togglePause()
         #expect(host.tracks.map(\.sourceState) == [.live, .live, .live])
         for source in sources { source.end(reason: "it was a test") }

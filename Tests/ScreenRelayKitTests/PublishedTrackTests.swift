@@ -266,7 +266,7 @@ struct PublishedTrackTests {
         let units = try (0..<4).map { index in
             let unit = try encoder.accessUnit(
                 of: picture, forceIDR: index % 2 == 0, time: MediaTime(ticks: Int64(index) * 3000))
-            return unit.nalUnits.map { Array(unit.bytes[$0]) }
+            return unit.units.map { Array(unit.bytes[$0]) }
         }
         let sets = units[0].filter { [7, 8].contains($0[0] & 0x1F) }
         let reader = hub.subscribe {}
@@ -275,21 +275,21 @@ struct PublishedTrackTests {
             let sent = index == 2 ? unit.filter { ![7, 8].contains($0[0] & 0x1F) } : unit
             source.receive(PublishedUnit(nalUnits: sent, captureTime: now(), arrival: now()))
         }
-        var published: [TrackUnit] = []
+        var published: [TrackFrame] = []
         try eventually("four pictures") {
             published += reader.take()
             return published.count == 4
         }
-        #expect(published.map(\.unit.isIDR) == [true, false, true, false])
-        #expect(published[2].unit.nalUnits.prefix(sets.count).map { Array(published[2].unit.bytes[$0]) } == sets)
+        #expect(published.map(\.coded.isRandomAccess) == [true, false, true, false])
+        #expect(published[2].coded.units.prefix(sets.count).map { Array(published[2].coded.bytes[$0]) } == sets)
         source.requestIDR()
         #expect(asked.withLock { $0 } == 1)
         source.keyFrameRequestsIgnored()
         #expect(!source.canMakeIDR)
         source.end(reason: "enough")
-        try eventually("its end") { ingest.state != .live }
-        guard case .gone(_, "enough") = ingest.state else {
-            Issue.record("\(ingest.state)")
+        try eventually("its end") { ingest.hub.sourceState != .live }
+        guard case .gone(_, "enough") = ingest.hub.sourceState else {
+            Issue.record("\(ingest.hub.sourceState)")
             return
         }
     }

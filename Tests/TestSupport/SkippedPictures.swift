@@ -73,12 +73,12 @@ public struct SkippedPictures {
     }
 
     /// The access unit of the IDR picture, with its parameter sets.
-    public mutating func idr() -> AccessUnit {
+    public mutating func idr() -> CodedFrame {
         Self.accessUnit([sequenceParameterSet(), pictureParameterSet(), idrSlice()], isIDR: true)
     }
 
     /// An access unit of `units`, each after a start code.
-    public static func accessUnit(_ units: [[UInt8]], isIDR: Bool) -> AccessUnit {
+    public static func accessUnit(_ units: [[UInt8]], isIDR: Bool) -> CodedFrame {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
         for unit in units {
@@ -86,7 +86,7 @@ public struct SkippedPictures {
             ranges.append(bytes.count..<bytes.count + unit.count)
             bytes += unit
         }
-        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: isIDR, captureTime: nil)
+        return CodedFrame(bytes: bytes, units: ranges, isRandomAccess: isIDR, captureTime: nil, format: nil)
     }
 
     private func sliceHeader(type: UInt32) -> Bits {

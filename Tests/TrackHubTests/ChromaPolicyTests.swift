@@ -1,3 +1,4 @@
+import H264
 import MediaTypes
 import Synchronization
 import TestSupport
@@ -95,66 +96,56 @@ struct ChromaPolicyTests {
     }
 }
 
-/// A source of both formats that remembers what the hub told it.
-private final class TwoFormatSource: TrackSource {
-    let ability = Mutex(ChromaAbility.changing)
-    let changes = Mutex(0)
-
-    var chromaAbility: ChromaAbility { ability.withLock { $0 } }
-    func keyFrameWanted() {}
-    func pictureWanted() {}
-    func viewersChanged(to count: Int) {}
-    func targetBitRateChanged(to rate: BitRate) {}
-    func wantedChromaChanged() { changes.withLock { $0 += 1 } }
-}
-
 @Suite("A track's chroma format in the hub")
 struct HubChromaTests {
     private let hub = TrackHub(origin: .zero)
 
-    private func picture(_ profile: UInt8?, idr: Bool = true) -> AccessUnit {
+    private func picture(_ profile: UInt8?, idr: Bool = true) -> CodedFrame {
         let sps: [UInt8] = profile.map { [0, 0, 0, 1, 0x67, $0, 0x00, 0x1F] } ?? []
         let bytes = sps + [0, 0, 0, 1, idr ? 0x65 : 0x41, 1, 2]
         let ranges = (profile == nil ? [] : [4..<8]) + [bytes.count - 3..<bytes.count]
-        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: idr, captureTime: nil)
+        return CodedFrame(h264: bytes, units: ranges, captureTime: nil)
     }
 
     @Test("each unit has the format of the SPS that holds for it")
     func units() {
         let formats = [(66, true), (nil, false), (244, true), (nil, false), (nil, true), (44, true), (100, true)]
-            .map { hub.publish(picture($0.0, idr: $0.1), epoch: 1, arrival: at(0)).chroma }
+            .map { hub.publish(picture($0.0, idr: $0.1), epoch: 1, arrival: at(0))?.format.chroma }
         #expect(formats == [.yuv420, .yuv420, .yuv444, .yuv444, .yuv444, .yuv444, .yuv420])
     }
 
     @Test("keeps out who can't decode what is there, and forgets that with its source")
     func exclusion() {
-        let source = TwoFormatSource()
-        source.ability.withLock { $0 = .fixed }
-        hub.connect(source: source)
+        let source = CountingSource()
+        #expect(hub.attach(source, now: at(0)))
         #expect(!hub.excludes(viewerDecoding: .yuv420))
         hub.publish(picture(244), epoch: 1, arrival: at(0))
         #expect(hub.excludes(viewerDecoding: .yuv420))
         #expect(!hub.excludes(viewerDecoding: .yuv444))
-        source.ability.withLock { $0 = .changing }
+        hub.detach(source, reason: "it is gone", now: at(1))
         #expect(!hub.excludes(viewerDecoding: .yuv420))
-        source.ability.withLock { $0 = .fixed }
-        hub.forgetChroma()
+        let changing = CountingSource(changesChroma: true)
+        #expect(hub.attach(changing, now: at(2)))
+        hub.publish(picture(244), epoch: 2, arrival: at(3))
         #expect(!hub.excludes(viewerDecoding: .yuv420))
+        hub.detach(changing, reason: "it is gone", now: at(4))
+        #expect(hub.attach(source, now: at(5)))
+        #expect(!hub.excludes(viewerDecoding: .yuv420), "its format isn't known yet")
     }
 
     @Test("tells its source when 4:4:4 is possible again, and only then")
     func polling() {
-        let source = TwoFormatSource()
-        hub.connect(source: source)
-        hub.viewerCame(decoding: .yuv420)
+        let source = CountingSource(changesChroma: true)
+        #expect(hub.attach(source, now: at(0)))
+        hub.viewerCame(decoding: .yuv420, now: at(0))
         #expect(hub.wantedChroma == .yuv420 && hub.viewers == 1)
         hub.viewerLeft(decoding: .yuv420, now: at(0))
         #expect(hub.viewers == 0 && hub.chromaDeadline == at(2000))
         hub.pollChroma(now: at(1000))
-        #expect(source.changes.withLock { $0 } == 0)
+        #expect(source.chroma.withLock { $0 } == [.yuv420])
         hub.pollChroma(now: at(2000))
         hub.pollChroma(now: at(3000))
-        #expect(source.changes.withLock { $0 } == 1)
+        #expect(source.chroma.withLock { $0 } == [.yuv420, .yuv444])
         #expect(hub.wantedChroma == .yuv444)
     }
 }

@@ -1,26 +1,46 @@
 import MediaTypes
 import Synchronization
 import Testing
-import TrackHub
+
+@testable import TrackHub
 
 private func at(_ milliseconds: Int64) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
 
-private func picture(idr: Bool, bytes: Int = 100) -> AccessUnit {
-    AccessUnit(
-        bytes: [UInt8](repeating: 0, count: bytes), nalUnits: [4..<bytes], isIDR: idr, captureTime: nil)
+private func picture(idr: Bool, bytes: Int = 100) -> CodedFrame {
+    CodedFrame(
+        bytes: [UInt8](repeating: 0, count: bytes), units: [4..<bytes], isRandomAccess: idr, captureTime: nil,
+        format: nil)
 }
 
 /// Counts what the hub asks of its source.
-private final class CountingSource: TrackSource {
+final class CountingSource: PictureSource {
     let keyFrames = Mutex(0)
     let pictures = Mutex(0)
     let rates = Mutex<[BitRate]>([])
-    let viewers = Mutex<[Int]>([])
+    let watched = Mutex<[Bool]>([])
+    let chroma = Mutex<[ChromaFormat]>([])
 
-    func keyFrameWanted() { keyFrames.withLock { $0 += 1 } }
-    func pictureWanted() { pictures.withLock { $0 += 1 } }
-    func targetBitRateChanged(to rate: BitRate) { rates.withLock { $0.append(rate) } }
-    func viewersChanged(to count: Int) { viewers.withLock { $0.append(count) } }
+    let canMakeIDR = true
+    let restsUnwatched = false
+    let changesChroma: Bool
+
+    init(changesChroma: Bool = false) { self.changesChroma = changesChroma }
+
+    func requestIDR() { keyFrames.withLock { $0 += 1 } }
+    func requestPicture() { pictures.withLock { $0 += 1 } }
+    func setTargetBitRate(_ rate: BitRate) { rates.withLock { $0.append(rate) } }
+    func setWatched(_ isWatched: Bool) { watched.withLock { $0.append(isWatched) } }
+    func setChroma(_ format: ChromaFormat) { chroma.withLock { $0.append(format) } }
+}
+
+extension TrackHub {
+    /// Delivers a frame of the track's source, and attaches one if there is none.
+    @discardableResult
+    func publish(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
+        let source = self.source ?? CountingSource()
+        _ = attach(source, now: .zero)
+        return deliver(frame, from: source, epoch: epoch, arrival: arrival)
+    }
 }
 
 @Suite("The track hub")
@@ -38,20 +58,20 @@ struct TrackHubTests {
     @Test("a slow reader loses whole units alone and comes back through the cache")
     func slowReader() {
         let hub = TrackHub(origin: .zero)
-        let slow = hub.subscribe(limits: CacheLimits(bytes: 1000, units: 3)) {}
+        let slow = hub.subscribe(limits: CacheLimits(bytes: 1000, frames: 3)) {}
         let quick = hub.subscribe {}
         hub.publish(picture(idr: true), epoch: 1, arrival: at(0))
         for index in 1..<10 { hub.publish(picture(idr: false), epoch: 1, arrival: at(Int64(index))) }
         #expect(quick.take().count == 10)
         #expect(slow.take().map(\.number) == Array(0..<10))
-        #expect(slow.lostUnits > 0)
+        #expect(slow.lostFrames > 0)
         hub.publish(picture(idr: false), epoch: 1, arrival: at(11))
         #expect(slow.take().map(\.number) == [10])
     }
 
     @Test("past its limits the cache is empty until the next IDR")
     func cacheLimit() {
-        let hub = TrackHub(origin: .zero, limits: CacheLimits(bytes: 1_000, units: 300))
+        let hub = TrackHub(origin: .zero, limits: CacheLimits(bytes: 1_000, frames: 300))
         hub.publish(picture(idr: true), epoch: 1, arrival: at(0))
         for index in 1..<11 { hub.publish(picture(idr: false), epoch: 1, arrival: at(Int64(index))) }
         #expect(!hub.canStart)
@@ -64,7 +84,7 @@ struct TrackHubTests {
     func keyFrames() {
         let hub = TrackHub(origin: .zero)
         let source = CountingSource()
-        hub.connect(source: source)
+        #expect(hub.attach(source, now: .zero))
         for index in 0..<100 { hub.requestKeyFrame(now: at(Int64(index))) }
         #expect(source.keyFrames.withLock { $0 } == 1)
         hub.passOnKeptRequest(now: at(499))
@@ -77,23 +97,26 @@ struct TrackHubTests {
         #expect(source.keyFrames.withLock { $0 } == 2)
     }
 
-    @Test("the source hears how many watch")
+    @Test("the source hears whether anybody watches")
     func viewers() {
         let hub = TrackHub(origin: .zero)
         let source = CountingSource()
-        hub.connect(source: source)
-        hub.changeViewers(by: 1)
-        hub.changeViewers(by: 1)
-        hub.changeViewers(by: -1)
-        hub.changeViewers(by: -1)
-        #expect(source.viewers.withLock { $0 } == [0, 1, 2, 1, 0])
+        #expect(hub.attach(source, now: .zero))
+        hub.viewerCame(decoding: .yuv444, now: at(1))
+        hub.viewerCame(decoding: .yuv444, now: at(2))
+        #expect(hub.viewers == 2)
+        hub.viewerLeft(decoding: .yuv444, now: at(3))
+        hub.viewerLeft(decoding: .yuv444, now: at(4))
+        #expect(hub.viewers == 0)
+        #expect(source.watched.withLock { $0 } == [false, true, false])
     }
 
     @Test("a picture of a still screen is asked of the source each time")
     func pictures() {
         let hub = TrackHub(origin: .zero)
         let source = CountingSource()
-        hub.connect(source: source)
+        #expect(hub.attach(source, now: .zero))
+        hub.viewerCame(decoding: .yuv444, now: at(0))
         hub.requestPicture()
         #expect(source.pictures.withLock { $0 } == 1)
         #expect(source.keyFrames.withLock { $0 } == 0)
@@ -103,8 +126,8 @@ struct TrackHubTests {
     func targetBitRate() {
         let hub = TrackHub(origin: .zero)
         let source = CountingSource()
-        hub.connect(source: source)
-        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000))
+        #expect(hub.attach(source, now: .zero))
+        hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 300_000), now: at(0))
         #expect(source.rates.withLock { $0 } == [BitRate(bitsPerSecond: 300_000)])
     }
 

@@ -107,9 +107,9 @@ struct ChromaChangeTests {
     @Test("where the source is gone, the host's own encoder is asked for a picture that all decode")
     func withoutSource() throws {
         let rig = try Rig()
-        rig.source.chromaAbility = .absent
         _ = try rig.join()
         rig.publish { Pictures.idr(20_000, seed: 1, captured: $0, profile: high444) }
+        rig.hub.detach(rig.source, reason: "it is gone", now: rig.now)
         rig.run(for: .seconds(1))
         let requests = rig.source.keyFrameRequests
         _ = try rig.join(decodes444: false)
@@ -188,7 +188,8 @@ struct ChromaServerTests {
     @Test("lets who can't decode it wait where the source can change, and goes back when that viewer has gone")
     func change() throws {
         defer { server.stop() }
-        source.chromaAbility = .changing
+        source.changesChroma = true
+        hub.abilitiesChanged(of: source, now: now())
         hub.publish(Pictures.idr(20_000, captured: now(), profile: high444), epoch: 1, arrival: now())
         let limited = try viewer(Offers.chromium)
         #expect(hub.wantedChroma == .yuv420, "before its first picture")
@@ -204,7 +205,7 @@ struct ChromaServerTests {
         let left = now()
         limited.viewer.close()
         limited.pump()
-        try eventually("4:4:4 again", holds: { source.chromaChanges == 1 })
+        try eventually("4:4:4 again", holds: { source.returnsTo444 == 1 })
         #expect(now() - left >= ChromaPolicy.patience)
         #expect(hub.wantedChroma == .yuv444)
     }

@@ -19,7 +19,7 @@ struct MediaPathTests {
         return (server, TransportAddress(ipv4: 127, 0, 0, 1, port: server.port))
     }
 
-    private func expectPicture(_ unit: AccessUnit, at viewer: SocketViewer) throws {
+    private func expectPicture(_ unit: CodedFrame, at viewer: SocketViewer) throws {
         hub.publish(unit, epoch: 1, arrival: now())
         try eventually("the picture") {
             viewer.pump()

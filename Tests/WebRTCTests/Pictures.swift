@@ -1,3 +1,4 @@
+import H264
 import MediaTypes
 import TestSupport
 
@@ -6,19 +7,19 @@ enum Pictures {
     /// An IDR picture of about `byteCount` bytes, behind SPS and PPS.
     static func idr(
         _ byteCount: Int = 200_000, seed: UInt64 = 1, captured: MonotonicTime? = nil, profile: UInt8 = 0x42
-    ) -> AccessUnit {
+    ) -> CodedFrame {
         let parameterSets: [[UInt8]] = [
             [0x67, profile, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16], [0x68, 0xCE, 0x3C, 0x80],
         ]
-        return unit(parameterSets + [slice(0x65, byteCount, seed: seed)], isIDR: true, captured: captured)
+        return unit(parameterSets + [slice(0x65, byteCount, seed: seed)], captured: captured)
     }
 
     /// A P picture of `byteCount` bytes.
-    static func delta(_ byteCount: Int, seed: UInt64, captured: MonotonicTime? = nil) -> AccessUnit {
-        unit([slice(0x41, byteCount, seed: seed)], isIDR: false, captured: captured)
+    static func delta(_ byteCount: Int, seed: UInt64, captured: MonotonicTime? = nil) -> CodedFrame {
+        unit([slice(0x41, byteCount, seed: seed)], captured: captured)
     }
 
-    private static func unit(_ nalUnits: [[UInt8]], isIDR: Bool, captured: MonotonicTime?) -> AccessUnit {
+    private static func unit(_ nalUnits: [[UInt8]], captured: MonotonicTime?) -> CodedFrame {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
         for nalUnit in nalUnits {
@@ -26,7 +27,7 @@ enum Pictures {
             ranges.append(bytes.count..<bytes.count + nalUnit.count)
             bytes += nalUnit
         }
-        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: isIDR, captureTime: captured)
+        return CodedFrame(h264: bytes, units: ranges, captureTime: captured)
     }
 
     private static func slice(_ header: UInt8, _ count: Int, seed: UInt64) -> [UInt8] {
@@ -42,7 +43,7 @@ enum Pictures {
     }
 }
 
-extension AccessUnit {
+extension CodedFrame {
     /// What a receiver makes of it.
-    var contents: [[UInt8]] { nalUnits.map { Array(bytes[$0]) } }
+    var contents: [[UInt8]] { units.map { Array(bytes[$0]) } }
 }

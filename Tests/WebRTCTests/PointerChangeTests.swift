@@ -21,7 +21,7 @@ struct PointerChangeTests {
                     isIDRFirst && index == 0
                     ? Pictures.idr(20_000, seed: seed, captured: captured)
                     : Pictures.delta(900, seed: seed, captured: captured)
-                unit.isPointerDrawn = isDrawn
+                if !isDrawn { unit.attachment = .pointerLeftOut }
                 return unit
             }
             rig.run(for: .milliseconds(33))

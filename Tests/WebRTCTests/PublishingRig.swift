@@ -12,7 +12,7 @@ final class PublishingRig {
     let collector = UnitCollector()
     let session: PeerSession
     let publisher: TestPublisher
-    private(set) var published: [AccessUnit] = []
+    private(set) var published: [CodedFrame] = []
     /// Decides which of the publisher's datagrams are lost, and which of the host's.
     var losesToHost: (_ datagram: [UInt8]) -> Bool = { _ in false }
     var losesToPublisher: (_ datagram: [UInt8]) -> Bool = { _ in false }
@@ -50,7 +50,7 @@ final class PublishingRig {
     }
 
     /// Has the publisher send a picture that was captured `age` ago.
-    func publish(_ make: (_ captured: MonotonicTime) -> AccessUnit, age: Interval = .milliseconds(4)) {
+    func publish(_ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4)) {
         let unit = make(now - age)
         published.append(unit)
         publisher.publish(unit, now: now)

@@ -34,7 +34,7 @@ struct ReportTests {
             for (timestamp, capture) in captured {
                 let capture = try #require(capture)
                 let byReport = report.rtpTimestamp.distance(to: timestamp)
-                let byCapture = MediaTime.ticks(in: capture - (time - Rig.delay))
+                let byCapture = ClockRate.video.ticks(in: capture - (time - Rig.delay))
                 #expect(abs(Int64(byReport) - byCapture) <= 2)
             }
         }
@@ -59,7 +59,7 @@ struct ReportTests {
         let origin = try #require(peer.viewer.pictures.first?.unit.timestamp)
         for (report, time) in peer.viewer.reports {
             let ticks = Int64(origin.distance(to: report.rtpTimestamp))
-            #expect(abs(ticks - MediaTime.ticks(in: time - Rig.delay - capture)) <= 2)
+            #expect(abs(ticks - ClockRate.video.ticks(in: time - Rig.delay - capture)) <= 2)
         }
     }
 
@@ -113,7 +113,7 @@ struct ReportTests {
             }
             peer.viewer.report(fractionLost: index < 4 ? 64 : 0, now: rig.now)
             rig.run(for: .milliseconds(20))
-            rig.feed.adaptRate(to: [peer.session.targetBitRate])
+            rig.feed.adaptRate(to: [peer.session.targetBitRate], now: rig.now)
         }
         // 0.8 Mbit/s were sent; each report of a quarter lost takes an eighth away.
         let rates = rig.source.rates.map(\.bitsPerSecond)

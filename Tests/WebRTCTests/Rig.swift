@@ -24,7 +24,7 @@ final class Rig {
     let context: DTLSContext
     private(set) var peers: [RigPeer] = []
     /// What was published, in order.
-    private(set) var published: [AccessUnit] = []
+    private(set) var published: [CodedFrame] = []
 
     init() throws {
         hub = TrackHub(origin: now - .seconds(60))
@@ -40,6 +40,7 @@ final class Rig {
         hasRetransmission: Bool = true, isDTLSClient: Bool = false, promised: CertificateFingerprint? = nil,
         decodes444: Bool = true
     ) throws -> RigPeer {
+        hub.viewerCame(decoding: decodes444 ? .yuv444 : .yuv420, now: now)
         let viewerContext = try DTLSContext(certificate: Certificate())
         let number = UInt8(peers.count)
         var settings = TestViewer.Settings(hostFingerprint: context.certificate.fingerprint)
@@ -87,7 +88,7 @@ final class Rig {
     }
 
     /// Publishes a picture that was captured `age` ago.
-    func publish(_ make: (_ captured: MonotonicTime) -> AccessUnit, age: Interval = .milliseconds(4)) {
+    func publish(_ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4)) {
         let unit = make(now - age)
         published.append(unit)
         hub.publish(unit, epoch: 1, arrival: now)
@@ -277,34 +278,55 @@ final class TestLink: DatagramSink {
     }
 }
 
-/// Remembers what it was asked.
-final class RecordingSource: TrackSource {
+/// A track's source that remembers what it was asked, and hears what the host's own encoder is asked.
+final class RecordingSource: PictureSource, TrackObserver {
     private struct State {
-        var chromaAbility = ChromaAbility.fixed
-        var chromaChanges = 0
+        var changesChroma = false
+        var returnsTo444 = 0
         var keyFrameRequests = 0
         var pictureRequests = 0
-        var viewers: [Int] = []
+        var watched: [Bool] = []
         var rates: [BitRate] = []
     }
 
     private let state = Mutex(State())
 
+    /// How often somebody was asked for a key frame: the source, the host's own encoder or both.
     var keyFrameRequests: Int { state.withLock { $0.keyFrameRequests } }
     var pictureRequests: Int { state.withLock { $0.pictureRequests } }
-    var viewers: [Int] { state.withLock { $0.viewers } }
+    var watched: [Bool] { state.withLock { $0.watched } }
     var rates: [BitRate] { state.withLock { $0.rates } }
+    /// How often it was asked for 4:4:4 again.
+    var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
 
-    /// How often the wanted chroma format changed by itself.
-    var chromaChanges: Int { state.withLock { $0.chromaChanges } }
-    var chromaAbility: ChromaAbility {
-        get { state.withLock { $0.chromaAbility } }
-        set { state.withLock { $0.chromaAbility = newValue } }
+    let canMakeIDR = true
+    let restsUnwatched = false
+    var changesChroma: Bool {
+        get { state.withLock { $0.changesChroma } }
+        set { state.withLock { $0.changesChroma = newValue } }
     }
 
-    func wantedChromaChanged() { state.withLock { $0.chromaChanges += 1 } }
-    func keyFrameWanted() { state.withLock { $0.keyFrameRequests += 1 } }
-    func pictureWanted() { state.withLock { $0.pictureRequests += 1 } }
-    func viewersChanged(to count: Int) { state.withLock { $0.viewers.append(count) } }
-    func targetBitRateChanged(to rate: BitRate) { state.withLock { $0.rates.append(rate) } }
+    func perform(_ action: TrackAction) {
+        if case .makeKeyFrame = action { state.withLock { $0.keyFrameRequests += 1 } }
+    }
+
+    func requestIDR() {}
+    func requestPicture() { state.withLock { $0.pictureRequests += 1 } }
+    func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
+    func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }
+    func setChroma(_ format: ChromaFormat) { state.withLock { $0.returnsTo444 += format == .yuv444 ? 1 : 0 } }
+}
+
+extension TrackHub {
+    /// Makes `source` the track's.
+    func connect(source: RecordingSource) {
+        connect(source)
+        #expect(attach(source, now: .zero))
+    }
+
+    /// Delivers a frame of the track's source.
+    @discardableResult
+    func publish(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame? {
+        source.flatMap { deliver(frame, from: $0, epoch: epoch, arrival: arrival) }
+    }
 }

@@ -134,7 +134,7 @@ final class SocketViewer {
     }
 
     /// Whether the last picture that came is `unit`, whole.
-    func shows(_ unit: AccessUnit) -> Bool {
+    func shows(_ unit: CodedFrame) -> Bool {
         guard let last = viewer.pictures.last?.unit else { return false }
         return last.isComplete && last.nalUnits == unit.contents
     }

@@ -87,7 +87,7 @@ final class TestPublisher {
         outgoing.append(packet)
     }
 
-    func publish(_ unit: AccessUnit, now: MonotonicTime) {
+    func publish(_ unit: CodedFrame, now: MonotonicTime) {
         hub.publish(unit, epoch: 1, arrival: now)
         advance(now: now)
     }

@@ -45,7 +45,7 @@ final class TestViewer {
     /// Every packet that authenticated, in the order of arrival.
     private(set) var packets: [Packet] = []
     /// The access units, in order; each comes once nothing before it is missing.
-    private(set) var pictures: [(unit: ReceivedAccessUnit, time: MonotonicTime)] = []
+    private(set) var pictures: [(unit: ReceivedFrame, time: MonotonicTime)] = []
     private(set) var reports: [(report: SenderReport, time: MonotonicTime)] = []
     private(set) var canonicalNames: [String] = []
     private(set) var replies: [STUNMessage] = []

@@ -262,7 +262,7 @@ final class PicturePipeline {
         if let motion, encoder.moves(motion) {
             return try move(motion, wanted, damage: damage, captureTime, begin, &rate, &statistics)
         }
-        let time = MediaTime(ticks: MediaTime.ticks(in: captureTime - start))
+        let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
         var quantizer = wanted
         do throws(X264Error) {
             var activity = activity(for: kind, quantizer)

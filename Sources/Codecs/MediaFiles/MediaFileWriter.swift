@@ -26,7 +26,7 @@ public final class MediaFileWriter {
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
         let times = MediaTimes(decoding: unit.decodingTime, presentation: unit.presentationTime)
-        let isKey = unit.accessUnit.isIDR
+        let isKey = unit.accessUnit.isRandomAccess
         try writer.write(Self.lengthPrefixed(Self.accessUnit(consume unit)), times, isKey: isKey)
     }
 
@@ -42,8 +42,8 @@ public final class MediaFileWriter {
     ///
     /// libavformat would make a copy of the Annex B form to convert it. Here the conversion happens in place if the
     /// memory is not shared and the NAL units are separated only by four-byte start codes.
-    private static func lengthPrefixed(_ unit: consuming AccessUnit) -> [UInt8] {
-        let ranges = unit.nalUnits
+    private static func lengthPrefixed(_ unit: consuming CodedFrame) -> [UInt8] {
+        let ranges = unit.units
         var bytes = Self.bytes(consume unit)
         var end = 0
         let isDense = ranges.allSatisfy { range in
@@ -66,8 +66,8 @@ public final class MediaFileWriter {
 
     // These functions consume the whole value. A remaining part would still refer to the bytes and cause a copy on
     // write.
-    private static func accessUnit(_ packet: consuming MediaPacket) -> AccessUnit { packet.accessUnit }
-    private static func bytes(_ unit: consuming AccessUnit) -> [UInt8] { unit.bytes }
+    private static func accessUnit(_ packet: consuming MediaPacket) -> CodedFrame { packet.accessUnit }
+    private static func bytes(_ unit: consuming CodedFrame) -> [UInt8] { unit.bytes }
 
     private static func write(_ length: Int, to bytes: inout [UInt8], at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
@@ -127,14 +127,14 @@ public struct MediaTrack: Sendable {
 
 /// An access unit and its times, from the beginning of the track.
 public struct MediaPacket: Sendable {
-    public var accessUnit: AccessUnit
+    public var accessUnit: CodedFrame
     /// The decoding time. It must not be before that of the previous packet, and may be negative.
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
 
     /// Creates a packet from an access unit and its times.
-    public init(accessUnit: AccessUnit, decodingTime: Interval, presentationTime: Interval) {
+    public init(accessUnit: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
         self.accessUnit = accessUnit
         self.decodingTime = decodingTime
         self.presentationTime = presentationTime

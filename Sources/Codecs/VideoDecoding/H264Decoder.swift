@@ -91,7 +91,7 @@ public final class H264Decoder {
     ///   last picture. `tooLarge` or `unsupportedFormat` if the SPS asks for too much, before libavcodec gets any of
     ///   the access unit.
     @discardableResult
-    public func decode(_ unit: AccessUnit, copying: Bool = true) throws(VideoDecodingError) -> [I420Picture] {
+    public func decode(_ unit: CodedFrame, copying: Bool = true) throws(VideoDecodingError) -> [I420Picture] {
         guard (1...Self.largestAccessUnit).contains(unit.bytes.count) else {
             throw .unusableAccessUnit(bytes: unit.bytes.count)
         }
@@ -110,9 +110,9 @@ public final class H264Decoder {
     /// Rejects an SPS that asks for more memory than the limit, or for an unsupported sample format.
     ///
     /// Everything that libavcodec allocates depends on the SPS that it has parsed, whichever of them a PPS then refers
-    /// to. NAL units are searched the way libavcodec does, regardless of `unit.nalUnits`. An SPS that can't be parsed
+    /// to. NAL units are searched the way libavcodec does, regardless of `unit.units`. An SPS that can't be parsed
     /// here might still be valid for libavcodec, so it is rejected too.
-    private func checkParameterSets(of unit: AccessUnit) throws(VideoDecodingError) {
+    private func checkParameterSets(of unit: CodedFrame) throws(VideoDecodingError) {
         for range in AnnexB.nalUnits(in: unit.bytes) where unit.bytes[range.lowerBound] & 0x1F == 7 {
             let sequence: SequenceParameterSet
             do {
@@ -202,7 +202,7 @@ public final class H264Decoder {
     }
 
     /// Copies the access unit to a buffer with `AV_INPUT_BUFFER_PADDING_SIZE` extra bytes, which libavcodec may read.
-    private func fillPacket(with unit: AccessUnit) throws(VideoDecodingError) {
+    private func fillPacket(with unit: CodedFrame) throws(VideoDecodingError) {
         let count = unit.bytes.count
         let needed = count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
         // The decoder has finished with the last packet's bytes when the only reference to them is ours.
@@ -223,7 +223,7 @@ public final class H264Decoder {
         packet.pointee.size = Int32(clamping: count)
         // libavcodec passes this on to the picture made from the packet, even if pictures are reordered.
         packet.pointee.pts = unit.captureTime?.nanoseconds ?? shim_AV_NOPTS_VALUE
-        packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
+        packet.pointee.flags = unit.isRandomAccess ? AV_PKT_FLAG_KEY : 0
     }
 
     private func error(code: Int32) -> VideoDecodingError {

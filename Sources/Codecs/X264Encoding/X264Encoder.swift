@@ -1,4 +1,5 @@
 import CX264
+import H264
 public import MediaTypes
 
 /// Encodes pictures to H.264 with libx264: Constrained Baseline for 4:2:0, and High 4:4:4 Predictive for 4:4:4.
@@ -144,7 +145,7 @@ public final class X264Encoder {
     /// precede an IDR picture.
     public func accessUnit(
         of picture: I420Picture, forceIDR: Bool, time: MediaTime
-    ) throws(X264Error) -> AccessUnit {
+    ) throws(X264Error) -> CodedFrame {
         guard picture.size == configuration.size, configuration.chroma == .yuv420,
             picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
         else { throw .wrongPictureSize(picture.size, expected: configuration.size) }
@@ -166,7 +167,7 @@ public final class X264Encoder {
     }
 
     /// Copies `picture` to an access unit that owns its memory. SPS and PPS precede an IDR picture.
-    public func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> AccessUnit {
+    public func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> CodedFrame {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
         func append(_ unit: some Collection<UInt8>) {
@@ -179,7 +180,7 @@ public final class X264Encoder {
             append(pictureParameterSet)
         }
         for unit in picture { append(unit.bytes) }
-        return AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: picture.isIDR, captureTime: captureTime)
+        return CodedFrame(h264: bytes, units: ranges, captureTime: captureTime)
     }
 
     /// Repeats the last column and row of `picture` so that width and height are even.

@@ -2,6 +2,7 @@ import Clocks
 import MediaTypes
 import Synchronization
 import Threading
+import TrackHub
 import VideoDecoding
 
 /// Decodes the track's stream on a thread of its own, without delaying it.
@@ -23,17 +24,20 @@ final class DecodeTap: Sendable {
     struct Inbox {
         var units: [Delivery] = []
         var byteCount = 0
-        var hasDropped = false
+        /// Closed once units were dropped.
+        var gate = RandomAccessGate(isClosed: false)
         /// When to make an IDR from the last picture, unless the source's own IDR arrives first.
         var makeIDRAt: MonotonicTime?
         var canMakeIDR = false
         var snapshots: [SnapshotRequest] = []
         var isStopped = false
+        /// Whether it is time to make an IDR.
+        var isIDRDue = false
     }
 
     /// One access unit of the source.
     struct Delivery {
-        var unit: AccessUnit
+        var unit: CodedFrame
         var epoch: UInt64
         var arrival: MonotonicTime
         /// The unit's number; the source's units are counted from 1.
@@ -74,7 +78,7 @@ final class DecodeTap: Sendable {
     ///   - startThread: starts the thread.
     func connect(
         onFailure: @escaping @Sendable () -> Void,
-        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool,
+        onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
         startThread: (_ name: String, _ body: @escaping @Sendable () -> Void) -> NamedThread? = {
             NamedThread($0, body: $1)
         }
@@ -84,19 +88,10 @@ final class DecodeTap: Sendable {
         // The thread holds a reference to the tap only while it takes work, so that it ends when the tap is released.
         let started = startThread("decode-tap") { [weak self] in
             let work = TapWork(log: log, onFailure: onFailure, onPicture: onPicture)
-            while true {
-                guard let taken = self?.takeInbox() else {
-                    work.abandon([])
-                    return
-                }
-                if taken.isStopped {
-                    work.abandon(taken.snapshots)
-                    return
-                }
-                work.perform(taken)
-                if self?.takeDueIDR() == true { work.makeIDR() }
-                wake.wait(until: min(work.nextDeadline, self?.inbox.withLock { $0.makeIDRAt } ?? .distantFuture))
+            while let taken = self?.takeInbox(), work.perform(taken) {
+                wake.wait(until: min(work.nextDeadline, taken.makeIDRAt ?? .distantFuture))
             }
+            work.abandon()
         }
         guard let started else {
             stop()
@@ -113,7 +108,7 @@ final class DecodeTap: Sendable {
     }
 
     /// Waits, for 5 s at most, until there is room for `unit` if the source makes no IDRs; returns at once if it does.
-    func awaitRoom(for unit: AccessUnit) {
+    func awaitRoom(for unit: CodedFrame) {
         let deadline = MonotonicTime.now() + .seconds(5)
         while MonotonicTime.now() < deadline {
             let mustWait = inbox.withLock { inbox in
@@ -129,24 +124,20 @@ final class DecodeTap: Sendable {
     /// units up to the next IDR.
     func take(_ delivery: Delivery) -> Bool {
         let isFirstLoss = inbox.withLock { inbox in
-            if delivery.unit.isIDR {
-                inbox.hasDropped = false
-                inbox.makeIDRAt = nil
-            }
+            if delivery.unit.isRandomAccess { inbox.makeIDRAt = nil }
             let isFull =
                 (inbox.canMakeIDR && inbox.units.count >= Self.waitingUnits)
                 || inbox.byteCount + delivery.unit.bytes.count > Self.waitingBytes
-            let hadDropped = inbox.hasDropped
+            let wasClosed = inbox.gate.isClosed
             if isFull {
                 inbox.units.removeAll()
                 inbox.byteCount = 0
-                inbox.hasDropped = !delivery.unit.isIDR
+                inbox.gate.close()
             }
-            if !inbox.hasDropped {
-                inbox.units.append(delivery)
-                inbox.byteCount += delivery.unit.bytes.count
-            }
-            return inbox.hasDropped && !hadDropped
+            guard inbox.gate.passes(isRandomAccess: delivery.unit.isRandomAccess) else { return !wasClosed }
+            inbox.units.append(delivery)
+            inbox.byteCount += delivery.unit.bytes.count
+            return false
         }
         wake.signal()
         return !isFirstLoss
@@ -173,29 +164,25 @@ final class DecodeTap: Sendable {
         wake.signal()
     }
 
-    /// Takes the units and snapshot requests out of the inbox; its other values stay.
+    /// Takes the units and requests out of the inbox; its other values stay.
+    ///
+    /// While units wait to be decoded, no IDR is due: a newer picture is on its way, and perhaps the source's own IDR.
+    /// The thread looks again when it has decoded them.
     private func takeInbox() -> Inbox {
+        let now = MonotonicTime.now()
         let taken = inbox.withLock { inbox in
+            if let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty {
+                inbox.makeIDRAt = nil
+                inbox.isIDRDue = true
+            }
             let taken = inbox
             inbox.units = []
             inbox.byteCount = 0
             inbox.snapshots = []
+            inbox.isIDRDue = false
             return taken
         }
         if !taken.canMakeIDR { room.signal() }
         return taken
-    }
-
-    /// Returns whether to make an IDR now, and clears the request if so.
-    ///
-    /// Called after decoding, since the source's own IDR may have arrived meanwhile. While more units wait to be
-    /// decoded, a newer picture is on its way, so no IDR is made yet.
-    private func takeDueIDR() -> Bool {
-        let now = MonotonicTime.now()
-        return inbox.withLock { inbox in
-            guard let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty else { return false }
-            inbox.makeIDRAt = nil
-            return true
-        }
     }
 }

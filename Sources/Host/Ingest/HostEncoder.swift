@@ -14,7 +14,7 @@ struct HostEncoder {
 
     /// Encodes `picture`. The first picture of a size, and one that is forced, becomes an IDR with SPS and PPS in
     /// front.
-    mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> AccessUnit {
+    mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> CodedFrame {
         let configuration = X264Configuration(
             size: picture.size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: Self.bitRate)),
             matrix: picture.matrix, isFullRange: picture.isFullRange)
@@ -24,7 +24,7 @@ struct HostEncoder {
             || current?.isFullRange != picture.isFullRange
         let encoder = try isNew ? X264Encoder(configuration) : self.encoder ?? X264Encoder(configuration)
         self.encoder = encoder
-        let time = MediaTime(ticks: MediaTime.ticks(in: MonotonicTime.now() - .zero))
+        let time = MediaTime(ticks: ClockRate.video.ticks(in: MonotonicTime.now() - .zero))
         return try encoder.accessUnit(of: picture, forceIDR: forceIDR || isNew, time: time)
     }
 }

@@ -5,6 +5,7 @@ import LinkTransport
 import MediaTypes
 import Recording
 import Threading
+import TrackHub
 
 /// One connection of the link: a stranger until its first message, then the track's source.
 ///
@@ -264,10 +265,8 @@ final class LinkPeer {
                 recording?.isLossless = pictures.isReplay
             }
             pictures.greeted()
-            source.makesIDRs.store(hello.canMakeIDR)
-            source.pointerTeller.store(hello.tellsPointer)
-            source.hasBothChromaFormats.store(hello.changesChroma)
-            if isAttached { ingest.abilitiesChanged(of: source) }
+            source.greeted(with: hello)
+            if isAttached { ingest.hub.abilitiesChanged(of: source, now: now) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }
         case .pong(let echo):
@@ -279,7 +278,7 @@ final class LinkPeer {
             watcher?.onEvent(.size(size))
         case .statistics(let done):
             log.debug("link: capture has made \(done.summary)")
-            if isAttached { ingest.statisticsChanged(of: source, to: done, now: now) }
+            if isAttached { ingest.hub.statisticsChanged(of: source, to: done, now: now) }
         default:
             break
         }
@@ -296,8 +295,8 @@ final class LinkPeer {
             if !greeting.isEmpty { log.info("link: \(greeting) has connected") }
         }
         // This comes after the source is attached, since a capture may begin with this message.
-        if case .sharing(let state) = message.body { ingest.sharingChanged(of: source, to: state) }
-        for report in pointer.take(message) { ingest.report(report, from: source) }
+        if case .sharing(let state) = message.body { ingest.hub.sharingChanged(of: source, to: state) }
+        for report in pointer.take(message) { ingest.hub.report(report, from: source) }
         pictures.add(message, at: now)
         if source.canMakeIDR, recording?.wantsKeyFrame(behind: message.body, at: now) == true { source.requestIDR() }
         deliver(now: now)

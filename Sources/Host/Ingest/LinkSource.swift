@@ -2,23 +2,16 @@ import CaptureLink
 import MediaTypes
 import Synchronization
 import Threading
+import TrackHub
 
 /// A capture as the rest of the host sees it: any thread may call it, and the link's thread sends the messages.
 final class LinkSource: PictureSource {
-    /// A Boolean that one thread sets and other threads read.
-    final class Flag: Sendable {
-        private let value = Mutex(false)
-
-        func store(_ newValue: Bool) { value.withLock { $0 = newValue } }
-        var isSet: Bool { value.withLock { $0 } }
-    }
-
-    let makesIDRs = Flag()
-    let hasBothChromaFormats = Flag()
-    var canMakeIDR: Bool { makesIDRs.isSet }
-    let pointerTeller = Flag()
-    var tellsPointer: Bool { pointerTeller.isSet }
-    var changesChroma: Bool { hasBothChromaFormats.isSet }
+    private let makesIDRs = Atomic(false)
+    private let hasBothChromaFormats = Atomic(false)
+    private let reportsPointer = Atomic(false)
+    var canMakeIDR: Bool { makesIDRs.load(ordering: .relaxed) }
+    var tellsPointer: Bool { reportsPointer.load(ordering: .relaxed) }
+    var changesChroma: Bool { hasBothChromaFormats.load(ordering: .relaxed) }
     private let known = Mutex<SourceTiming?>(nil)
     var timing: SourceTiming? {
         get { known.withLock { $0 } }
@@ -29,6 +22,13 @@ final class LinkSource: PictureSource {
 
     init(wake: WakeUp) {
         self.wake = wake
+    }
+
+    /// Takes from the capture's hello what it can do.
+    func greeted(with hello: Hello) {
+        makesIDRs.store(hello.canMakeIDR, ordering: .relaxed)
+        reportsPointer.store(hello.tellsPointer, ordering: .relaxed)
+        hasBothChromaFormats.store(hello.changesChroma, ordering: .relaxed)
     }
 
     func requestIDR() { post(.requestIDR) }

@@ -1,5 +1,6 @@
 import CaptureLink
 public import MediaTypes
+import TrackHub
 
 /// The clock of a capture that may be on another machine: measures it with pings, and converts its times to our clock.
 struct PeerClock {
@@ -55,20 +56,6 @@ struct PeerClock {
     mutating func hasJumped() -> Bool {
         defer { toldJumps = estimator.jumps }
         return estimator.jumps != toldJumps
-    }
-}
-
-/// How far away a source is, in time.
-public struct SourceTiming: Sendable, Hashable {
-    /// How long the last ping and its answer took.
-    public var roundTrip: Interval
-    /// How far the source's clock is ahead of ours.
-    public var clockOffset: Interval
-
-    /// Creates a timing with these values.
-    public init(roundTrip: Interval, clockOffset: Interval) {
-        self.roundTrip = roundTrip
-        self.clockOffset = clockOffset
     }
 }
 

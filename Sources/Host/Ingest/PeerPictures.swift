@@ -1,13 +1,14 @@
 import CaptureLink
 import MediaTypes
 import Threading
+import TrackHub
 
 /// Assembles a peer's messages into access units of the track, and converts their capture times to our clock if
 /// possible.
 ///
 /// Belongs to the link's thread.
 struct PeerPictures {
-    private var assembler = AccessUnitAssembler()
+    private var assembler = FrameAssembler()
     /// The peer's clock if it may differ from ours; nil while the peer can't be asked.
     private var clock: PeerClock?
     private var hasToldClock = false
@@ -48,10 +49,10 @@ struct PeerPictures {
     mutating func finish() { assembler.finish() }
 
     /// Returns the next complete access unit, and the epoch of the capture that it belongs to.
-    mutating func next(_ now: MonotonicTime) -> (unit: AccessUnit, epoch: UInt64)? {
+    mutating func next(_ now: MonotonicTime) -> (unit: CodedFrame, epoch: UInt64)? {
         guard let assembled = assembler.next() else { return nil }
         let epoch = isReplay ? assembled.epoch ^ replayNumber : assembled.epoch
-        return (placed(assembled.accessUnit, now), epoch)
+        return (placed(assembled.frame, now), epoch)
     }
 
     /// Ends an access unit if the rest of it hasn't arrived in time. Returns whether `next` may have a unit now.
@@ -62,7 +63,7 @@ struct PeerPictures {
     }
 
     /// The unit with its capture time on our clock, or without one.
-    private mutating func placed(_ unit: AccessUnit, _ now: MonotonicTime) -> AccessUnit {
+    private mutating func placed(_ unit: CodedFrame, _ now: MonotonicTime) -> CodedFrame {
         // A recording's times are from another day, so its pictures are placed by arrival and have no capture time.
         if isReplay { return unit.withoutCaptureTime }
         guard isElsewhere else { return unit }

@@ -26,7 +26,7 @@ public struct PublicationRecording {
     ///
     /// - Returns: whether the recording needs an IDR picture now.
     @discardableResult
-    public mutating func record(_ unit: AccessUnit, at time: MonotonicTime) -> Bool {
+    public mutating func record(_ unit: CodedFrame, at time: MonotonicTime) -> Bool {
         // After a gap, recording resumes at a picture notice, so each picture has one.
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         let notice = PictureNotice(sequenceNumber: count, damage: nothing)
@@ -36,7 +36,7 @@ public struct PublicationRecording {
         for message in (try? encoder.headers(for: unit)) ?? [] {
             add(message.header + unit.bytes[message.payload], at: time)
         }
-        return keyFrames.recorded(isIDR: unit.isIDR, showsChange: true, at: time) && recorder.isRecording
+        return keyFrames.recorded(isIDR: unit.isRandomAccess, showsChange: true, at: time) && recorder.isRecording
     }
 
     private func add(_ bytes: [UInt8], at time: MonotonicTime) {

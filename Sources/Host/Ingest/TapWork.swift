@@ -12,7 +12,7 @@ final class TapWork {
 
     private let log: EventLog
     private let onFailure: @Sendable () -> Void
-    private let onPicture: @Sendable (AccessUnit, UInt64, UInt64) -> Bool
+    private let onPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
 
     private var decoder: H264Decoder?
     /// The last picture of the previous decoder.
@@ -36,7 +36,7 @@ final class TapWork {
 
     init(
         log: EventLog, onFailure: @escaping @Sendable () -> Void,
-        onPicture: @escaping @Sendable (AccessUnit, UInt64, UInt64) -> Bool
+        onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool
     ) {
         self.log = log
         self.onFailure = onFailure
@@ -46,28 +46,32 @@ final class TapWork {
     /// When the thread must look again even if nothing arrives.
     var nextDeadline: MonotonicTime { snapshots.map(\.deadline).min() ?? .distantFuture }
 
-    func perform(_ inbox: DecodeTap.Inbox) {
+    /// Does the work of `inbox`. Returns whether there may be more later.
+    func perform(_ inbox: DecodeTap.Inbox) -> Bool {
+        snapshots += inbox.snapshots
+        if inbox.isStopped { return false }
         canSourceMakeIDR = inbox.canMakeIDR
         for delivery in inbox.units { decode(delivery) }
-        snapshots += inbox.snapshots
         answerSnapshots()
+        if inbox.isIDRDue { makeIDR() }
+        return true
     }
 
     /// Encodes the last picture as an IDR, with which the host's encoder takes over the track.
-    func makeIDR() {
+    private func makeIDR() {
         guard let picture = lastPicture() else { return }
         encode(picture, forceIDR: true)
     }
 
     /// Answers all requests with nil, since no picture will come any more.
-    func abandon(_ more: [DecodeTap.SnapshotRequest]) {
-        for request in snapshots + more { request.completion(nil) }
+    func abandon() {
+        for request in snapshots { request.completion(nil) }
         snapshots = []
     }
 
     private func decode(_ delivery: DecodeTap.Delivery) {
         let unit = delivery.unit
-        if unit.isIDR {
+        if unit.isRandomAccess {
             needsIDR = false
             isCarrying = false
             let sets = leadingParameterSets(of: unit)
@@ -117,15 +121,15 @@ final class TapWork {
         }
     }
 
-    private func leadingParameterSets(of unit: AccessUnit) -> [UInt8] {
-        unit.nalUnits.prefix { range in [7, 8].contains(unit.bytes[range.lowerBound] & 0x1F) }
+    private func leadingParameterSets(of unit: CodedFrame) -> [UInt8] {
+        unit.units.prefix { range in [7, 8].contains(unit.bytes[range.lowerBound] & 0x1F) }
             .flatMap { unit.bytes[$0] }
     }
 
     private func encode(_ picture: I420Picture, forceIDR: Bool) {
         do {
             var unit = try encoder.encode(picture, forceIDR: forceIDR)
-            unit.isPointerDrawn = lastHasPointer
+            if !lastHasPointer { unit.attachment = .pointerLeftOut }
             isCarrying = onPicture(unit, lastEpoch, lastNumber)
         } catch {
             log.error("the host's own encoder failed: \(error)")

@@ -1,4 +1,3 @@
-import H264
 public import MediaTypes
 
 /// The chroma formats that a track's source can send.
@@ -71,11 +70,4 @@ public struct ChromaPolicy: Sendable {
 extension ChromaFormat {
     /// Returns whether a viewer that decodes this format decodes `other`.
     public func decodes(_ other: ChromaFormat) -> Bool { self == .yuv444 || other == .yuv420 }
-
-    /// The format that a decoder of `stream` must support. The profile decides, since a 4:4:4 profile may also be used
-    /// for lossless 4:2:0.
-    init(of stream: ProfileLevelID) {
-        // 44 is CAVLC 4:4:4 Intra (ITU-T H.264 section A.2.11).
-        self = stream.profileIDC == 244 || stream.profileIDC == 44 ? .yuv444 : .yuv420
-    }
 }

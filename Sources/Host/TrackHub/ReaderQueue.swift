@@ -1,62 +1,58 @@
 import MediaTypes
 
-/// The units that one reader has not yet taken. The queue is bounded: on overflow it loses whole units up to the next
-/// IDR.
-public struct ReaderQueue: Sendable {
-    /// How many units this reader has lost so far.
-    public private(set) var lostUnits: UInt64 = 0
+/// The frames that one reader has not yet taken. The queue is bounded: on overflow it loses whole frames up to the next
+/// random access frame.
+struct ReaderQueue: Sendable {
+    /// How many frames this reader has lost so far.
+    private(set) var lostFrames: UInt64 = 0
 
-    private var units: [TrackUnit] = []
+    private var frames: [TrackFrame] = []
     private var byteCount = 0
-    private var hasLost: Bool
+    private var gate: RandomAccessGate
     private let limits: CacheLimits
 
-    /// Creates a queue that begins with `units`, the hub's cache.
-    public init(startingWith units: [TrackUnit], limits: CacheLimits) {
+    /// Creates a queue that begins with `frames`, the hub's cache.
+    init(startingWith frames: [TrackFrame], limits: CacheLimits) {
         self.limits = limits
-        self.units = units
-        byteCount = units.reduce(0) { $0 + $1.unit.bytes.count }
-        hasLost = units.isEmpty
+        gate = RandomAccessGate(isClosed: frames.isEmpty)
+        fill(with: frames)
     }
 
-    /// Adds the track's next unit; on overflow the queue is emptied and waits for an IDR.
+    /// Adds the track's next frame; on overflow the queue is emptied and waits for a random access frame.
     ///
     /// - Returns: whether there is something new to take.
-    public mutating func append(_ unit: TrackUnit) -> Bool {
-        if hasLost {
-            guard unit.unit.isIDR else {
-                lostUnits += 1
-                return false
-            }
-            hasLost = false
-        } else if units.count >= limits.units || byteCount + unit.unit.bytes.count > limits.bytes, !units.isEmpty {
-            lostUnits += UInt64(units.count)
-            units.removeAll(keepingCapacity: true)
-            byteCount = 0
-            guard unit.unit.isIDR else {
-                lostUnits += 1
-                hasLost = true
-                return false
-            }
+    mutating func append(_ frame: TrackFrame) -> Bool {
+        let count = frame.coded.bytes.count
+        if !frames.isEmpty, frames.count >= limits.frames || byteCount + count > limits.bytes {
+            lostFrames += UInt64(frames.count)
+            fill(with: [])
+            gate.close()
         }
-        units.append(unit)
-        byteCount += unit.unit.bytes.count
+        guard gate.passes(isRandomAccess: frame.coded.isRandomAccess) else {
+            lostFrames += 1
+            return false
+        }
+        frames.append(frame)
+        byteCount += count
         return true
     }
 
-    /// Begins again with the hub's cache, if units were lost and a reader can begin with the cache.
-    public mutating func recover(with cache: [TrackUnit]) {
-        guard hasLost, units.isEmpty, !cache.isEmpty else { return }
-        units = cache
-        byteCount = cache.reduce(0) { $0 + $1.unit.bytes.count }
-        hasLost = false
+    /// Begins again with the hub's cache, if frames were lost and a reader can begin with the cache.
+    mutating func recover(with cache: [TrackFrame]) {
+        guard gate.isClosed, frames.isEmpty, !cache.isEmpty else { return }
+        fill(with: cache)
+        gate = RandomAccessGate(isClosed: false)
     }
 
     /// Returns everything queued, oldest first, and empties the queue.
-    public mutating func take() -> [TrackUnit] {
-        let taken = units
-        units = []
-        byteCount = 0
+    mutating func take() -> [TrackFrame] {
+        let taken = frames
+        fill(with: [])
         return taken
+    }
+
+    private mutating func fill(with frames: [TrackFrame]) {
+        self.frames = frames
+        byteCount = frames.reduce(0) { $0 + $1.coded.bytes.count }
     }
 }

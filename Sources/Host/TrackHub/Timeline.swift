@@ -63,14 +63,14 @@ public struct Timeline: Sendable {
                 break
             }
         }
-        let ticks = max(last.ticks + 1, MediaTime.ticks(in: point - origin))
+        let ticks = max(last.ticks + 1, ClockRate.video.ticks(in: point - origin))
         last = MediaTime(ticks: ticks)
         return (last, known)
     }
 
     /// The media time of `moment`, for sender reports.
     public func mediaTime(at moment: MonotonicTime) -> MediaTime {
-        MediaTime(ticks: MediaTime.ticks(in: moment - origin))
+        MediaTime(ticks: ClockRate.video.ticks(in: moment - origin))
     }
 
     private var isPlacedByArrival: Bool { if case .arrival = clock { true } else { false } }

@@ -1,33 +1,32 @@
-import H264
+public import CaptureLink
 public import MediaTypes
 import Synchronization
 
-/// Distributes a track's pictures to its readers.
+/// A track, shared by the threads that write it, read it and steer it.
 ///
-/// One thread publishes. Each reader has a bounded queue of its own, so that a slow reader affects only itself. All
-/// methods may be called on any thread; the lock is held for a few appends, and never while a reader's `wake` or the
-/// source runs.
+/// It protects the ``Track``, which decides everything, with one lock, hands its frames to the readers, and carries out its
+/// actions: in order, on one thread at a time and without the lock, so that what the source or a viewer is told last is
+/// always right. Each reader has a bounded queue of its own, so that a slow reader affects only itself. All methods may
+/// be called on any thread.
 public final class TrackHub: Sendable {
-    let state: Mutex<State>
+    private let state: Mutex<State>
     /// Stored with `state` locked; read without the lock, before anything is sent.
     private let shownFrom = Atomic<UInt64>(0)
     private let limits: CacheLimits
 
-    struct State {
-        var timeline: Timeline
-        var nextNumber: UInt64 = 0
-        var cache: UnitCache<TrackUnit>
-        var policy = KeyFramePolicy()
+    fileprivate struct State {
+        var track: Track
         var readers: [UInt64: Reader] = [:]
         var nextReader: UInt64 = 0
-        var viewers = 0
-        var chromaPolicy = ChromaPolicy()
-        /// The format of the last unit; nil if the source has sent none.
-        var chroma: ChromaFormat?
-        weak var source: (any TrackSource)?
+        var source: (any PictureSource)?
+        weak var observer: (any TrackObserver)?
+        /// The actions that wait to be carried out, each with the source of its time.
+        var pending: [(action: TrackAction, source: (any PictureSource)?)] = []
+        /// Whether some thread carries out actions now; it looks again before it stops.
+        var isPerforming = false
     }
 
-    struct Reader {
+    fileprivate struct Reader {
         var queue: ReaderQueue
         let wake: @Sendable () -> Void
     }
@@ -35,152 +34,285 @@ public final class TrackHub: Sendable {
     /// Creates a hub whose track begins at `origin`, the time of this machine's clock now.
     public init(origin: MonotonicTime, limits: CacheLimits = CacheLimits()) {
         self.limits = limits
-        state = Mutex(State(timeline: Timeline(origin: origin), cache: UnitCache(limits: limits)))
+        state = Mutex(State(track: Track(origin: origin, limits: limits)))
     }
 
-    /// Sets the source, which is asked for IDRs and told about demand; it is told at once how many viewers there are.
-    /// The hub doesn't retain it.
-    public func connect(source: any TrackSource) {
-        let viewers = state.withLock { state in
+    /// Sets who hears of every action. The hub doesn't retain it.
+    public func connect(_ observer: any TrackObserver) {
+        state.withLock { $0.observer = observer }
+    }
+
+    // MARK: For the source
+
+    /// Makes `source` the one whose frames are taken. There is one at a time: returns false if another is still there.
+    public func attach(_ source: any PictureSource, now: MonotonicTime) -> Bool {
+        let abilities = source.abilities
+        return update { state in
+            guard state.track.attach(abilities, now: now) else { return false }
             state.source = source
-            return state.viewers
+            return true
         }
-        source.viewersChanged(to: viewers)
     }
 
-    /// Puts the next picture on the track and wakes its readers.
-    ///
-    /// The source is not called from here, so that a publisher may hold a lock of its own; the publisher calls
-    /// ``passOnKeptRequest(now:)`` after releasing it.
+    /// Called when `source` says what it can do only after it was attached.
+    public func abilitiesChanged(of source: any PictureSource, now: MonotonicTime) {
+        let abilities = source.abilities
+        update(from: source) { $0.abilitiesChanged(to: abilities, now: now) }
+    }
+
+    /// Detaches `source`, which went away; its last frame stays on the track.
+    public func detach(_ source: any PictureSource, reason: String, now: MonotonicTime) {
+        update { state in
+            guard state.source === source else { return }
+            state.track.detach(reason: reason, now: now)
+            state.source = nil
+        }
+    }
+
+    /// Takes the next frame of `source`, in order, on the source's thread, and wakes the readers. A frame of another
+    /// source than the track's is left out.
     ///
     /// - Parameters:
-    ///   - unit: the access unit; an IDR must begin with SPS and PPS.
     ///   - epoch: changes when the source's clock may have changed.
     ///   - arrival: now.
+    ///   - check: called with the frame's number, with the lock held, so that frames are checked in their order; returns
+    ///     whether a key frame is needed.
+    /// - Returns: the frame's place on the track; nil if nobody gets it.
     @discardableResult
-    public func publish(_ unit: AccessUnit, epoch: UInt64, arrival: MonotonicTime) -> TrackUnit {
-        var wakes: [@Sendable () -> Void] = []
-        let format = unit.isIDR ? unit.profileLevelID.map { ChromaFormat(of: $0) } : nil
-        let published = state.withLock { state in
-            let (time, captureTime) = state.timeline.place(
-                captureTime: unit.captureTime, epoch: epoch, arrival: arrival)
-            let placed = AccessUnit(
-                bytes: unit.bytes, nalUnits: unit.nalUnits, isIDR: unit.isIDR, captureTime: captureTime,
-                isPointerDrawn: unit.isPointerDrawn)
-            let chroma = format ?? state.chroma ?? .yuv420
-            state.chroma = chroma
-            let published = TrackUnit(number: state.nextNumber, unit: placed, time: time, chroma: chroma)
-            state.nextNumber += 1
-            state.cache.append(published, byteCount: unit.bytes.count, isIDR: unit.isIDR)
-            if unit.isIDR { state.policy.idrArrived() }
-            for key in state.readers.keys where state.readers[key]?.queue.append(published) == true {
-                if let wake = state.readers[key]?.wake { wakes.append(wake) }
-            }
-            return published
+    public func deliver(
+        _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime,
+        check: (_ number: UInt64) -> Bool = { _ in false }
+    ) -> TrackFrame? {
+        publish { state in
+            guard state.source === source else { return nil }
+            let (number, placed) = state.track.takeFromSource(frame, epoch: epoch, arrival: arrival)
+            if check(number) { state.track.requestKeyFrame(now: arrival) }
+            return placed
         }
-        for wake in wakes { wake() }
-        return published
     }
 
-    /// Adds a reader; its first ``TrackReader/take()`` gives the units since the last IDR.
+    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on the
+    /// track; nil if the source carries the track.
+    public func carryOn(with frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
+        publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
+    }
+
+    /// Passes on what `source` reports about the pointer, if it is the track's source.
+    public func report(_ report: PointerReport, from source: any PictureSource) {
+        update(from: source) { $0.report(report) }
+    }
+
+    /// Takes the report of `source` on whether it shows the screen; the next thing that it sends is a key frame.
+    public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
+        update(from: source) { $0.sharingChanged(to: sharing) }
+    }
+
+    /// Takes new statistics of `source`.
+    public func statisticsChanged(
+        of source: any PictureSource, to statistics: CaptureStatistics, now: MonotonicTime
+    ) {
+        update(from: source) { $0.statisticsChanged(to: statistics, now: now) }
+    }
+
+    // MARK: For readers
+
+    /// Adds a reader; its first ``TrackReader/take()`` gives the frames since the last random access frame.
     ///
     /// - Parameters:
-    ///   - limits: how much may wait for this reader before it loses units.
+    ///   - limits: how much may wait for this reader before it loses frames.
     ///   - wake: called on the publishing thread when there is something to take; it must not block.
     public func subscribe(limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void) -> TrackReader {
-        let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, units: self.limits.units * 2)
+        let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, frames: self.limits.frames * 2)
         let key = state.withLock { state in
             let key = state.nextReader
             state.nextReader += 1
-            state.readers[key] = Reader(queue: ReaderQueue(startingWith: state.cache.units, limits: limits), wake: wake)
+            state.readers[key] = Reader(
+                queue: ReaderQueue(startingWith: state.track.cache.frames, limits: limits), wake: wake)
             return key
         }
         return TrackReader(hub: self, key: key)
     }
 
-    /// Asks the source for an IDR, at most once in 500 ms, however many ask.
+    /// Asks for a key frame, at most once in 500 ms, however many ask: of the source, or of the host's own encoder if the
+    /// source makes none.
     public func requestKeyFrame(now: MonotonicTime) {
-        let source = state.withLock { state in state.policy.want(now: now) ? state.source : nil }
-        source?.keyFrameWanted()
+        update { $0.track.requestKeyFrame(now: now) }
     }
 
-    /// Asks the source for an IDR for a reader that has none to begin with, unless the cache has one. That one is on
-    /// its way to the reader, and a request that is kept any longer would only bring a second one.
+    /// Asks for a key frame for a reader that has none to begin with, unless the cache has one.
     public func requestStart(now: MonotonicTime) {
-        let source = state.withLock { state in
-            !state.cache.canStart && state.policy.want(now: now) ? state.source : nil
-        }
-        source?.keyFrameWanted()
+        update { $0.track.requestStart(now: now) }
     }
 
-    /// Passes on a request for an IDR that came too soon after the one before; call this after publishing.
-    public func passOnKeptRequest(now: MonotonicTime) {
-        let source = state.withLock { state in state.policy.isDue(now: now) ? state.source : nil }
-        source?.keyFrameWanted()
+    /// Passes on a request for a key frame that came too soon after the one before.
+    func passOnKeptRequest(now: MonotonicTime) {
+        update { $0.track.passOnKeptRequest(now: now) }
     }
 
-    /// Asks the source for one more picture, even of a screen that stands still; it need not be an IDR.
+    /// Asks the source for one more picture, even of a screen that stands still; it need not be a key frame.
     public func requestPicture() {
-        let source = state.withLock { $0.source }
-        source?.pictureWanted()
-    }
-
-    /// Whether a reader that joins now can begin without a new IDR.
-    public var canStart: Bool { state.withLock { $0.cache.canStart } }
-
-    /// The units since the last IDR.
-    public var cachedUnits: [TrackUnit] { state.withLock { $0.cache.units } }
-
-    /// Drops the cached units: a viewer who joins from now on waits for an IDR, and one who has not yet received all of
-    /// them receives no more (see ``firstStart``).
-    ///
-    /// This is for a source that has paused: its next picture has little to do with its last, and is an IDR.
-    public func forgetCache() {
-        state.withLock { state in
-            state.cache.clear()
-            shownFrom.store(state.nextNumber, ordering: .releasing)
-        }
-    }
-
-    /// The lowest number of a unit that may still be shown to anybody; for readers that keep units themselves.
-    public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
-
-    /// How many viewers there are.
-    public var viewers: Int { state.withLock { $0.viewers } }
-
-    /// How many units have been published so far.
-    public var publishedUnits: UInt64 { state.withLock { $0.nextNumber } }
-
-    /// The media time of `moment`, for sender reports.
-    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
-        state.withLock { $0.timeline.mediaTime(at: moment) }
-    }
-
-    /// Adds `change` viewers (-1 removes one) that decode any format, and tells the source.
-    public func changeViewers(by change: Int) {
-        let (viewers, source) = state.withLock { state in
-            state.viewers = max(0, state.viewers + change)
-            return (state.viewers, state.source)
-        }
-        source?.viewersChanged(to: viewers)
+        update { $0.track.requestPicture() }
     }
 
     /// Tells the source what bit rate the viewers' network paths can carry.
-    public func changeTargetBitRate(to rate: BitRate) {
-        let source = state.withLock { $0.source }
-        source?.targetBitRateChanged(to: rate)
+    public func changeTargetBitRate(to rate: BitRate, now: MonotonicTime) {
+        update { $0.track.change(now: now) { $0.rate = rate } }
     }
 
-    fileprivate func take(_ key: UInt64) -> [TrackUnit] {
-        state.withLock { state in
-            let cache = state.cache.units
-            state.readers[key]?.queue.recover(with: cache)
-            return state.readers[key]?.queue.take() ?? []
+    /// Adds a viewer that decodes all formats up to `format`, and tells the source.
+    public func viewerCame(decoding format: ChromaFormat, now: MonotonicTime) {
+        update { $0.track.viewerCame(decoding: format, now: now) }
+    }
+
+    /// Removes a viewer that was added with ``viewerCame(decoding:now:)``.
+    public func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
+        update { $0.track.viewerLeft(decoding: format, now: now) }
+    }
+
+    /// Tells the source if 4:4:4 is possible again.
+    public func pollChroma(now: MonotonicTime) {
+        update { $0.track.pollChroma(now: now) }
+    }
+
+    /// When ``pollChroma(now:)`` has something to do; nil if nothing is due.
+    public var chromaDeadline: MonotonicTime? { state.withLock { $0.track.chroma.deadline } }
+    /// The chroma format that all viewers can decode.
+    public var wantedChroma: ChromaFormat { state.withLock { $0.track.chroma.wanted } }
+
+    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because the track has another
+    /// format and its source has no other.
+    public func excludes(viewerDecoding format: ChromaFormat) -> Bool {
+        format != .yuv444 && state.withLock { $0.track.excludes(viewerDecoding: format) }
+    }
+
+    /// Whether the track has a source for its next frame.
+    public var hasSource: Bool { source != nil }
+    /// The track's source, if it has one.
+    public var source: (any PictureSource)? { state.withLock { $0.source } }
+    /// How many viewers there are.
+    public var viewers: Int { state.withLock { $0.track.demand.viewers } }
+    /// How many frames have been published so far.
+    public var publishedFrames: UInt64 { state.withLock { $0.track.nextNumber } }
+    /// Whether a reader that joins now can begin without a new key frame.
+    public var canStart: Bool { state.withLock { $0.track.cache.canStart } }
+    /// The frames since the last random access frame.
+    public var cachedFrames: [TrackFrame] { state.withLock { $0.track.cache.frames } }
+    /// The media time of `moment`, for sender reports.
+    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
+        state.withLock { $0.track.timeline.mediaTime(at: moment) }
+    }
+    /// The lowest number of a frame that may still be shown to anybody; for readers that keep frames themselves.
+    public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
+
+    // MARK: For people
+
+    /// Pauses, or goes on, for the sharer. Once a pause returns, nothing is published that was captured before it: a
+    /// viewer who joins from then on sees nothing of the screen, and neither does a snapshot.
+    ///
+    /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. One that
+    ///   arrives after a later one does nothing, so that all tracks end up with the last. An order without a number
+    ///   always counts.
+    public func hold(_ isHeld: Bool, order: UInt64? = nil) {
+        _ = update { $0.track.hold(order: order) { _ in isHeld } }
+    }
+
+    /// Pauses, or goes on if the sharer has paused here or at the source. Returns whether it pauses.
+    @discardableResult
+    public func toggleHold() -> Bool {
+        update { $0.track.hold(order: nil) { $0 != .sharer } }
+    }
+
+    /// Sets the limits of the current source, and of those that come after it.
+    public func limit(_ limits: SourceLimits, now: MonotonicTime) {
+        update { $0.track.change(now: now) { $0.limits = limits } }
+    }
+
+    /// The limits that a person has set.
+    public var sourceLimits: SourceLimits { state.withLock { $0.track.demand.limits } }
+
+    /// Sets whether what the source sends is recorded. A recording counts as a viewer, so the source doesn't pause.
+    public func setRecorded(_ isRecorded: Bool, now: MonotonicTime) {
+        update { $0.track.change(now: now) { $0.isRecorded = isRecorded } }
+    }
+
+    /// Counts `change` more requests that wait for a single picture. Returns since when the source runs; earlier pictures
+    /// show the screen as it was when the source paused.
+    @discardableResult
+    public func changeSnapshots(by change: Int, now: MonotonicTime) -> MonotonicTime? {
+        update { state in
+            state.track.change(now: now) { $0.snapshots += change }
+            return state.track.demand.runningSince
         }
     }
 
-    fileprivate func lostUnits(_ key: UInt64) -> UInt64 {
-        state.withLock { $0.readers[key]?.queue.lostUnits ?? 0 }
+    /// Sets how the pointer gets to viewers. The current source is told if it reports the pointer, and so is the next
+    /// one.
+    public func setPointerMode(_ mode: PointerMode) {
+        update { $0.track.setPointerMode(mode) }
+    }
+
+    /// Whether viewers may see the last frame, and whether a key frame would be of any use now.
+    public var visibility: (isOpen: Bool, takesKeyFrame: Bool) {
+        state.withLock { ($0.track.isOpen, $0.track.takesKeyFrame) }
+    }
+
+    /// The source's state, as viewers are told.
+    public var sourceState: SourceState { state.withLock { $0.track.state } }
+
+    /// The statistics that the source sent last; nil if it has sent none, or is gone.
+    public func statistics(now: MonotonicTime) -> CaptureStatistics? {
+        state.withLock { $0.track.statistics(now: now) }
+    }
+
+    // MARK: Running the track
+
+    private func update(from source: any PictureSource, _ body: (inout Track) -> Void) {
+        update { state in
+            if state.source === source { body(&state.track) }
+        }
+    }
+
+    /// Changes the state with the lock held, then carries out the actions that follow.
+    @discardableResult
+    private func update<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, isOurs) = state.withLock { state in
+            let leaving = state.source
+            let result = body(&state)
+            shownFrom.store(state.track.firstShown, ordering: .releasing)
+            return (result, state.takeActions(of: state.source ?? leaving))
+        }
+        if isOurs { performActions() }
+        return result
+    }
+
+    /// As `update`, for a frame that goes to all readers.
+    private func publish(_ body: (inout State) -> TrackFrame?) -> TrackFrame? {
+        var wakes: [@Sendable () -> Void] = []
+        let placed = update { state in
+            guard let placed = body(&state) else { return nil as TrackFrame? }
+            for key in state.readers.keys where state.readers[key]?.queue.append(placed) == true {
+                if let wake = state.readers[key]?.wake { wakes.append(wake) }
+            }
+            return placed
+        }
+        for wake in wakes { wake() }
+        return placed
+    }
+
+    private func performActions() {
+        while let (action, source, observer) = state.withLock({ $0.nextAction() }) {
+            source?.perform(action)
+            observer?.perform(action)
+        }
+    }
+
+    fileprivate func take(_ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
+        state.withLock { state in
+            let cache = state.track.cache.frames
+            state.readers[key]?.queue.recover(with: cache)
+            lost.store(state.readers[key]?.queue.lostFrames ?? 0, ordering: .relaxed)
+            return state.readers[key]?.queue.take() ?? []
+        }
     }
 
     fileprivate func remove(_ key: UInt64) {
@@ -188,34 +320,38 @@ public final class TrackHub: Sendable {
     }
 }
 
-/// The source of a track, as the hub calls it. Called on any thread; must not block.
-public protocol TrackSource: AnyObject, Sendable {
-    /// Called when an IDR is wanted, at most once in 500 ms.
-    func keyFrameWanted()
-    /// Called when one more picture is wanted, even of a screen that stands still; it need not be an IDR.
-    func pictureWanted()
-    /// Called with the new number of viewers; with 0 the source may pause.
-    func viewersChanged(to count: Int)
-    /// Called with the bit rate that the viewers' network paths can carry, which the source is to stay under.
-    func targetBitRateChanged(to rate: BitRate)
-    /// The chroma formats that it can send.
-    var chromaAbility: ChromaAbility { get }
-    /// Called when ``TrackHub/wantedChroma`` has changed although no viewer came or left.
-    func wantedChromaChanged()
+extension TrackHub.State {
+    /// Takes the track's new actions. Returns whether the caller must carry them out.
+    fileprivate mutating func takeActions(of source: (any PictureSource)?) -> Bool {
+        guard !track.actions.isEmpty else { return false }
+        for action in track.actions { pending.append((action, source)) }
+        track.actions.removeAll(keepingCapacity: true)
+        defer { isPerforming = true }
+        return !isPerforming
+    }
+
+    /// The next action to carry out; nil once there is none.
+    fileprivate mutating func nextAction() -> (TrackAction, (any PictureSource)?, (any TrackObserver)?)? {
+        guard !pending.isEmpty else {
+            isPerforming = false
+            return nil
+        }
+        let (action, source) = pending.removeFirst()
+        return (action, source, observer)
+    }
 }
 
-/// Defaults for a source that has only one format.
-extension TrackSource {
-    public var chromaAbility: ChromaAbility { .fixed }
-    public func wantedChromaChanged() {
-        // There is no other format to change to.
-    }
+/// Hears of a track's actions: in order, on one thread at a time and without a lock. Must not block.
+public protocol TrackObserver: AnyObject, Sendable {
+    /// Carries out what `action` means to it; the source has been told its part already.
+    func perform(_ action: TrackAction)
 }
 
 /// One reader of a hub; it is unsubscribed when it is released.
 public final class TrackReader: Sendable {
     private let hub: TrackHub
     private let key: UInt64
+    private let lost = Atomic<UInt64>(0)
 
     fileprivate init(hub: TrackHub, key: UInt64) {
         self.hub = hub
@@ -226,10 +362,10 @@ public final class TrackReader: Sendable {
         hub.remove(key)
     }
 
-    /// Returns all units that have arrived since the last call, oldest first. A gap in their numbers means that units
-    /// were lost; the first unit after a gap is an IDR. Any thread.
-    public func take() -> [TrackUnit] { hub.take(key) }
+    /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
+    /// were lost; the first frame after a gap is a random access frame. Any thread.
+    public func take() -> [TrackFrame] { hub.take(key, lost) }
 
-    /// How many units this reader has lost so far because it was too slow.
-    public var lostUnits: UInt64 { hub.lostUnits(key) }
+    /// How many frames this reader had lost at its last ``take()`` because it was too slow.
+    public var lostFrames: UInt64 { lost.load(ordering: .relaxed) }
 }

@@ -1,6 +1,6 @@
 import CaptureLink
-public import Ingest
 import MediaTypes
+public import TrackHub
 
 /// A command that another program of the same user may send to a running host (Protocol/control.md).
 public enum ControlCommand: Hashable, Sendable {

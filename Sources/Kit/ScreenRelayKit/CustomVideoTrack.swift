@@ -1,9 +1,9 @@
 import Clocks
-public import Ingest
+import Ingest
 public import MediaTypes
 import Synchronization
 import Threading
-import TrackHub
+public import TrackHub
 
 /// A video track of an application's own access units, published into a room.
 ///
@@ -59,7 +59,7 @@ public final class CustomVideoTrack: PictureSource {
     /// An IDR access unit must begin with its SPS and PPS. The capture time is on this machine's CLOCK_MONOTONIC; if
     /// there is none, the time of this call is used. Does nothing before the track is put into a room and after it is
     /// removed.
-    public func write(_ unit: AccessUnit) {
+    public func write(_ unit: CodedFrame) {
         guard let ingest = ingest.withLock({ $0 }) else { return }
         ingest.deliver(unit, from: self, epoch: epoch, arrival: MonotonicTime.now())
     }

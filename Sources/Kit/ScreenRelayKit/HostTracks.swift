@@ -1,6 +1,7 @@
 import Ingest
 import Rooms
 import Synchronization
+import TrackHub
 
 /// The tracks of a host's rooms, and the settings for all of them, including tracks that are added later.
 ///
@@ -39,7 +40,7 @@ final class HostTracks: Sendable {
             state.order += 1
             return (state.tracks, state.order)
         }
-        for track in tracks { track.ingest.hold(isHeld, order: order) }
+        for track in tracks { track.ingest.hub.hold(isHeld, order: order) }
     }
 
     /// Sets each source's highest frame rate and bit rate.
@@ -66,7 +67,7 @@ final class HostTracks: Sendable {
                 return "the room already has \(RoomDirectory.trackLimit) tracks, the most that it can have"
             }
             state.tracks.append(track)
-            if state.isHeld { track.ingest.hold(true, order: state.order) }
+            if state.isHeld { track.ingest.hub.hold(true, order: state.order) }
             track.ingest.limit(state.limits)
             announce()
             return nil

@@ -1,7 +1,7 @@
 import Clocks
 public import Ingest
 public import LinkTransport
-import MediaTypes
+public import MediaTypes
 import RecordingFiles
 import Signalling
 import Synchronization
@@ -33,7 +33,7 @@ public final class HostedTrack: Sendable {
     /// A track without a source, whose viewers `media` serves.
     init(
         _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, log: EventLog,
-        onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in }
+        onSourceChange: @escaping @Sendable (MediaTypes.SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
@@ -115,7 +115,7 @@ public final class HostedTrack: Sendable {
     }
 
     /// The source's current state, as viewers are told.
-    public var sourceState: Ingest.SourceState { ingest.state }
+    public var sourceState: MediaTypes.SourceState { ingest.hub.sourceState }
     /// The number of viewers that watch the track now.
     public var viewers: Int { ingest.hub.viewers }
 

@@ -3,6 +3,7 @@ import Ingest
 import MediaTypes
 import Signalling
 import Synchronization
+import TrackHub
 
 /// Passes pointer updates to the room, and keeps early ones until the signalling server is there.
 final class PointerAnnouncer: Sendable {

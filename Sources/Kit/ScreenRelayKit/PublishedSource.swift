@@ -6,6 +6,7 @@ import Ingest
 import MediaTypes
 import Synchronization
 import Threading
+import TrackHub
 import WebRTC
 
 /// A publisher's video as the source of a track. Access units come from the media thread; a separate thread passes them
@@ -142,7 +143,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             return state.ingest
         }
         log.info("a publisher ignores requests for IDR pictures: the host's own encoder makes them when needed")
-        ingest?.abilitiesChanged(of: self)
+        ingest?.hub.abilitiesChanged(of: self, now: MonotonicTime.now())
     }
 
     // MARK: What the track asks for

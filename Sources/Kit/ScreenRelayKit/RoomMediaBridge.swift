@@ -67,7 +67,7 @@ struct RoomMediaBridge: RoomMedia {
     }
 
     func setPointerDrawn(_ isDrawn: Bool) {
-        ingest.setPointerMode(isDrawn ? .drawn : .apart)
+        ingest.hub.setPointerMode(isDrawn ? .drawn : .apart)
     }
 
     func watchPointer(

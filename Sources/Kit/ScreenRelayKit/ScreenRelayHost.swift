@@ -1,13 +1,15 @@
 public import CaptureLink
+import Clocks
 public import Foundation
 import Glibc
 public import Ingest
 public import LinkTransport
-import MediaTypes
+public import MediaTypes
 import Rooms
 public import SecureTransport
 public import Signalling
 public import Threading
+public import TrackHub
 public import WebRTC
 
 /// A host: rooms with tracks, viewers over WebRTC, pages and signalling over HTTP. Each track's source comes over the
@@ -49,7 +51,7 @@ public final class ScreenRelayHost: Sendable {
     /// The closures must not block.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
-        onSourceChange: @escaping @Sendable (Ingest.SourceState) -> Void = { _ in },
+        onSourceChange: @escaping @Sendable (MediaTypes.SourceState) -> Void = { _ in },
         onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in },
         onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
@@ -172,13 +174,13 @@ public final class ScreenRelayHost: Sendable {
 
     /// Pauses, or resumes if the first track is paused.
     public func togglePause() {
-        hosted.hold(firstTrack.ingest.toggleHold())
+        hosted.hold(firstTrack.ingest.hub.toggleHold())
     }
 
     /// The current state of the first track's source, as viewers are told.
-    public var sourceState: Ingest.SourceState { firstTrack.sourceState }
+    public var sourceState: MediaTypes.SourceState { firstTrack.sourceState }
     /// The round-trip time and clock offset of a source that came over TCP, if they are known.
-    public var sourceTiming: SourceTiming? { firstTrack.ingest.sourceTiming }
+    public var sourceTiming: SourceTiming? { firstTrack.ingest.hub.source?.timing }
     /// Sets the number of the application's own readers of the first track that can't draw the pointer, such as its
     /// recordings. Viewers, players and the link's recording count by themselves. While there is at least one such
     /// reader, the pointer is drawn into the pictures.
@@ -203,7 +205,7 @@ public final class ScreenRelayHost: Sendable {
 
     /// The last statistics from the first track's capture, about one a second while something changes. Nil if there are
     /// none.
-    public var captureStatistics: CaptureStatistics? { firstTrack.ingest.statistics }
+    public var captureStatistics: CaptureStatistics? { firstTrack.ingest.hub.statistics(now: MonotonicTime.now()) }
 
     /// The number of viewers now. A viewer of two tracks counts twice.
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }

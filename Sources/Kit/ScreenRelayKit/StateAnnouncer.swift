@@ -7,7 +7,7 @@ import Synchronization
 final class StateAnnouncer: Sendable {
     private let room: String
     private let track: String
-    private let state = Mutex<(last: Ingest.SourceState, server: SignallingServer?)>((.waiting, nil))
+    private let state = Mutex<(last: MediaTypes.SourceState, server: SignallingServer?)>((.waiting, nil))
 
     init(room: String, track: String) {
         self.room = room
@@ -22,7 +22,7 @@ final class StateAnnouncer: Sendable {
         announce(last, by: server)
     }
 
-    func announce(_ newState: Ingest.SourceState) {
+    func announce(_ newState: MediaTypes.SourceState) {
         let server = state.withLock { state in
             state.last = newState
             return state.server
@@ -30,7 +30,7 @@ final class StateAnnouncer: Sendable {
         if let server { announce(newState, by: server) }
     }
 
-    private func announce(_ state: Ingest.SourceState, by server: SignallingServer) {
+    private func announce(_ state: MediaTypes.SourceState, by server: SignallingServer) {
         let (told, message): (Signalling.SourceState, String) =
             switch state {
             case .waiting: (.waiting, "")

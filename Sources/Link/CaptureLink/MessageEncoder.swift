@@ -50,19 +50,19 @@ public struct MessageEncoder: Sendable {
         header.encode(into: &writer, form: form)
     }
 
-    /// Returns the headers for all NAL units of an access unit, each with the part of `accessUnit.bytes` that follows
+    /// Returns the headers for all NAL units of an access unit, each with the part of `frame.bytes` that follows
     /// it.
     ///
     /// - Throws: `LinkError` if no receiver would accept one of its NAL units.
-    public func headers(for accessUnit: AccessUnit) throws(LinkError) -> [OutgoingNALUnit] {
+    public func headers(for frame: CodedFrame) throws(LinkError) -> [OutgoingNALUnit] {
         var outgoing: [OutgoingNALUnit] = []
-        outgoing.reserveCapacity(accessUnit.nalUnits.count)
-        for (index, nalUnit) in accessUnit.nalUnits.enumerated() {
-            // Each NAL unit of an `AccessUnit` follows a start code of four bytes.
+        outgoing.reserveCapacity(frame.units.count)
+        for (index, nalUnit) in frame.units.enumerated() {
+            // Each NAL unit of a frame follows a start code of four bytes.
             let payload = max(0, nalUnit.lowerBound - 4)..<nalUnit.upperBound
             let header = try nalUnitHeader(
-                payloadCount: payload.count, captureTime: accessUnit.captureTime,
-                endsAccessUnit: index == accessUnit.nalUnits.count - 1)
+                payloadCount: payload.count, captureTime: frame.captureTime,
+                endsAccessUnit: index == frame.units.count - 1)
             outgoing.append(OutgoingNALUnit(header: header, payload: payload))
         }
         return outgoing

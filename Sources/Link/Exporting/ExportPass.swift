@@ -6,7 +6,7 @@ public struct ExportPass: Sendable {
     public struct Picture: Sendable {
         /// The index of the plan's part that it belongs to.
         public let part: Int
-        public let accessUnit: AccessUnit
+        public let frame: CodedFrame
         /// The decoding and presentation times, from the part's beginning.
         public let decodingTime: Interval
         public let presentationTime: Interval
@@ -31,10 +31,10 @@ public struct ExportPass: Sendable {
     public mutating func add(_ picture: TimedPictures.Picture) -> [Picture] {
         defer { index += 1 }
         // Parameter sets before the first part count too.
-        let facts = reading.read(picture.accessUnit)
+        let facts = reading.read(picture.frame)
         guard part < plan.parts.count, index >= plan.parts[part].first else { return [] }
         var given: [Picture] = []
-        if let facts { given = located(times.add(picture.accessUnit, facts.place, at: picture.time)) }
+        if let facts { given = located(times.add(picture.frame, facts.place, at: picture.time)) }
         if index == plan.parts[part].first + plan.parts[part].count - 1 { given += endPart() }
         return given
     }
@@ -55,7 +55,7 @@ public struct ExportPass: Sendable {
         let start = plan.parts[part].start
         return pictures.map {
             Picture(
-                part: part, accessUnit: $0.accessUnit, decodingTime: $0.decodingTime - start,
+                part: part, frame: $0.frame, decodingTime: $0.decodingTime - start,
                 presentationTime: $0.presentationTime - start)
         }
     }

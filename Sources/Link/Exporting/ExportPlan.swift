@@ -68,12 +68,12 @@ public struct ExportPlan: Sendable {
     /// Takes the next picture of the recording.
     public mutating func add(_ picture: TimedPictures.Picture) {
         defer { index += 1 }
-        guard !isOver, let facts = reading.read(picture.accessUnit) else { return }
+        guard !isOver, let facts = reading.read(picture.frame) else { return }
         if let to, picture.time > to {
             isOver = true
             return
         }
-        if let from, picture.time <= from, picture.accessUnit.isIDR {
+        if let from, picture.time <= from, picture.frame.isRandomAccess {
             parts = []
             leftOut = 0
         }

@@ -18,9 +18,9 @@ struct PictureReading: Sendable {
     private var order = PictureOrder()
 
     /// The properties of the next access unit; nil if it has no readable slice.
-    mutating func read(_ unit: AccessUnit) -> PictureFacts? {
+    mutating func read(_ unit: CodedFrame) -> PictureFacts? {
         let before = sets.nalUnits
-        for range in unit.nalUnits {
+        for range in unit.units {
             let nalUnit = unit.bytes[range]
             guard let first = nalUnit.first, let type = NALUnitHeader(first)?.type else { continue }
             if type.isParameterSet {

@@ -27,13 +27,13 @@ struct OrderWindow: Sendable {
 /// usually none.
 struct PresentationTimes: Sendable {
     struct Picture: Sendable {
-        let accessUnit: AccessUnit
+        let frame: CodedFrame
         let decodingTime: Interval
         let presentationTime: Interval
     }
 
     private struct Waiting: Sendable {
-        let accessUnit: AccessUnit
+        let frame: CodedFrame
         let place: PictureOrder.Place
         let decodingTime: Interval
         var presentationTime: Interval?
@@ -51,10 +51,10 @@ struct PresentationTimes: Sendable {
     }
 
     /// Takes the next picture in decoding order, and returns the pictures whose times are known.
-    mutating func add(_ unit: AccessUnit, _ place: PictureOrder.Place, at time: Interval) -> [Picture] {
+    mutating func add(_ unit: CodedFrame, _ place: PictureOrder.Place, at time: Interval) -> [Picture] {
         times.append(time)
         waiting.append(
-            Waiting(accessUnit: unit, place: place, decodingTime: decodingTime(time), presentationTime: nil))
+            Waiting(frame: unit, place: place, decodingTime: decodingTime(time), presentationTime: nil))
         if times.count > reordering { show() }
         return takeKnown()
     }
@@ -91,7 +91,7 @@ struct PresentationTimes: Sendable {
         while let first = waiting.first, let time = first.presentationTime {
             waiting.removeFirst()
             known.append(
-                Picture(accessUnit: first.accessUnit, decodingTime: first.decodingTime, presentationTime: time))
+                Picture(frame: first.frame, decodingTime: first.decodingTime, presentationTime: time))
         }
         return known
     }

@@ -11,15 +11,15 @@ public import Recording
 public struct TimedPictures: Sendable {
     /// An access unit and its time.
     public struct Picture: Sendable {
-        public let accessUnit: AccessUnit
+        public let frame: CodedFrame
         /// The time since the recording began.
         public let time: Interval
         /// The file offset of its first message.
         public let offset: UInt64
 
         /// Creates a picture from an access unit that was assembled elsewhere.
-        public init(accessUnit: AccessUnit, time: Interval, offset: UInt64) {
-            self.accessUnit = accessUnit
+        public init(frame: CodedFrame, time: Interval, offset: UInt64) {
+            self.frame = frame
             self.time = time
             self.offset = offset
         }
@@ -34,7 +34,7 @@ public struct TimedPictures: Sendable {
     public private(set) var skipped: UInt64 = 0
 
     private let framesPerSecond: Int
-    private var assembler = AccessUnitAssembler()
+    private var assembler = FrameAssembler()
     private var ready: [Picture] = []
     private var count: Int64 = 0
     private var lastTime: Interval?
@@ -65,7 +65,7 @@ public struct TimedPictures: Sendable {
             // Before the first NAL unit, nothing was lost: a beginning without an IDR picture is the same as in a
             // separate stream.
             if hasNALUnit { damaged() }
-            assembler = AccessUnitAssembler()
+            assembler = FrameAssembler()
             clock = nil
         case .gap: damaged()
         case .message, .nalUnit, .otherBytes, .end: break
@@ -91,7 +91,7 @@ public struct TimedPictures: Sendable {
         while let unit = assembler.next() {
             // Only legacy forms and Annex B return an access unit here, because they don't mark its end. It is taken as
             // complete if it has as many slices as the last one.
-            if !awaitsIDR || unit.accessUnit.isIDR, unit.accessUnit.sliceCount >= lastSliceCount {
+            if !awaitsIDR || unit.frame.isRandomAccess, unit.frame.sliceCount >= lastSliceCount {
                 give(unit)
             } else {
                 skipped &+= 1
@@ -125,7 +125,7 @@ public struct TimedPictures: Sendable {
         var isComplete = false
         while let unit = assembler.next() {
             isComplete = true
-            if awaitsIDR, !unit.accessUnit.isIDR {
+            if awaitsIDR, !unit.frame.isRandomAccess {
                 skipped &+= 1
                 continue
             }
@@ -134,18 +134,18 @@ public struct TimedPictures: Sendable {
         return isComplete
     }
 
-    private mutating func give(_ unit: AssembledAccessUnit) {
+    private mutating func give(_ unit: AssembledFrame) {
         awaitsIDR = false
-        lastSliceCount = unit.accessUnit.sliceCount
+        lastSliceCount = unit.frame.sliceCount
         let start = start ?? Start(offset: 0)
         let time = time(of: unit, arrival: start.arrival)
-        ready.append(Picture(accessUnit: unit.accessUnit, time: time, offset: start.offset))
+        ready.append(Picture(frame: unit.frame, time: time, offset: start.offset))
         count += 1
     }
 
-    private mutating func time(of unit: AssembledAccessUnit, arrival: Interval?) -> Interval {
+    private mutating func time(of unit: AssembledFrame, arrival: Interval?) -> Interval {
         var time = arrival ?? Interval(nanoseconds: count * 1_000_000_000 / Int64(framesPerSecond))
-        if let capture = unit.accessUnit.captureTime {
+        if let capture = unit.frame.captureTime {
             let taken = capture - MonotonicTime.zero
             if clock?.epoch != unit.epoch {
                 // A dump has no arrival times, so a new clock continues where the last one stopped.
@@ -165,8 +165,8 @@ public struct TimedPictures: Sendable {
     }
 }
 
-extension AccessUnit {
+extension CodedFrame {
     fileprivate var sliceCount: Int {
-        nalUnits.count { range in bytes[range].first.flatMap { NALUnitHeader($0)?.type.isSlice } ?? false }
+        units.count { range in bytes[range].first.flatMap { NALUnitHeader($0)?.type.isSlice } ?? false }
     }
 }

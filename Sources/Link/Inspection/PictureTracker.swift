@@ -4,7 +4,7 @@ import MediaTypes
 
 /// Assembles pictures from NAL units without keeping their bytes, and reports faults.
 ///
-/// The rules are those of `AccessUnitAssembler`: in the extended form, the last NAL unit is marked; in legacy forms and
+/// The rules are those of `FrameAssembler`: in the extended form, the last NAL unit is marked; in legacy forms and
 /// in Annex B, ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4 define where the next access unit begins.
 struct PictureTracker: Sendable {
     /// The SPS in the NAL unit that was just added, if it is one.
@@ -197,7 +197,7 @@ struct PictureTracker: Sendable {
         if isLegacy, let lastSlice {
             if isFirstOfNewPicture(previous: lastSlice, next: slice) {
                 if current.hasSlice { complete(at: row.offset) }
-            } else if let lastArrival, let arrival, arrival - lastArrival > AccessUnitAssembler.legacyPatience {
+            } else if let lastArrival, let arrival, arrival - lastArrival > FrameAssembler.legacyPatience {
                 fault(
                     .lateSlice, at: row.offset,
                     "the slice came \((arrival - lastArrival).milliseconds) ms after the rest of its picture")

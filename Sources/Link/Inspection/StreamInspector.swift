@@ -4,7 +4,7 @@ public import MediaTypes
 
 /// Inspects a stream of messages or NAL units: describes its contents and reports its faults.
 ///
-/// It assembles pictures as `AccessUnitAssembler` does but keeps none of their bytes, so its memory is bounded for any
+/// It assembles pictures as `FrameAssembler` does but keeps none of their bytes, so its memory is bounded for any
 /// stream. Uses no threads and no clock.
 public struct StreamInspector: Sendable {
     /// The results so far.

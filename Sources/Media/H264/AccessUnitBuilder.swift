@@ -18,7 +18,7 @@ public struct AccessUnitBuilder: Sendable {
     private var pending = PendingAccessUnit()
     /// The last slice of an unmarked stream, also after `endAccessUnit()`.
     private var lastSlice: SliceHeader?
-    private var ready: [AccessUnit] = []
+    private var ready: [CodedFrame] = []
 
     /// A builder that has seen nothing.
     public init() {}
@@ -81,7 +81,7 @@ public struct AccessUnitBuilder: Sendable {
             return
         }
         counters.accessUnits &+= 1
-        if accessUnit.isIDR { counters.idrAccessUnits &+= 1 }
+        if accessUnit.isRandomAccess { counters.idrAccessUnits &+= 1 }
         ready.append(accessUnit)
     }
 
@@ -107,7 +107,7 @@ public struct AccessUnitBuilder: Sendable {
     }
 
     /// Returns the next complete access unit, or nil if there is none.
-    public mutating func next() -> AccessUnit? {
+    public mutating func next() -> CodedFrame? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
@@ -157,7 +157,7 @@ public struct AccessUnitBuilder: Sendable {
 
 extension AccessUnitBuilder {
     /// Returns the access units of a whole Annex B byte stream, as a file has it. NAL units that can't be used are dropped.
-    public static func accessUnits(inAnnexB bytes: [UInt8]) -> [AccessUnit] {
+    public static func accessUnits(inAnnexB bytes: [UInt8]) -> [CodedFrame] {
         var builder = AccessUnitBuilder()
         for range in AnnexB.nalUnits(in: bytes) { builder.addUnmarked(AnnexB.startCode + bytes[range]) }
         if builder.hasSlice { builder.endAccessUnit() }

@@ -38,10 +38,10 @@ struct PendingAccessUnit: Sendable {
     }
 
     /// The access unit; an IDR picture's begins with all parameter sets. Nil where that makes it too large.
-    func accessUnit(_ parameterSets: ParameterSets) -> AccessUnit? {
+    func accessUnit(_ parameterSets: ParameterSets) -> CodedFrame? {
         let sets = parameterSets.nalUnits
         if !isIDR || begins(with: sets) {
-            return AccessUnit(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: captureTime)
+            return CodedFrame(h264: bytes, units: nalUnits, captureTime: captureTime)
         }
         var whole: [UInt8] = []
         var ranges: [Range<Int>] = []
@@ -55,7 +55,7 @@ struct PendingAccessUnit: Sendable {
         }
         for set in sets { append(set[...]) }
         for (range, type) in zip(nalUnits, types) where !type.isParameterSet { append(bytes[range]) }
-        return AccessUnit(bytes: whole, nalUnits: ranges, isIDR: isIDR, captureTime: captureTime)
+        return CodedFrame(h264: whole, units: ranges, captureTime: captureTime)
     }
 
     /// Whether exactly these parameter sets stand in front, and none behind them.

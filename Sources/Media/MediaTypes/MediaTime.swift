@@ -1,11 +1,8 @@
-/// A point on a track's own timeline, in ticks of 90 kHz (the RTP clock of video, RFC 6184 section 8.2.1).
+/// A point on a track's own timeline, in ticks of the clock rate of the track's format.
 ///
 /// It has 64 bits, so it never wraps. The RTP timestamp is its low 32 bits plus a random offset for each session. A
 /// track's media times never go backwards.
 public struct MediaTime: Hashable, Comparable, Sendable {
-    /// Ticks per second.
-    public static let clockRate: Int64 = 90_000
-
     /// Ticks since the track's origin.
     public var ticks: Int64
 
@@ -14,15 +11,28 @@ public struct MediaTime: Hashable, Comparable, Sendable {
         self.ticks = ticks
     }
 
-    /// The number of ticks in `interval`, rounded toward zero; can't overflow for any 64-bit number of nanoseconds.
-    public static func ticks(in interval: Interval) -> Int64 {
-        // 90 000 / 10^9 = 9 / 10^5; split so that the product can't overflow.
-        let (quotient, remainder) = interval.nanoseconds.quotientAndRemainder(dividingBy: 100_000)
-        return quotient * 9 + (remainder * 9) / 100_000
-    }
-
     public static func < (left: MediaTime, right: MediaTime) -> Bool { left.ticks < right.ticks }
 
     /// The time `ticks` later.
     public static func + (time: MediaTime, ticks: Int64) -> MediaTime { MediaTime(ticks: time.ticks &+ ticks) }
+}
+
+/// How many ticks of a track's clock make a second.
+public struct ClockRate: Hashable, Sendable {
+    /// Ticks per second.
+    public let hertz: UInt32
+
+    /// A clock with `hertz` ticks per second.
+    public init(hertz: UInt32) {
+        self.hertz = hertz
+    }
+
+    /// 90 kHz, the RTP clock of all video codecs (RFC 6184 section 8.2.1).
+    public static let video = ClockRate(hertz: 90_000)
+
+    /// The number of ticks in `interval`, rounded toward zero; can't overflow for any 64-bit number of nanoseconds.
+    public func ticks(in interval: Interval) -> Int64 {
+        let (seconds, rest) = interval.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return seconds * Int64(hertz) + rest * Int64(hertz) / 1_000_000_000
+    }
 }

@@ -6,6 +6,7 @@ import MediaTypes
 import ScreenRelayKit
 import Signalling
 import Threading
+import TrackHub
 
 /// `screenrelay pause`, `resume`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link` and `kick`: the commands for a
 /// running share or host, and the server in it that answers them.

@@ -94,7 +94,7 @@ private final class MediaExportFiles {
 
     private static func packet(_ picture: consuming ExportPass.Picture) -> MediaPacket {
         MediaPacket(
-            accessUnit: picture.accessUnit, decodingTime: picture.decodingTime,
+            accessUnit: picture.frame, decodingTime: picture.decodingTime,
             presentationTime: picture.presentationTime)
     }
 

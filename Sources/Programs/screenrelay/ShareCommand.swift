@@ -6,6 +6,7 @@ import LinkTransport
 import MediaTypes
 import ScreenRelayKit
 import Threading
+import TrackHub
 
 /// `screenrelay share`: a host and a capture that it keeps running.
 enum ShareCommand {

@@ -29,7 +29,7 @@ enum StreamExport {
                 let wanted = plan.range
                 var index = 0
                 try source.pictures { picture throws(ExportError) in
-                    if wanted.contains(index) { try file.write(picture.accessUnit.bytes[...]) }
+                    if wanted.contains(index) { try file.write(picture.frame.bytes[...]) }
                     index += 1
                     return index < wanted.upperBound
                 }

@@ -1,5 +1,5 @@
 /// An access unit reassembled from packets.
-public struct ReceivedAccessUnit: Hashable, Sendable {
+public struct ReceivedFrame: Hashable, Sendable {
     /// The timestamp of its packets.
     public let timestamp: RTPTimestamp
     /// Its NAL units in order, without start codes.
@@ -51,7 +51,7 @@ public struct H264Depacketizer: Sendable {
 
     /// Takes the next packet and returns the access units that it completes or cuts off: none, one, or two if a marker
     /// was lost.
-    public mutating func receive(_ header: RTPPacketHeader, payload: ArraySlice<UInt8>) -> [ReceivedAccessUnit] {
+    public mutating func receive(_ header: RTPPacketHeader, payload: ArraySlice<UInt8>) -> [ReceivedFrame] {
         let number = unwrapper.unwrap(header.sequenceNumber)
         var gap: Int64 = 0
         if let last {
@@ -72,7 +72,7 @@ public struct H264Depacketizer: Sendable {
         // A padding-only packet takes a sequence number and belongs to no picture.
         if payload.isEmpty { return [] }
 
-        var finished: [ReceivedAccessUnit] = []
+        var finished: [ReceivedFrame] = []
         if let timestamp, timestamp != header.timestamp {
             finished.append(finish(timestamp))
             isDamaged = gap > 0
@@ -86,8 +86,8 @@ public struct H264Depacketizer: Sendable {
         return finished
     }
 
-    private mutating func finish(_ timestamp: RTPTimestamp) -> ReceivedAccessUnit {
-        let unit = ReceivedAccessUnit(
+    private mutating func finish(_ timestamp: RTPTimestamp) -> ReceivedFrame {
+        let unit = ReceivedFrame(
             timestamp: timestamp, nalUnits: nalUnits, isComplete: !isDamaged && !hasFragment && !nalUnits.isEmpty)
         self.timestamp = nil
         nalUnits = []

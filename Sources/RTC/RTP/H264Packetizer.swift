@@ -1,29 +1,8 @@
 public import MediaTypes
 
-/// An access unit and its division into packets. It is made once for a track and shared by all its sessions, which add
-/// their own headers.
-public struct PacketizedAccessUnit: Sendable {
-    /// The access unit that the packets take their bytes from.
-    public let unit: AccessUnit
-    /// The payloads in sending order. The last one's packet has the marker bit. Empty only for an access unit without
-    /// NAL units.
-    public let packets: [RTPPayload]
-    /// The time at which it is to be shown, on the track's timeline.
-    public let mediaTime: MediaTime
-    /// The chroma format that a decoder must support: `yuv444` if the stream has a 4:4:4 profile at this point.
-    public let chroma: ChromaFormat
-    /// The total size of all payloads.
-    public let payloadByteCount: Int
-
-    /// Whether decoding can begin here.
-    public var isIDR: Bool { unit.isIDR }
-    /// The time at which the picture was captured; nil if the source doesn't know it.
-    public var captureTime: MonotonicTime? { unit.captureTime }
-}
-
 /// Divides access units into packets in RFC 6184's non-interleaved mode (packetization-mode=1). Small consecutive NAL
 /// units share a packet; large ones are split into fragments of about equal size.
-public struct H264Packetizer: Sendable {
+public struct H264Packetizer: FramePacketizer {
     /// The largest UDP payload that we send. It fits IPv6's minimum MTU (1280), which every path on the Internet
     /// supports.
     public static let maximumDatagramByteCount = 1200
@@ -42,11 +21,11 @@ public struct H264Packetizer: Sendable {
         self.maximumPayloadByteCount = min(max(maximumPayloadByteCount, 16), 65535)
     }
 
-    /// Divides `unit` into packets. Access unit delimiters and filler data are not sent, since a receiver needs
+    /// Divides `frame` into packets. Access unit delimiters and filler data are not sent, since a receiver needs
     /// neither. Empty NAL units and those of types that RFC 6184 reserves for itself are not sent either.
     public func packetize(
-        _ unit: AccessUnit, at mediaTime: MediaTime, chroma: ChromaFormat = .yuv420
-    ) -> PacketizedAccessUnit {
+        _ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat = TrackFormat(codec: .h264)
+    ) -> PacketizedFrame {
         var packets: [RTPPayload] = []
         var waiting: [Range<Int>] = []
         var waitingByteCount = 1
@@ -61,18 +40,18 @@ public struct H264Packetizer: Sendable {
             waitingByteCount = 1
         }
 
-        for range in unit.nalUnits where isSent(range, of: unit.bytes) {
+        for range in frame.units where isSent(range, of: frame.bytes) {
             if waitingByteCount + 2 + range.count > maximumPayloadByteCount { sendWaiting() }
             if range.count > maximumPayloadByteCount {
-                appendFragments(of: range, header: unit.bytes[range.lowerBound], to: &packets)
+                appendFragments(of: range, header: frame.bytes[range.lowerBound], to: &packets)
             } else {
                 waiting.append(range)
                 waitingByteCount += 2 + range.count
             }
         }
         sendWaiting()
-        return PacketizedAccessUnit(
-            unit: unit, packets: packets, mediaTime: mediaTime, chroma: chroma,
+        return PacketizedFrame(
+            coded: frame, packets: packets, mediaTime: mediaTime, format: format,
             payloadByteCount: packets.reduce(0) { $0 + $1.byteCount })
     }
 

@@ -85,7 +85,7 @@ public struct RTPStream: Sendable {
     ///     is an unknown capture time.
     /// - Returns: the packet sent; nil, with an empty buffer, if the unit has no such packet.
     public mutating func write(
-        packet index: Int, of unit: PacketizedAccessUnit, number: UnitNumber, payloadType: PayloadType,
+        packet index: Int, of unit: PacketizedFrame, number: UnitNumber, payloadType: PayloadType,
         extensions: HeaderExtensionSet = [], shownAt mediaTime: MediaTime? = nil, at now: MonotonicTime,
         into buffer: inout [UInt8]
     ) -> SentPacket? {
@@ -148,7 +148,7 @@ public struct RTPStream: Sendable {
         _ packet: SentPacket, from history: TrackHistory, into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
-        var unit: PacketizedAccessUnit?
+        var unit: PacketizedFrame?
         if case .media(let number, let index) = packet.content {
             guard let found = history.unit(number), found.packets.indices.contains(index) else { return false }
             unit = found
@@ -179,7 +179,7 @@ public struct RTPStream: Sendable {
     }
 
     /// The only place where a packet of the stream is assembled, both the first time and each time it is sent again.
-    private func assemble(_ packet: SentPacket, unit: PacketizedAccessUnit?, into buffer: inout [UInt8]) {
+    private func assemble(_ packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
         var padding: UInt8 = 0
         if case .padding(let count) = packet.content { padding = count }
         RTPPacketHeader(
@@ -194,18 +194,18 @@ public struct RTPStream: Sendable {
         }
     }
 
-    private func writeExtensions(of packet: SentPacket, unit: PacketizedAccessUnit?, into buffer: inout [UInt8]) {
+    private func writeExtensions(of packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
         guard !packet.extensions.isEmpty else { return }
         let captureTime = unit?.captureTime.map { configuration.clock.time(at: $0) } ?? NTPTime(0)
         configuration.extensions.write(packet.extensions, captureTime: captureTime, into: &buffer)
     }
 
-    private func writePayload(of packet: SentPacket, unit: PacketizedAccessUnit?, into buffer: inout [UInt8]) {
+    private func writePayload(of packet: SentPacket, unit: PacketizedFrame?, into buffer: inout [UInt8]) {
         guard case .media(_, let index) = packet.content, let unit else { return }
-        unit.packets[index].append(to: &buffer, from: unit.unit.bytes)
+        unit.packets[index].append(to: &buffer, from: unit.coded.bytes)
     }
 
-    private func payloadByteCount(of packet: SentPacket, unit: PacketizedAccessUnit?) -> Int {
+    private func payloadByteCount(of packet: SentPacket, unit: PacketizedFrame?) -> Int {
         guard case .media(_, let index) = packet.content, let unit else { return 0 }
         return unit.packets[index].byteCount
     }

@@ -20,7 +20,7 @@ public struct ReceptionStatistics: Sendable {
         let number = unwrapper.unwrap(header.sequenceNumber).rawValue
         first = min(first ?? number, number)
         received += 1
-        let arrival = UInt32(truncatingIfNeeded: MediaTime.ticks(in: now - .zero))
+        let arrival = UInt32(truncatingIfNeeded: ClockRate.video.ticks(in: now - .zero))
         let transit = arrival &- header.timestamp.rawValue
         if let lastTransit {
             let difference = Int64(Int32(bitPattern: transit &- lastTransit).magnitude)

@@ -33,7 +33,7 @@ public struct SenderStatistics: Hashable, Sendable {
         guard let reference else { return nil }
         return SenderReport(
             ssrc: ssrc, ntpTime: clock.time(at: now),
-            rtpTimestamp: reference.timestamp.advanced(by: MediaTime.ticks(in: now - reference.time)),
+            rtpTimestamp: reference.timestamp.advanced(by: ClockRate.video.ticks(in: now - reference.time)),
             packetCount: packetCount, octetCount: octetCount)
     }
 }

@@ -23,7 +23,7 @@ public struct UnitNumber: Hashable, Comparable, Sendable {
 /// Not thread-safe: the media thread owns it.
 public struct TrackHistory: Sendable {
     private struct Entry: Sendable {
-        let unit: PacketizedAccessUnit
+        let unit: PacketizedFrame
         let time: MonotonicTime
     }
 
@@ -56,19 +56,19 @@ public struct TrackHistory: Sendable {
     public var count: Int { Int(next.rawValue &- oldest.rawValue) }
 
     /// Appends `unit` and returns its number. Units beyond the limits are removed.
-    public mutating func append(_ unit: PacketizedAccessUnit, at now: MonotonicTime) -> UnitNumber {
+    public mutating func append(_ unit: PacketizedFrame, at now: MonotonicTime) -> UnitNumber {
         let number = next
         if count == maximumUnitCount { removeOldest() }
         ring[slot(number)] = Entry(unit: unit, time: now)
-        byteCount += unit.unit.bytes.count
+        byteCount += unit.coded.bytes.count
         next = number.next
-        while count > 1, byteCount - unit.unit.bytes.count > maximumByteCount { removeOldest() }
+        while count > 1, byteCount - unit.coded.bytes.count > maximumByteCount { removeOldest() }
         while count > 2, let entry = ring[slot(oldest)], now - entry.time > maximumAge { removeOldest() }
         return number
     }
 
     /// The unit with this number; nil if it was removed or never existed.
-    public func unit(_ number: UnitNumber) -> PacketizedAccessUnit? {
+    public func unit(_ number: UnitNumber) -> PacketizedFrame? {
         guard number >= oldest, number < next else { return nil }
         return ring[slot(number)]?.unit
     }
@@ -83,7 +83,7 @@ public struct TrackHistory: Sendable {
     }
 
     private mutating func removeOldest() {
-        byteCount -= ring[slot(oldest)]?.unit.unit.bytes.count ?? 0
+        byteCount -= ring[slot(oldest)]?.unit.coded.bytes.count ?? 0
         ring[slot(oldest)] = nil
         oldest = oldest.next
     }

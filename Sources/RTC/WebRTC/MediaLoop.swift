@@ -265,7 +265,7 @@ final class MediaLoop: DatagramSink {
         nextRateDecision = now + .seconds(1)
         for feed in feeds.values {
             feed.adaptRate(
-                to: sessions.values.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate))
+                to: sessions.values.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate), now: now)
         }
     }
 

@@ -190,7 +190,7 @@ public final class MediaServer: Sendable {
             ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
         counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         // From here on, the track has a viewer, so a paused source wakes up while the handshake is in progress.
-        hub.viewerCame(decoding: decodes)
+        hub.viewerCame(decoding: decodes, now: MonotonicTime.now())
         let isPosted = inbox.post(
             .open(
                 parameters, hub,

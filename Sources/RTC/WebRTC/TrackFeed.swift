@@ -25,10 +25,9 @@ final class TrackFeed {
 
     let hub: TrackHub
     private var lastTarget = LossBasedRate.highest
-    private var lostUnits: UInt64 = 0
+    private var lostFrames: UInt64 = 0
     private var reader: TrackReader?
     private let wake: @Sendable () -> Void
-    private let packetizer = H264Packetizer()
     private let limits = CacheLimits()
     /// The lowest number of a unit on the track that may still be shown.
     private var firstShown: UInt64 = 0
@@ -48,7 +47,7 @@ final class TrackFeed {
             reader = nil
             start = nil
             // The source need not keep to the rate of the last viewer's path either.
-            adaptRate(to: [LossBasedRate.highest])
+            adaptRate(to: [LossBasedRate.highest], now: now)
             return false
         }
         let reader = self.reader ?? hub.subscribe(wake: wake)
@@ -58,13 +57,13 @@ final class TrackFeed {
         // reader's queue are skipped below.
         forgetHidden()
         for unit in units where unit.number >= firstShown { append(unit, now: now) }
-        let lostUnits = reader.lostUnits
-        if units.isEmpty, lostUnits != self.lostUnits {
+        let lostFrames = reader.lostFrames
+        if units.isEmpty, lostFrames != self.lostFrames {
             // We were so slow that pictures were lost, and the hub has nothing to continue with before an IDR.
             start = nil
             requestKeyFrame(now: now)
         }
-        self.lostUnits = lostUnits
+        self.lostFrames = lostFrames
         return !units.isEmpty
     }
 
@@ -101,26 +100,27 @@ final class TrackFeed {
     }
 
     /// Tells the source the bit rate that its viewers' paths can carry, if that changed by more than 5 %.
-    func adaptRate(to targets: [BitRate]) {
+    func adaptRate(to targets: [BitRate], now: MonotonicTime) {
         guard let target = sharedTarget(of: targets) else { return }
         let change = abs(target.bitsPerSecond - lastTarget.bitsPerSecond)
         guard change > lastTarget.bitsPerSecond / 20 else { return }
         lastTarget = target
-        hub.changeTargetBitRate(to: target)
+        hub.changeTargetBitRate(to: target, now: now)
     }
 
-    private func append(_ unit: TrackUnit, now: MonotonicTime) {
-        let number = history.append(packetizer.packetize(unit.unit, at: unit.time, chroma: unit.chroma), at: now)
-        chroma = unit.chroma
-        if unit.unit.isIDR {
+    private func append(_ unit: TrackFrame, now: MonotonicTime) {
+        let packetizer = unit.format.codec.packetizer
+        let number = history.append(packetizer.packetize(unit.coded, at: unit.time, format: unit.format), at: now)
+        chroma = unit.format.chroma
+        if unit.coded.isRandomAccess {
             start = number
-            startChroma = unit.chroma
+            startChroma = unit.format.chroma
             bytesSinceStart = 0
             unitsSinceStart = 0
         }
-        bytesSinceStart += unit.unit.bytes.count
+        bytesSinceStart += unit.coded.bytes.count
         unitsSinceStart += 1
-        let isPastLimits = bytesSinceStart > limits.bytes || unitsSinceStart > limits.units
-        if !unit.unit.isIDR, isPastLimits { start = nil }
+        let isPastLimits = bytesSinceStart > limits.bytes || unitsSinceStart > limits.frames
+        if !unit.coded.isRandomAccess, isPastLimits { start = nil }
     }
 }

@@ -138,7 +138,7 @@ struct TrackReceiver {
         }
     }
 
-    private mutating func take(_ unit: ReceivedAccessUnit, now: MonotonicTime) {
+    private mutating func take(_ unit: ReceivedFrame, now: MonotonicTime) {
         let time = clock.time(of: unit.timestamp, arrival: now)
         guard unit.isComplete else {
             brokenSince = brokenSince ?? now

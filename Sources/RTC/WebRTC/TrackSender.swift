@@ -171,7 +171,7 @@ struct TrackSender {
                     restart(feed: feed)
                     continue
                 }
-                guard let payloadType = formats.payloadType(for: unit.chroma) else {
+                guard let payloadType = formats.payloadType(for: unit.format.chroma) else {
                     // Either the source switches to a format that all viewers decode, or the session ends; until then
                     // it waits.
                     position = .waiting(askedAt: nil)
@@ -182,7 +182,7 @@ struct TrackSender {
                 if packet == 0 {
                     let timestamp = RTPTimestamp(shownAt, offset: stream.configuration.timestampOffset)
                     let isNewest = number.next == feed.history.next
-                    if pointer.holds(unit.unit.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
+                    if pointer.holds(unit.coded.isPointerDrawn, at: timestamp, isNewest: isNewest, now: now) {
                         position = .at(unit: number, packet: 0, time: shownAt)
                         return
                     }
@@ -205,7 +205,7 @@ struct TrackSender {
     }
 
     private mutating func sendPacket(
-        _ index: Int, of unit: PacketizedAccessUnit, _ number: UnitNumber, payloadType: PayloadType,
+        _ index: Int, of unit: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
         shownAt time: MediaTime, now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
@@ -222,12 +222,12 @@ struct TrackSender {
         if !protectAndSend(protector, send) { isStalled = true }
     }
 
-    private mutating func finish(_ unit: PacketizedAccessUnit, now: MonotonicTime) {
+    private mutating func finish(_ unit: PacketizedFrame, now: MonotonicTime) {
         guard let last = stream.lastSequenceNumber, !unit.packets.isEmpty else { return }
         if sentUnits == 0 { refreshAt = now + Self.refreshDelay }
         sentUnits += 1
         sentAt = now
-        if unit.isIDR { budget.keyFrameSent() }
+        if unit.isRandomAccess { budget.keyFrameSent() }
         probe.pictureSent(
             lastSequenceNumber: last, packetCount: unit.packets.count, roundTripTime: roundTripTime, at: now)
     }

@@ -12,7 +12,7 @@ extension FuzzTarget {
             check(!range.isEmpty && stream[range.upperBound - 1] != 0, "a NAL unit never ends with a zero")
             end = range.upperBound
         }
-        if let unit = try? AccessUnit(annexB: stream, captureTime: nil) { checkForm(of: unit) }
+        if let unit = try? CodedFrame(annexB: stream, captureTime: nil) { checkForm(of: unit) }
         for unit in AccessUnitBuilder.accessUnits(inAnnexB: stream) { checkForm(of: unit) }
         check(
             EmulationPrevention.removed(from: EmulationPrevention.added(to: stream)[...]) == stream,
@@ -21,9 +21,9 @@ extension FuzzTarget {
     }
 
     /// Checks that each NAL unit of an access unit follows a start code of four bytes.
-    static func checkForm(of unit: AccessUnit) {
+    static func checkForm(of unit: CodedFrame) {
         var end = 0
-        for range in unit.nalUnits {
+        for range in unit.units {
             check(range.lowerBound == end + 4 && range.upperBound <= unit.bytes.count, "NAL units stand one by one")
             check(unit.bytes[end..<end + 4].elementsEqual(AnnexB.startCode), "a start code has four bytes")
             end = range.upperBound

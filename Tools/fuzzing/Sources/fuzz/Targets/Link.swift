@@ -64,10 +64,10 @@ private func checkSplitter(_ bytes: [UInt8], _ decoded: Decoded) {
 }
 
 private func assemble(_ messages: [ReceivedMessage]) {
-    var assembler = AccessUnitAssembler()
+    var assembler = FrameAssembler()
     var now = MonotonicTime.zero
     func drain() {
-        while let unit = assembler.next() { FuzzTarget.checkForm(of: unit.accessUnit) }
+        while let unit = assembler.next() { FuzzTarget.checkForm(of: unit.frame) }
     }
     for message in messages {
         // The end of a legacy access unit is detected by time as well.

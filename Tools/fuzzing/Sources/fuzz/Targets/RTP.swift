@@ -1,4 +1,5 @@
 import ByteCoding
+import H264
 import MediaTypes
 import RTP
 
@@ -71,19 +72,19 @@ private func nextDatagram(
 }
 
 /// Checks that a complete access unit survives packetization unchanged, except for the NAL units that are never sent.
-private func checkRoundTrip(_ received: ReceivedAccessUnit) {
+private func checkRoundTrip(_ received: ReceivedFrame) {
     let bytes = received.annexB
     var ranges: [Range<Int>] = []
     for unit in received.nalUnits {
         let start = (ranges.last?.upperBound ?? 0) + 4
         ranges.append(start..<start + unit.count)
     }
-    let unit = AccessUnit(bytes: bytes, nalUnits: ranges, isIDR: false, captureTime: nil)
+    let unit = CodedFrame(h264: bytes, units: ranges, captureTime: nil)
     let sent = received.nalUnits.filter { ![9, 12].contains($0[0] & 0x1F) }
     let packetizer = H264Packetizer(maximumPayloadByteCount: 48)
     let packets = packetizer.packetize(unit, at: MediaTime(ticks: 0)).packets
     var depacketizer = H264Depacketizer()
-    var units: [ReceivedAccessUnit] = []
+    var units: [ReceivedFrame] = []
     for (index, packet) in packets.enumerated() {
         check(packet.byteCount <= packetizer.maximumPayloadByteCount, "a payload keeps its limit")
         var payload: [UInt8] = []

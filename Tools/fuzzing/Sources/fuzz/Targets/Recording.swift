@@ -147,7 +147,7 @@ private func export(_ found: [Found]) {
     let pictures = pictures(found)
     var plan = ExportPlan()
     for picture in pictures {
-        FuzzTarget.checkForm(of: picture.accessUnit)
+        FuzzTarget.checkForm(of: picture.frame)
         plan.add(picture)
     }
     check(plan.parts.count <= ExportPlan.partLimit, "there are no more parts than the limit")

@@ -1,12 +1,12 @@
-import CaptureLink
-import MediaTypes
+public import CaptureLink
+public import MediaTypes
 
 /// What is wanted of a track's source, and what the source was last told; the difference is what to tell it next.
 ///
-/// A value without a lock: `TrackIngest` protects it with its own.
-struct SourceDemand {
+/// A part of ``Track``.
+public struct SourceDemand: Sendable {
     /// One instruction to a source.
-    enum Word: Equatable {
+    public enum Word: Hashable, Sendable {
         case chroma(ChromaFormat)
         case bitRate(BitRate)
         case frameRate(FrameRate)
@@ -82,5 +82,19 @@ struct SourceDemand {
     /// The same for the frame rate.
     private var wantedFrameRate: FrameRate? {
         limits.frameRate ?? (toldFrameRate == nil ? nil : Self.mostPictures)
+    }
+}
+
+/// The limits that a person sets for a source; nil means that the source sets its own.
+public struct SourceLimits: Hashable, Sendable {
+    /// Pictures a second.
+    public var frameRate: FrameRate?
+    /// Bits a second, even if the viewers' network paths can carry more.
+    public var bitRate: BitRate?
+
+    /// Creates limits with these values.
+    public init(frameRate: FrameRate? = nil, bitRate: BitRate? = nil) {
+        self.frameRate = frameRate
+        self.bitRate = bitRate
     }
 }

@@ -2,7 +2,7 @@ import CaptureLink
 import MediaTypes
 import Testing
 
-@testable import Ingest
+@testable import TrackHub
 
 @Suite("what a source is told")
 struct SourceDemandTests {

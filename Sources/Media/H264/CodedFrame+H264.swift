@@ -1,6 +1,15 @@
 public import MediaTypes
 
-extension AccessUnit {
+extension CodedFrame {
+    /// Creates a frame from an access unit in Annex B form, whose NAL units are at `units`. An IDR picture's format is
+    /// what its first SPS says.
+    public init(h264 bytes: [UInt8], units: [Range<Int>], captureTime: MonotonicTime?) {
+        let isIDR = units.contains { bytes.typeOfNALUnit(at: $0) == .idrSlice }
+        self.init(
+            bytes: bytes, units: units, isRandomAccess: isIDR, captureTime: captureTime,
+            format: isIDR ? TrackFormat(h264: bytes, units: units) : nil)
+    }
+
     /// Creates one access unit from an Annex B byte stream, as an encoder outputs it.
     ///
     /// Start codes may have three or four bytes. An IDR access unit must begin with its SPS and PPS.
@@ -16,14 +25,13 @@ extension AccessUnit {
         guard pictures <= 1 else { throw .severalPictures(count: pictures) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(annexB.count + found.count)
-        var nalUnits: [Range<Int>] = []
+        var units: [Range<Int>] = []
         for range in found {
             bytes += AnnexB.startCode
-            nalUnits.append(bytes.count..<bytes.count + range.count)
+            units.append(bytes.count..<bytes.count + range.count)
             bytes += annexB[range]
         }
-        let isIDR = nalUnits.contains { NALUnitHeader(bytes[$0.lowerBound])?.type == .idrSlice }
-        self.init(bytes: bytes, nalUnits: nalUnits, isIDR: isIDR, captureTime: captureTime)
+        self.init(h264: bytes, units: units, captureTime: captureTime)
     }
 
     /// The number of primary coded pictures in the NAL units.
@@ -43,5 +51,26 @@ extension AccessUnit {
             isBetweenPictures = false
         }
         return count
+    }
+}
+
+extension TrackFormat {
+    /// The format that the first SPS among `units` of `bytes` declares; nil if there is none or it is too short.
+    init?(h264 bytes: [UInt8], units: [Range<Int>]) {
+        guard let range = units.first(where: { bytes.typeOfNALUnit(at: $0) == .sequenceParameterSet }), range.count >= 4
+        else { return nil }
+        // 244 is High 4:4:4 Predictive, 44 CAVLC 4:4:4 Intra (ITU-T H.264 sections A.2.8 and A.2.11).
+        let isYUV444 = [244, 44].contains(bytes[range.lowerBound + 1])
+        self.init(
+            codec: .h264, chroma: isYUV444 ? .yuv444 : .yuv420,
+            size: (try? SequenceParameterSet(nalUnit: bytes[range]))?.size)
+    }
+}
+
+extension [UInt8] {
+    /// The type of the NAL unit at `range`; nil if there is none, or not all of it.
+    fileprivate func typeOfNALUnit(at range: Range<Int>) -> NALUnitType? {
+        guard indices.contains(range.lowerBound), range.upperBound <= count else { return nil }
+        return NALUnitHeader(self[range.lowerBound])?.type
     }
 }

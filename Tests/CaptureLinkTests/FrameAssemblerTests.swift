@@ -9,10 +9,10 @@ struct AccessUnitAssemblerTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
     private let time = LinkVectors.time
 
-    private func assembler() -> AccessUnitAssembler { AccessUnitAssembler() }
+    private func assembler() -> FrameAssembler { FrameAssembler() }
 
     /// Sends SPS, PPS and an IDR slice, and takes the access unit.
-    private func begin(_ assembler: inout AccessUnitAssembler, epoch: UInt64 = 1) -> AssembledAccessUnit? {
+    private func begin(_ assembler: inout FrameAssembler, epoch: UInt64 = 1) -> AssembledFrame? {
         assembler.add(nalUnit(LinkVectors.sps, time: time, epoch: epoch), at: start)
         assembler.add(nalUnit(LinkVectors.pps, time: time, epoch: epoch), at: start)
         assembler.add(nalUnit(LinkVectors.idr, ends: true, time: time, epoch: epoch), at: start)
@@ -27,10 +27,10 @@ struct AccessUnitAssemblerTests {
         assembler.add(ReceivedMessage(header: header, form: .extended, body: .picture(notice)), at: start)
         let ready = begin(&assembler)
         let unit = try #require(ready)
-        #expect(unit.accessUnit.bytes == LinkVectors.sps + LinkVectors.pps + LinkVectors.idr)
-        #expect(unit.accessUnit.nalUnits.map { unit.accessUnit.bytes[$0.lowerBound] } == [0x67, 0x68, 0x65])
-        #expect(unit.accessUnit.isIDR)
-        #expect(unit.accessUnit.captureTime == time)
+        #expect(unit.frame.bytes == LinkVectors.sps + LinkVectors.pps + LinkVectors.idr)
+        #expect(unit.frame.units.map { unit.frame.bytes[$0.lowerBound] } == [0x67, 0x68, 0x65])
+        #expect(unit.frame.isRandomAccess)
+        #expect(unit.frame.captureTime == time)
         #expect(unit.epoch == 1)
         #expect(unit.notice == notice)
         #expect(assembler.next() == nil)
@@ -38,9 +38,9 @@ struct AccessUnitAssemblerTests {
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         let second = assembler.next()
         let next = try #require(second)
-        #expect(!next.accessUnit.isIDR)
+        #expect(!next.frame.isRandomAccess)
         #expect(next.notice == nil)
-        #expect(next.accessUnit.captureTime == nil)
+        #expect(next.frame.captureTime == nil)
         #expect(assembler.counters.accessUnits == 2)
         #expect(assembler.counters.idrAccessUnits == 1)
         #expect(assembler.faults == 0)
@@ -54,10 +54,10 @@ struct AccessUnitAssemblerTests {
         assembler.add(nalUnit(sei), at: start)
         assembler.add(nalUnit(LinkVectors.idr, ends: true), at: start)
         let ready = assembler.next()
-        let unit = try #require(ready).accessUnit
+        let unit = try #require(ready).frame
         #expect(unit.bytes == LinkVectors.sps + LinkVectors.pps + sei + LinkVectors.idr)
-        #expect(unit.nalUnits.map { unit.bytes[$0.lowerBound] } == [0x67, 0x68, 6, 0x65])
-        #expect(unit.nalUnits.last?.upperBound == unit.bytes.count)
+        #expect(unit.units.map { unit.bytes[$0.lowerBound] } == [0x67, 0x68, 6, 0x65])
+        #expect(unit.units.last?.upperBound == unit.bytes.count)
     }
 
     @Test("parameter sets that stand behind something else are moved to the front")
@@ -67,7 +67,7 @@ struct AccessUnitAssemblerTests {
         for payload in [sei, LinkVectors.pps, LinkVectors.sps] { assembler.add(nalUnit(payload), at: start) }
         assembler.add(nalUnit(LinkVectors.idr, ends: true), at: start)
         #expect(
-            assembler.next()?.accessUnit.bytes == LinkVectors.sps + LinkVectors.pps + sei + LinkVectors.idr)
+            assembler.next()?.frame.bytes == LinkVectors.sps + LinkVectors.pps + sei + LinkVectors.idr)
     }
 
     @Test("pictures before any parameter set are left out and counted")
@@ -89,7 +89,7 @@ struct AccessUnitAssemblerTests {
         assembler.add(nalUnit(LinkVectors.slice1 + [0, 0, 0]), at: start)
         assembler.add(nalUnit([0, 0, 0, 1, 12, 0xFF, 0x80], ends: true), at: start)
         let ready = assembler.next()
-        let unit = try #require(ready).accessUnit
+        let unit = try #require(ready).frame
         #expect(unit.bytes == [0, 0, 0, 1, 0x41, 0x9A] + LinkVectors.slice1)
         #expect(assembler.counters.skippedNALUnits == 3)
         #expect(assembler.faults == 0)
@@ -106,7 +106,7 @@ struct AccessUnitAssemblerTests {
         for payload in garbage { assembler.add(nalUnit(payload), at: start) }
         #expect(assembler.counters.invalidNALUnits == UInt64(garbage.count))
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
-        #expect(assembler.next()?.accessUnit.bytes == LinkVectors.slice1)
+        #expect(assembler.next()?.frame.bytes == LinkVectors.slice1)
     }
 
     @Test("a new epoch cuts the old one off and forgets its parameter sets")
@@ -128,8 +128,8 @@ struct AccessUnitAssemblerTests {
         _ = begin(&assembler)
         assembler.add(nalUnit(LinkVectors.slice1, time: time), at: start)
         assembler.add(nalUnit(LinkVectors.slice2, ends: true, time: time + .milliseconds(16)), at: start)
-        #expect(assembler.next()?.accessUnit.bytes == LinkVectors.slice1)
-        #expect(assembler.next()?.accessUnit.bytes == LinkVectors.slice2)
+        #expect(assembler.next()?.frame.bytes == LinkVectors.slice1)
+        #expect(assembler.next()?.frame.bytes == LinkVectors.slice2)
         #expect(assembler.counters.missingEnds == 1)
     }
 
@@ -152,7 +152,7 @@ struct AccessUnitAssemblerTests {
         #expect(assembler.next() == nil)
         #expect(assembler.counters.oversizedAccessUnits == 1)
         assembler.add(nalUnit(LinkVectors.slice2, ends: true), at: start)
-        #expect(assembler.next()?.accessUnit.bytes == LinkVectors.slice2)
+        #expect(assembler.next()?.frame.bytes == LinkVectors.slice2)
     }
 
     @Test("an access unit past the limit of bytes is left out, and the next one is not")
@@ -165,7 +165,7 @@ struct AccessUnitAssemblerTests {
         #expect(assembler.next() == nil)
         #expect(assembler.counters.oversizedAccessUnits == 1)
         assembler.add(nalUnit(LinkVectors.slice2, ends: true), at: start)
-        #expect(assembler.next()?.accessUnit.bytes == LinkVectors.slice2)
+        #expect(assembler.next()?.frame.bytes == LinkVectors.slice2)
     }
 
     @Test("an end without a slice is counted, messages of another stream are not taken")

@@ -8,7 +8,7 @@ public import MediaTypes
 /// counted; nothing that a peer sends stops the assembler.
 ///
 /// It has no thread and no clock: its owner serialises the calls and passes the time.
-public struct AccessUnitAssembler: Sendable {
+public struct FrameAssembler: Sendable {
     /// How long a legacy access unit waits for its next byte.
     public static let legacyPatience = Interval.milliseconds(40)
 
@@ -27,7 +27,7 @@ public struct AccessUnitAssembler: Sendable {
     private var nextNotice: PictureNotice?
     private var isLegacy = false
     private var lastByteTime: MonotonicTime?
-    private var ready: [AssembledAccessUnit] = []
+    private var ready: [AssembledFrame] = []
 
     /// An assembler for `stream`.
     public init(stream: UInt8 = 0) {
@@ -65,7 +65,7 @@ public struct AccessUnitAssembler: Sendable {
     public mutating func bytesArrived(at now: MonotonicTime) { lastByteTime = now }
 
     /// Returns the next complete access unit, or nil if there is none.
-    public mutating func next() -> AssembledAccessUnit? {
+    public mutating func next() -> AssembledFrame? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
@@ -130,8 +130,8 @@ public struct AccessUnitAssembler: Sendable {
     /// Collects the access units that are complete.
     private mutating func collect() {
         while var unit = builder.next() {
-            unit.isPointerDrawn = notice?.isPointerDrawn ?? true
-            ready.append(AssembledAccessUnit(accessUnit: unit, epoch: epoch, notice: notice))
+            unit.attachment = notice?.isPointerDrawn == false ? .pointerLeftOut : nil
+            ready.append(AssembledFrame(frame: unit, epoch: epoch, notice: notice))
         }
         // A notice describes one access unit, even if all NAL units of that were dropped.
         (notice, nextNotice) = (nil, nil)

@@ -1,4 +1,5 @@
 import CaptureLink
+import MediaTypes
 
 /// Decides which of a track's pictures viewers may see while the sharer pauses, and just before and after that.
 ///
@@ -6,7 +7,7 @@ import CaptureLink
 /// sender, an application's own track), its pictures are not passed on while the host is told to hold. From then on
 /// nothing passes that was captured before the pause: neither pictures that are on their way, nor what the host's own
 /// encoder would make from an older picture.
-struct SharingGate {
+struct SharingGate: Sendable {
     private enum Passage {
         case open
         case closed

@@ -2,7 +2,7 @@ public import CaptureLink
 public import MediaTypes
 
 /// The source of a track's pictures: a capture process over the link, a publisher, or an application that writes its
-/// own pictures. Called on any thread; must not block.
+/// own pictures. Called on any thread, but on one at a time; must not block.
 public protocol PictureSource: AnyObject, Sendable {
     /// Whether it makes an IDR picture when asked; a legacy sender and a replay can't.
     var canMakeIDR: Bool { get }
@@ -22,8 +22,8 @@ public protocol PictureSource: AnyObject, Sendable {
     func sharpen()
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///
-    /// A source that can pause sends a slate, and reports it through `TrackIngest.sharingChanged`. One that can't does
-    /// nothing, and the host holds back what it sends meanwhile. Must not call `deliver` or `attach` on the track.
+    /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. One that can't does
+    /// nothing, and the host holds back what it sends meanwhile.
     func setSharerPaused(_ isHeld: Bool)
     /// Whether it can report where the pointer is, and then leave it out of its pictures.
     var tellsPointer: Bool { get }
@@ -59,24 +59,48 @@ extension PictureSource {
     }
 }
 
-/// The state of a track's source, as viewers are told.
-public enum SourceState: Sendable, Equatable {
-    /// No source has come yet.
-    case waiting
-    /// A source is there.
-    case live
-    /// A source is there, but deliberately shows nothing of the screen.
-    case paused(PauseReason)
-    /// The source went away at that time, for that reason; viewers keep the last picture.
-    case gone(since: MonotonicTime, reason: String)
+/// What a source can do.
+public struct SourceAbilities: Hashable, Sendable {
+    var canMakeIDR: Bool
+    var restsUnwatched: Bool
+    var tellsPointer: Bool
+    var changesChroma: Bool
 }
 
-/// Why viewers don't see the screen although there is a source.
-public enum PauseReason: Sendable, Equatable {
-    /// The sharer has paused.
-    case sharer
-    /// The screen is locked.
-    case screenLocked
-    /// What is shared, a window or a monitor, is not on the screen just now.
-    case windowHidden
+extension PictureSource {
+    /// What it can do now.
+    var abilities: SourceAbilities {
+        SourceAbilities(
+            canMakeIDR: canMakeIDR, restsUnwatched: restsUnwatched, tellsPointer: tellsPointer,
+            changesChroma: changesChroma)
+    }
+
+    /// Does the source's part of `action`.
+    func perform(_ action: TrackAction) {
+        switch action {
+        case .tell(.chroma(let format)): setChroma(format)
+        case .tell(.bitRate(let rate)): setTargetBitRate(rate)
+        case .tell(.frameRate(let rate)): setFrameRate(rate)
+        case .tell(.running(let isRunning)): setWatched(isRunning)
+        case .requestKeyFrame: requestIDR()
+        case .requestPicture: requestPicture()
+        case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
+        case .setPointerMode(let mode): setPointerMode(mode)
+        case .sourceChanged, .makeKeyFrame, .noteHostCarries, .announce, .report: break
+        }
+    }
+}
+
+/// How far away a source is, in time.
+public struct SourceTiming: Sendable, Hashable {
+    /// How long the last ping and its answer took.
+    public var roundTrip: Interval
+    /// How far the source's clock is ahead of ours.
+    public var clockOffset: Interval
+
+    /// Creates a timing with these values.
+    public init(roundTrip: Interval, clockOffset: Interval) {
+        self.roundTrip = roundTrip
+        self.clockOffset = clockOffset
+    }
 }

@@ -1,7 +1,5 @@
 /// Decides which of the pictures that the source and the host's own encoder make are published on a track.
-///
-/// A value without a lock: `TrackIngest` protects it with its own, which also orders the two threads that may publish.
-struct TrackWay {
+struct TrackCarrier: Sendable {
     /// Whether the host's own encoder carries the track; if not, the source's own pictures do.
     private(set) var isCarriedByHost = false
     /// How many units the source has delivered.

@@ -1,0 +1,301 @@
+public import CaptureLink
+public import MediaTypes
+
+/// All decisions about one track: events and the time go in, frames for the readers and actions come out.
+///
+/// It decides which frames viewers get and when they are shown, when somebody must make a key frame, what the source is
+/// told, and what viewers are told of the source. It has no lock, no clock and calls nobody: ``TrackHub`` protects it,
+/// and carries out its actions in order.
+public struct Track: Sendable {
+    /// What follows from the events so far, in order; the owner takes it.
+    var actions: [TrackAction] = []
+
+    // What readers get.
+    private(set) var timeline: Timeline
+    /// The number of the next frame.
+    private(set) var nextNumber: UInt64 = 0
+    private(set) var cache: FrameCache
+    /// The lowest number of a frame that may still be shown to anybody.
+    private(set) var firstShown: UInt64 = 0
+    /// The format of the last frame; nil if the source has sent none.
+    private(set) var format: TrackFormat?
+    private var carrier = TrackCarrier()
+
+    // What is asked of the source.
+    private var keyFrames = KeyFramePolicy()
+    private(set) var chroma = ChromaPolicy()
+    private(set) var demand = SourceDemand()
+    private var pointerMode = PointerMode.drawn
+
+    // What is known of the source.
+    /// What the source can do; nil if there is none.
+    private(set) var abilities: SourceAbilities?
+    /// Whether a source is there; together with the gate's pause, this is what viewers are told.
+    private var presence = SourceState.waiting
+    private var announced = SourceState.waiting
+    private var statistics: (last: CaptureStatistics, arrival: MonotonicTime)?
+    /// The pointer's last reported position.
+    private var pointer: PointerReport?
+
+    init(origin: MonotonicTime, limits: CacheLimits) {
+        timeline = Timeline(origin: origin)
+        cache = FrameCache(limits: limits)
+    }
+
+    /// The source's state, as viewers are told.
+    var state: SourceState {
+        if presence == .live, let pause = carrier.gate.pause { .paused(pause) } else { presence }
+    }
+
+    /// Whether viewers may see the last frame.
+    var isOpen: Bool { carrier.gate.isOpen }
+    /// Whether a key frame would be of any use now.
+    var takesKeyFrame: Bool { carrier.gate.takesIDR }
+
+    // MARK: The source
+
+    /// A source comes. Returns false if there is one already.
+    mutating func attach(_ abilities: SourceAbilities, now: MonotonicTime) -> Bool {
+        guard self.abilities == nil else { return false }
+        presence = .live
+        statistics = nil
+        format = nil
+        demand.sourceCame()
+        carrier.gate.sourceCame()
+        if carrier.gate.isHeld { actions.append(.setSharerPaused(true)) }
+        abilitiesChanged(to: abilities, now: now)
+        announce()
+        return true
+    }
+
+    /// The source says what it can do.
+    mutating func abilitiesChanged(to abilities: SourceAbilities, now: MonotonicTime) {
+        self.abilities = abilities
+        actions.append(.sourceChanged(canMakeKeyFrames: abilities.canMakeIDR))
+        tellSource(now)
+        if abilities.tellsPointer { actions.append(.setPointerMode(pointerMode)) }
+        actions.append(.report(.ability(tellsPointer: abilities.tellsPointer)))
+    }
+
+    /// The source goes away; its last frame stays on the track.
+    mutating func detach(reason: String, now: MonotonicTime) {
+        abilities = nil
+        presence = .gone(since: now, reason: reason)
+        pointer = nil
+        statistics = nil
+        actions += [.sourceChanged(canMakeKeyFrames: false), .report(.lost)]
+        announce()
+    }
+
+    /// The source reports about the pointer.
+    mutating func report(_ report: PointerReport) {
+        if case .position = report {
+            pointer = report
+            // Viewers must not see where the pointer goes while the sharer pauses.
+            guard carrier.gate.pause == nil else { return }
+        }
+        actions.append(.report(report))
+    }
+
+    /// The source says whether it shows the screen; the next thing that it sends is a key frame.
+    mutating func sharingChanged(to sharing: SharingState) {
+        carrier.gate.sourceSays(sharing)
+        if !carrier.gate.isOpen { forgetCache() }
+        // A hold that was set at the host lasts until it is lifted there.
+        if carrier.gate.isHeld, sharing == .live { actions.append(.setSharerPaused(true)) }
+        announce()
+    }
+
+    mutating func statisticsChanged(to statistics: CaptureStatistics, now: MonotonicTime) {
+        self.statistics = (statistics, now)
+    }
+
+    /// The statistics that the source sent last. Their `recent` part is left out once it is older than 5 s, since a
+    /// running source sends statistics at least every 2.5 s.
+    func statistics(now: MonotonicTime) -> CaptureStatistics? {
+        var last = statistics?.last
+        if let statistics, now - statistics.arrival > .seconds(5) { last?.recent = nil }
+        return last
+    }
+
+    // MARK: Frames
+
+    /// Takes the source's next frame. Returns its number among all that the source has delivered, and its place on the
+    /// track; without a place, nobody gets it.
+    mutating func takeFromSource(
+        _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
+    ) -> (number: UInt64, placed: TrackFrame?) {
+        let isTaken = carrier.takesFromSource(isIDR: frame.isRandomAccess)
+        let placed = isTaken ? place(frame, epoch: epoch, arrival: arrival) : nil
+        passOnKeptRequest(now: arrival)
+        return (carrier.delivered, placed)
+    }
+
+    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if nobody
+    /// gets it.
+    mutating func takeFromHost(
+        _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
+    ) -> TrackFrame? {
+        defer { passOnKeptRequest(now: now) }
+        let wasCarried = carrier.isCarriedByHost
+        guard carrier.takesFromHost(isIDR: frame.isRandomAccess, number: number) else { return nil }
+        if !wasCarried { actions.append(.noteHostCarries) }
+        return place(frame, epoch: epoch, arrival: now)
+    }
+
+    /// Gives a frame its place on the track.
+    private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame {
+        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
+        let format = frame.format ?? format ?? TrackFormat(codec: .h264)
+        self.format = format
+        let placed = TrackFrame(
+            number: nextNumber, coded: frame.withCaptureTime(captureTime), time: time, format: format)
+        nextNumber += 1
+        cache.append(placed)
+        if frame.isRandomAccess { keyFrames.idrArrived() }
+        if carrier.publishes(isPointerDrawn: frame.isPointerDrawn) {
+            actions.append(.report(.pictures(areDrawn: frame.isPointerDrawn)))
+        }
+        return placed
+    }
+
+    /// Drops the cached frames: a viewer who joins from now on waits for a key frame, and one who has not yet received
+    /// all of them receives no more. The source's next frame has little to do with its last, and is a key frame.
+    private mutating func forgetCache() {
+        cache.clear()
+        firstShown = nextNumber
+    }
+
+    // MARK: Key frames
+
+    /// Somebody can't go on without a key frame. One is asked for at most once in 500 ms, however many want it.
+    mutating func requestKeyFrame(now: MonotonicTime) {
+        if keyFrames.want(now: now) { askForKeyFrame() }
+    }
+
+    /// A reader has no key frame to begin with. If the cache has one, it is on its way to the reader, and a request that
+    /// is kept any longer would only bring a second one.
+    mutating func requestStart(now: MonotonicTime) {
+        if !cache.canStart { requestKeyFrame(now: now) }
+    }
+
+    /// Passes on a request that came too soon after the one before.
+    mutating func passOnKeptRequest(now: MonotonicTime) {
+        if keyFrames.isDue(now: now) { askForKeyFrame() }
+    }
+
+    private mutating func askForKeyFrame() {
+        guard takesKeyFrame else { return }
+        if abilities?.canMakeIDR == true {
+            // If the source hangs, the host's encoder makes one, so that a viewer doesn't wait forever.
+            actions += [.requestKeyFrame, .makeKeyFrame(after: .seconds(1))]
+        } else {
+            actions.append(.makeKeyFrame(after: .zero))
+        }
+    }
+
+    /// Somebody wants one more frame, even of a screen that stands still.
+    mutating func requestPicture() {
+        if abilities != nil, demand.toldRunning == true { actions.append(.requestPicture) }
+    }
+
+    // MARK: Who takes the frames
+
+    mutating func viewerCame(decoding format: ChromaFormat, now: MonotonicTime) {
+        // A recording has kept the source awake, too.
+        let wasAsleep = demand.viewers == 0 && !demand.isRecorded
+        demand.viewers += 1
+        chroma.viewerCame(decoding: format)
+        tellSource(now)
+        guard wasAsleep, abilities?.restsUnwatched == true else { return }
+        // What the screen showed while nobody watched must not be the first thing that a new viewer sees.
+        forgetCache()
+        requestKeyFrame(now: now)
+    }
+
+    mutating func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
+        demand.viewers = max(0, demand.viewers - 1)
+        chroma.viewerLeft(decoding: format, now: now)
+        tellSource(now)
+    }
+
+    /// Goes back to 4:4:4 when it is time.
+    mutating func pollChroma(now: MonotonicTime) {
+        if chroma.poll(now: now) { tellSource(now) }
+    }
+
+    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because the track has another
+    /// format and its source has no other.
+    func excludes(viewerDecoding format: ChromaFormat) -> Bool {
+        let ability: ChromaAbility = abilities.map { $0.changesChroma ? .changing : .fixed } ?? .absent
+        return ChromaPolicy.excludes(viewerDecoding: format, track: self.format?.chroma, source: ability)
+    }
+
+    /// Changes what is wanted of the source, and tells it.
+    mutating func change(now: MonotonicTime, _ change: (inout SourceDemand) -> Void) {
+        change(&demand)
+        tellSource(now)
+    }
+
+    mutating func setPointerMode(_ mode: PointerMode) {
+        pointerMode = mode
+        if abilities?.tellsPointer == true { actions.append(.setPointerMode(mode)) }
+    }
+
+    /// Tells the source what it has not been told yet.
+    private mutating func tellSource(_ now: MonotonicTime) {
+        guard let abilities else { return }
+        while let word = demand.nextWord(chroma: abilities.changesChroma ? chroma.wanted : nil, now: now) {
+            actions.append(.tell(word))
+        }
+    }
+
+    // MARK: The sharer
+
+    /// The sharer pauses or goes on, as `decide` says of the present pause. Returns whether the sharer pauses now.
+    ///
+    /// - Parameter order: an order with a number that is not higher than the last one's does nothing.
+    mutating func hold(order: UInt64?, _ decide: (PauseReason?) -> Bool) -> Bool {
+        if let order {
+            guard order > carrier.lastHold else { return carrier.gate.isHeld }
+            carrier.lastHold = order
+        }
+        let isHeld = decide(carrier.gate.pause)
+        let needsKeyFrame = carrier.gate.hold(isHeld)
+        if isHeld { forgetCache() }
+        if abilities != nil { actions.append(.setSharerPaused(isHeld)) }
+        if needsKeyFrame { askForKeyFrame() }
+        announce()
+        return isHeld
+    }
+
+    /// Tells viewers the source's state, if it is another.
+    private mutating func announce() {
+        let state = state
+        guard announced != state else { return }
+        announced = state
+        if case .paused = state { actions.append(.report(.lost)) }
+        actions.append(.announce(state))
+        if state == .live, let pointer { actions.append(.report(pointer)) }
+    }
+}
+
+/// What ``TrackHub`` does for a track.
+public enum TrackAction: Sendable {
+    // For the source.
+    case tell(SourceDemand.Word)
+    case requestKeyFrame
+    case requestPicture
+    case setSharerPaused(Bool)
+    case setPointerMode(PointerMode)
+    // For the host's own encoder.
+    /// Another source has come, or none is left, which makes key frames on request or doesn't.
+    case sourceChanged(canMakeKeyFrames: Bool)
+    /// A key frame of the last picture is needed, unless the source makes one within that time.
+    case makeKeyFrame(after: Interval)
+    /// The host's own encoder carries the track from now on.
+    case noteHostCarries
+    // For viewers.
+    case announce(SourceState)
+    case report(PointerReport)
+}

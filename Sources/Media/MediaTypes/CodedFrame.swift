@@ -1,0 +1,53 @@
+/// One coded frame of a track: a picture, or a piece of sound. It is what flows from a source to every reader.
+///
+/// Its bytes are written once and then shared by reference. Only the parts that know the codec look into them: for H.264
+/// they are an access unit (ITU-T H.264 section 7.4.1.2.3) as an Annex B byte stream.
+public struct CodedFrame: Sendable {
+    /// The whole frame. In H.264, each NAL unit follows the start code `00 00 00 01`.
+    public let bytes: [UInt8]
+    /// The range of each of the codec's units in `bytes`; in H.264 the NAL units, without their start codes. The ranges
+    /// ascend, are not empty and never overlap.
+    public let units: [Range<Int>]
+    /// Whether decoding can begin with this frame, as with an IDR picture. In a hub, such a frame of H.264 begins with
+    /// SPS and PPS.
+    public let isRandomAccess: Bool
+    /// When the frame was captured, on this machine's clock, or nil if the source doesn't know.
+    public let captureTime: MonotonicTime?
+    /// The format from this frame on; nil if it is that of the frame before, or not known. Only a random access frame
+    /// has one.
+    public let format: TrackFormat?
+    /// What only some frames have.
+    public var attachment: FrameAttachment?
+
+    /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.
+    public init(
+        bytes: [UInt8], units: [Range<Int>], isRandomAccess: Bool, captureTime: MonotonicTime?,
+        format: TrackFormat?, attachment: FrameAttachment? = nil
+    ) {
+        self.bytes = bytes
+        self.units = units
+        self.isRandomAccess = isRandomAccess
+        self.captureTime = captureTime
+        self.format = format
+        self.attachment = attachment
+    }
+
+    /// Whether a picture includes the pointer, or would if the pointer were on the screen. Also true if that isn't known.
+    public var isPointerDrawn: Bool { attachment != .pointerLeftOut }
+
+    /// The same frame without its capture time.
+    public var withoutCaptureTime: CodedFrame { withCaptureTime(nil) }
+
+    /// The same frame with `time` as its capture time.
+    public func withCaptureTime(_ time: MonotonicTime?) -> CodedFrame {
+        CodedFrame(
+            bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
+            attachment: attachment)
+    }
+}
+
+/// What a source may say of a single frame, beside what every frame has.
+public enum FrameAttachment: Hashable, Sendable {
+    /// A picture leaves out the pointer: viewers draw it themselves.
+    case pointerLeftOut
+}

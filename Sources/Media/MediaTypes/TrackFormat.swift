@@ -1,0 +1,39 @@
+/// What a reader must know of a track's frames before it can decode them. It changes only at a random access frame.
+public struct TrackFormat: Hashable, Sendable {
+    /// What a track carries.
+    public enum Kind: Hashable, Sendable { case video, audio }
+
+    /// The codecs that a track may have. Whatever differs between them is chosen by an exhaustive `switch` over this type.
+    public enum Codec: Hashable, Sendable, CaseIterable {
+        /// ITU-T H.264.
+        case h264
+    }
+
+    /// How the frames are coded.
+    public var codec: Codec
+    /// The chroma format that a decoder of pictures must support. A 4:4:4 profile counts as 4:4:4, whatever it is used for.
+    public var chroma: ChromaFormat
+    /// The visible size of pictures, if it is known.
+    public var size: PictureSize?
+
+    /// A format with these properties.
+    public init(codec: Codec, chroma: ChromaFormat = .yuv420, size: PictureSize? = nil) {
+        self.codec = codec
+        self.chroma = chroma
+        self.size = size
+    }
+
+    /// What the track carries.
+    public var kind: Kind {
+        switch codec {
+        case .h264: .video
+        }
+    }
+
+    /// The clock of the track's times, which is that of its RTP timestamps.
+    public var clockRate: ClockRate {
+        switch codec {
+        case .h264: .video
+        }
+    }
+}

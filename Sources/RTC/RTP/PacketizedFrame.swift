@@ -1,0 +1,36 @@
+public import MediaTypes
+
+/// A frame and its division into packets. It is made once for a track and shared by all its sessions, which add their own
+/// headers.
+public struct PacketizedFrame: Sendable {
+    /// The frame that the packets take their bytes from.
+    public let coded: CodedFrame
+    /// The payloads in sending order. The last one's packet has the marker bit. Empty only for a frame without units.
+    public let packets: [RTPPayload]
+    /// The time at which it is to be shown, on the track's timeline.
+    public let mediaTime: MediaTime
+    /// The track's format at this frame.
+    public let format: TrackFormat
+    /// The total size of all payloads.
+    public let payloadByteCount: Int
+
+    /// Whether decoding can begin here.
+    public var isRandomAccess: Bool { coded.isRandomAccess }
+    /// The time at which the frame was captured; nil if the source doesn't know it.
+    public var captureTime: MonotonicTime? { coded.captureTime }
+}
+
+/// Divides the frames of one codec into packets.
+public protocol FramePacketizer: Sendable {
+    /// Divides `frame`, which is to be shown at `mediaTime` of a track that has `format` now.
+    func packetize(_ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat) -> PacketizedFrame
+}
+
+extension TrackFormat.Codec {
+    /// The packetizer for frames of this codec.
+    public var packetizer: any FramePacketizer {
+        switch self {
+        case .h264: H264Packetizer()
+        }
+    }
+}
