@@ -231,7 +231,11 @@ struct LimitTests {
 
     @Test("an answer that is relayed to a member that doesn't read is left out like an offer")
     func relayedAnswers() throws {
-        let server = try RunningServer { $0.limits.messagesPerSecond = 100_000 }
+        let server = try RunningServer {
+            $0.limits.messagesPerSecond = 100_000
+            // A slow machine, as under a sanitizer, must not take the reader for a dead one.
+            $0.limits.pingTime = .seconds(600)
+        }
         let reader = try WebSocketClient(port: server.port, prepare: { $0.takeLittle() })
         try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
         let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
@@ -355,7 +359,11 @@ struct LimitTests {
 
     @Test("a client that doesn't read misses what others send it, and isn't thrown out by them")
     func slowReader() throws {
-        let server = try RunningServer { $0.limits.messagesPerSecond = 100_000 }
+        let server = try RunningServer {
+            $0.limits.messagesPerSecond = 100_000
+            // A slow machine, as under a sanitizer, must not take the reader for a dead one.
+            $0.limits.pingTime = .seconds(600)
+        }
         let reader = try WebSocketClient(port: server.port, prepare: { $0.takeLittle() })
         try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
         let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
