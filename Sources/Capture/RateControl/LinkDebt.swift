@@ -4,7 +4,7 @@ import MediaTypes
 ///
 /// The debt is kept in bytes: a change of the rate leaves them as they are and changes only the time that they need. It
 /// is never negative: an idle link gives no credit beyond what the last second leaves (`LastSecond`).
-struct LineDebt: Sendable {
+struct LinkDebt: Sendable {
     private var bytes: Double = 0
     private var asOf = MonotonicTime.zero
 
