@@ -2,7 +2,8 @@ import MediaTypes
 import TestScene
 import TestSupport
 import Testing
-import X11Capture
+
+@testable import X11Capture
 
 @Suite("X11 capture of a part of the screen", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct PartTests {
