@@ -115,7 +115,7 @@ let package = Package(
         shell("Capture", "X11Capture", ["Clocks", "CXCB", "CLinux", "MediaTypes"]),
         pure("Capture", "RateControl", ["MediaTypes"]),
         shell(
-            "Capture", "CaptureAgent",
+            "Capture", "CaptureEngine",
             [
                 "Clocks", "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
                 "LinkTransport",
@@ -181,7 +181,7 @@ let package = Package(
             ]),
         program(
             "Programs", "screenrelay-capture",
-            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
+            ["CLinux", "CommandLine", "CaptureEngine", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
 
         // TestTools: a scene to share and a real browser to see it with.
         shell("TestTools", "TestScene", ["CXCB"]),
@@ -229,9 +229,9 @@ let package = Package(
         tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
-            "CaptureAgentTests",
+            "CaptureEngineTests",
             [
-                "CaptureAgent", "X264Encoding", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding",
+                "CaptureEngine", "X264Encoding", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),

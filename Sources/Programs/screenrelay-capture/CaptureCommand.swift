@@ -1,4 +1,4 @@
-import CaptureAgent
+import CaptureEngine
 import CommandLine
 import LinkTransport
 import MediaTypes

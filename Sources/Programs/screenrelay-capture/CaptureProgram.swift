@@ -1,5 +1,5 @@
 import CLinux
-import CaptureAgent
+import CaptureEngine
 import CommandLine
 import Glibc
 import LinkTransport

@@ -1,4 +1,4 @@
-import CaptureAgent
+import CaptureEngine
 import CommandLine
 import MediaTypes
 import X11Capture

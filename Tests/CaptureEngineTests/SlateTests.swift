@@ -3,7 +3,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("The slate")
 struct SlateTests {

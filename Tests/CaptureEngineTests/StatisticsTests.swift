@@ -4,7 +4,7 @@ import TestScene
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("What capture tells of its work")
 struct StatisticsTests {

@@ -4,7 +4,7 @@ import RecordingFiles
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("capture's recorder")
 struct CaptureRecorderTests {

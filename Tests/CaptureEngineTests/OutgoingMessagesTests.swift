@@ -5,7 +5,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 @testable import X264Encoding
 
 @Suite("what goes to the host")

@@ -1,4 +1,4 @@
-import CaptureAgent
+import CaptureEngine
 import Glibc
 import TestSupport
 import Testing

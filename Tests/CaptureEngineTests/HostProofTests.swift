@@ -4,7 +4,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("capture that has a link token", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct HostProofTests {

@@ -5,7 +5,7 @@ import MediaTypes
 import RecordingFiles
 import Synchronization
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 /// A capture on a thread of its own.
 final class RunningCapture: Sendable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import X264Encoding
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("Motion search")
 struct MotionSearchTests {

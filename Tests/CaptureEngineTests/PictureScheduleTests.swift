@@ -2,7 +2,7 @@ import MediaTypes
 import TestSupport
 import Testing
 
-@testable import CaptureAgent
+@testable import CaptureEngine
 
 @Suite("When the next picture is taken")
 struct PictureScheduleTests {

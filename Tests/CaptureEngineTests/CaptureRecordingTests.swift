@@ -1,4 +1,4 @@
-import CaptureAgent
+import CaptureEngine
 import CaptureLink
 import MediaTypes
 import Recording
