@@ -222,7 +222,7 @@ struct CaptureAgentTests {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let folder = try TemporaryFolder()
         let path = folder.file("link.sock")
-        let capture = try RunningCapture(CaptureConfiguration(link: .unix(path: path), display: screen.name))
+        let capture = try RunningCapture(CaptureConfiguration(link: .unix(path: path)), display: screen.name)
         var epochs = Set<UInt64>()
         for _ in 0..<2 {
             let listener = try LinkListener(path: path)
@@ -309,7 +309,8 @@ struct CaptureAgentTests {
         let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
         let client = try DisplayClient(screen.name)
         client.showPointer(at: (300, 200))
-        let shape = try #require(try ScreenCapture(display: screen.name).takePointerShape())
+        let shape = try #require(
+            try ScreenCapture(display: screen.name).takePointerShape(in: PictureSize(width: 640, height: 480)))
         let (capture, host) = try RunningCapture.pair(display: screen.name) {
             $0.scale = .within(PictureSize(width: 320, height: 240))
         }
@@ -325,9 +326,9 @@ struct CaptureAgentTests {
         try host.wait(for: "its place") { position() == PointerPosition(x: 150, y: 100, isVisible: true) }
         try host.wait(for: "its shape") { image() != nil }
         let half = try #require(image())
-        #expect(half.size == PictureSize(width: (shape.width + 1) / 2, height: (shape.height + 1) / 2))
-        #expect(half.hotX == shape.hotX * half.size.width / shape.width)
-        #expect(half.hotY == shape.hotY * half.size.height / shape.height)
+        #expect(half.size == PictureSize(width: (shape.size.width + 1) / 2, height: (shape.size.height + 1) / 2))
+        #expect(half.hotX == shape.hotX * half.size.width / shape.size.width)
+        #expect(half.hotY == shape.hotY * half.size.height / shape.size.height)
         #expect(half.pixels.count == half.size.width * half.size.height)
         try screen.resize(to: PictureSize(width: 400, height: 300))
         // 320 by 240 is 4/5 of that.
@@ -336,7 +337,7 @@ struct CaptureAgentTests {
         }
         try host.wait(for: "its larger shape") {
             image()?.size
-                == PictureSize(width: (shape.width * 4 + 2) / 5, height: (shape.height * 4 + 2) / 5)
+                == PictureSize(width: (shape.size.width * 4 + 2) / 5, height: (shape.size.height * 4 + 2) / 5)
         }
         capture.stop()
     }

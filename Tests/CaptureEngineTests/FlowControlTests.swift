@@ -101,10 +101,10 @@ struct FlowControlTests {
         let listener = try LinkListener(path: folder.file("link.sock"))
         defer { listener.close() }
         var configuration = CaptureConfiguration(
-            link: .unix(path: folder.file("link.sock")), display: screen.name, framesPerSecond: 120,
+            link: .unix(path: folder.file("link.sock")), framesPerSecond: 120,
             bitRate: BitRate(bitsPerSecond: 1_000_000_000))
         configuration.readPatience = .milliseconds(300)
-        let capture = try RunningCapture(configuration)
+        let capture = try RunningCapture(configuration, display: screen.name)
         let hanging = try eventually("capture") { try listener.accept() }
         var next: ReceivingHost?
         let host = try eventually("capture again, and a picture", within: .seconds(30)) { () throws -> ReceivingHost? in

@@ -21,9 +21,9 @@ struct HostProofTests {
 
     /// A capture with a token, or without one, and the host that it has connected to.
     private func pair(hasToken: Bool = true) throws -> (RunningCapture, ReceivingHost) {
-        var configuration = CaptureConfiguration(link: listener.address, display: screen.name)
+        var configuration = CaptureConfiguration(link: listener.address)
         if hasToken { configuration.linkToken = LinkToken(Self.token) }
-        let capture = try RunningCapture(configuration)
+        let capture = try RunningCapture(configuration, display: screen.name)
         let connection = try eventually("the connection") { try listener.accept() }
         return (capture, try ReceivingHost(connection))
     }

@@ -4,6 +4,7 @@ import LinkTransport
 import MediaTypes
 import RecordingFiles
 import Synchronization
+import X11Capture
 
 @testable import CaptureEngine
 
@@ -19,19 +20,40 @@ final class RunningCapture: Sendable {
             _ path: String, _ log: @escaping @Sendable (CaptureLogLevel, String) -> Void
         ) throws(RecordingFileError) -> CaptureRecorder
 
+    /// Opens the screen, which warns by the log.
+    typealias ScreenOpener =
+        @Sendable (
+            _ log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        ) throws(CaptureError) -> any ScreenSource
+
+    /// Captures the screen of an X server.
+    convenience init(
+        _ configuration: CaptureConfiguration, display: String, makeRecorder: RecorderMaker? = nil
+    ) throws {
+        try self.init(configuration, makeRecorder: makeRecorder) { log throws(CaptureError) in
+            do throws(X11CaptureError) {
+                return try ScreenCapture(display: display, onWarning: { log(.warning, $0) })
+            } catch {
+                throw .screen(error)
+            }
+        }
+    }
+
     /// `makeRecorder`: opens the recording in another way than capture does.
-    init(_ configuration: CaptureConfiguration, makeRecorder: RecorderMaker? = nil) throws {
+    init(
+        _ configuration: CaptureConfiguration, makeRecorder: RecorderMaker? = nil, openScreen: @escaping ScreenOpener
+    ) throws {
         // The X library writes to sockets that may be gone.
         signal(SIGPIPE, SIG_IGN)
         stopDescriptor = eventfd(0, Int32(EFD_CLOEXEC))
-        let box = Box(capture: self, configuration: configuration, makeRecorder: makeRecorder)
+        let box = Box(capture: self, configuration: configuration, openScreen: openScreen, makeRecorder: makeRecorder)
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
             { context in
                 guard let context else { return nil }
                 let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
-                box.capture.run(box.configuration, box.makeRecorder)
+                box.capture.run(box.configuration, box.openScreen, box.makeRecorder)
                 return nil
             }, Unmanaged.passRetained(box).toOpaque())
         if code != 0 { throw CaptureError.system(call: "pthread_create", code: code) }
@@ -48,14 +70,18 @@ final class RunningCapture: Sendable {
         eventfd_write(stopDescriptor, 1)
     }
 
-    private func run(_ configuration: CaptureConfiguration, _ makeRecorder: RecorderMaker?) {
+    private func run(
+        _ configuration: CaptureConfiguration, _ openScreen: @escaping ScreenOpener, _ makeRecorder: RecorderMaker?
+    ) {
         let signals = AgentSignals(stopDescriptor: stopDescriptor)
         let log: @Sendable (CaptureLogLevel, String) -> Void = { _, line in self.log.withLock { $0.append(line) } }
+        let openScreen = { () throws(CaptureError) in try openScreen(log) }
         let end = Result { () throws(CaptureError) in
             guard let makeRecorder else {
-                return try CaptureAgent(configuration, signals: signals, log: log).run()
+                return try CaptureAgent(configuration, signals: signals, log: log, openScreen: openScreen).run()
             }
-            return try CaptureAgent(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
+            return try CaptureAgent(configuration, signals: signals, log: log, openScreen: openScreen) {
+                path throws(RecordingFileError) in
                 try makeRecorder(path, log)
             }.run()
         }
@@ -65,10 +91,15 @@ final class RunningCapture: Sendable {
     private final class Box {
         let capture: RunningCapture
         let configuration: CaptureConfiguration
+        let openScreen: ScreenOpener
         let makeRecorder: RecorderMaker?
-        init(capture: RunningCapture, configuration: CaptureConfiguration, makeRecorder: RecorderMaker?) {
+        init(
+            capture: RunningCapture, configuration: CaptureConfiguration, openScreen: @escaping ScreenOpener,
+            makeRecorder: RecorderMaker?
+        ) {
             self.capture = capture
             self.configuration = configuration
+            self.openScreen = openScreen
             self.makeRecorder = makeRecorder
         }
     }
@@ -91,7 +122,7 @@ extension RunningCapture {
         if var size = sendBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var configuration = CaptureConfiguration(link: .descriptor(descriptor), display: display)
+        var configuration = CaptureConfiguration(link: .descriptor(descriptor))
         change(&configuration)
         var makeRecorder: RecorderMaker?
         if let recordingLimit {
@@ -104,6 +135,9 @@ extension RunningCapture {
                 try CaptureRecorder(try RecordingFile(creating: path), keyFramePeriod: keyFramePeriod, log: log)
             }
         }
-        return (try RunningCapture(configuration, makeRecorder: makeRecorder), try ReceivingHost(pair.connection))
+        return (
+            try RunningCapture(configuration, display: display, makeRecorder: makeRecorder),
+            try ReceivingHost(pair.connection)
+        )
     }
 }

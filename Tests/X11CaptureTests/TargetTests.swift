@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 import TestScene
 import TestSupport
@@ -38,7 +40,7 @@ struct PartTests {
                 && picture.color(50, 51) == TestScreen.black)
         try screen.resize(to: PictureSize(width: 300, height: 200))
         let error = #expect(throws: X11CaptureError.self) {
-            try eventually("an error") { try capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.readEvents() } }
         }
         #expect(
             error
@@ -103,7 +105,7 @@ struct PartTests {
         #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.red)
         client.deleteMonitor("LEFT")
         #expect(throws: X11CaptureError.monitorGone("LEFT")) {
-            try eventually("an error") { try capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.readEvents() } }
         }
     }
 

@@ -2,7 +2,6 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
-import X11Capture
 import X264Encoding
 
 /// Decides when the agent takes a picture, and of what kind.
@@ -112,9 +111,9 @@ extension CaptureAgent {
         case .nothing:
             // Ask again a little later if the screen is changing its size, or if only a part of it is captured: the
             // drawing may be outside that part, and go on.
-            let isAll = configuration.target == .screen && configuration.hidden.isEmpty
             schedule.foundNothing(
-                at: now, mayAskAgainAtOnce: isAll && screen.reportsDamage && !screen.isIncomplete)
+                at: now,
+                mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
         case .later(let time):
             if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time)

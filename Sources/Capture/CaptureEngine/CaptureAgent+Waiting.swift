@@ -3,7 +3,6 @@ import CaptureLink
 import Clocks
 import Glibc
 import MediaTypes
-import X11Capture
 
 /// Signals from outside that tell a running agent to end or to pause; the caller keeps ownership of the descriptors.
 public struct AgentSignals {

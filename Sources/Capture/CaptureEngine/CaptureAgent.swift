@@ -6,10 +6,9 @@ import LinkTransport
 import MediaTypes
 import RateControl
 import RecordingFiles
-import X11Capture
 import X264Encoding
 
-/// The capture process: takes pictures of a screen while somebody wants them and something changes, encodes them, and
+/// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes them, and
 /// writes them to the host.
 ///
 /// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on the display, the link and the signals.
@@ -17,7 +16,7 @@ public final class CaptureAgent {
     let configuration: CaptureConfiguration
     let signals: AgentSignals
     let log: @Sendable (CaptureLogLevel, String) -> Void
-    let screen: ScreenCapture
+    let screen: any ScreenSource
     let link: HostLink
     let pointer: PointerReporter
     var pipeline: PicturePipeline?
@@ -52,12 +51,14 @@ public final class CaptureAgent {
     var isDisplayReadable = true
     var isPointerReadable = true
 
-    /// Opens the display; `run` opens the link.
+    /// Opens the screen; `run` opens the link.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
-        log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        openScreen: () throws(CaptureError) -> any ScreenSource
     ) throws(CaptureError) {
-        try self.init(configuration, signals: signals, log: log) { path throws(RecordingFileError) in
+        try self.init(configuration, signals: signals, log: log, openScreen: openScreen) {
+            path throws(RecordingFileError) in
             try CaptureRecorder(path: path, sizeLimit: configuration.recordingLimit, log: log)
         }
     }
@@ -66,20 +67,14 @@ public final class CaptureAgent {
     init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
         log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        openScreen: () throws(CaptureError) -> any ScreenSource,
         openRecorder: (_ path: String) throws(RecordingFileError) -> CaptureRecorder
     ) throws(CaptureError) {
         self.configuration = configuration
         self.signals = signals
         self.log = log
         try Self.checkFolder(of: configuration.link)
-        do {
-            screen = try ScreenCapture(
-                display: configuration.display, target: configuration.target, hidden: configuration.hidden,
-                methods: configuration.grabMethods, watchesLock: configuration.pausesWhenLocked,
-                onWarning: { log(.warning, $0) })
-        } catch {
-            throw .screen(error)
-        }
+        screen = try openScreen()
         let recorder: CaptureRecorder?
         do throws(RecordingFileError) {
             recorder = try configuration.recording.map(openRecorder)
@@ -99,10 +94,7 @@ public final class CaptureAgent {
             bitRate: configuration.bitRate, period: period, finest: PicturePipeline.finestQuantizer,
             constantQuantizer: configuration.quantizer)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
-        log(
-            .info,
-            "\(configuration.target) of \(screen.size), pictures by \(screen.grabMethod.rawValue)"
-                + (screen.reportsDamage ? "" : "; the display doesn't tell what changes, so each picture is compared"))
+        log(.info, screen.description)
     }
 
     /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
@@ -144,11 +136,7 @@ public final class CaptureAgent {
             isDisplayReadable = false
             isPointerReadable = false
         }
-        do throws(X11CaptureError) {
-            return try screen.readEvents(isReadable: isDisplayReadable, isPointerReadable: isPointerReadable)
-        } catch {
-            throw .screen(error)
-        }
+        return try screen.readEvents(isReadable: isDisplayReadable, isPointerReadable: isPointerReadable)
     }
 
     /// The size of the pictures, after scaling.
@@ -165,8 +153,7 @@ public final class CaptureAgent {
 
     /// Reports a change of the sharing state, and demands the picture that belongs to it.
     private func adoptSharing() {
-        let isLocked = configuration.pausesWhenLocked && screen.isLocked
-        let now: SharingState = isHeld ? .paused : isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
+        let now: SharingState = isHeld ? .paused : screen.isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
         log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
         sharing = now
@@ -174,7 +161,7 @@ public final class CaptureAgent {
         demandIDR()
     }
 
-    func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: configuration.target) }
+    func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: screen.target) }
 
     /// Resets what the last host asked for. A new host knows nothing: it gets an IDR picture at once, and says if it
     /// wants no more pictures, fewer, or a different kind.
@@ -198,11 +185,7 @@ public final class CaptureAgent {
         // The recording may have ended.
         if pointer.mode != pointerMode { setPointerMode() }
         guard link.hasReader, !isPaused, sharing == .live else { return }
-        do throws(X11CaptureError) {
-            try pointer.look(.now(), pictureSize)
-        } catch {
-            throw .screen(error)
-        }
+        try pointer.look(.now(), pictureSize)
         if pointer.hasNews, link.isReady { pointer.tell(pictureSize) { link.send($0) } }
     }
 

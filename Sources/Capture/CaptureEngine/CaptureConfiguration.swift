@@ -1,17 +1,14 @@
 public import LinkTransport
 public import MediaTypes
-public import X11Capture
 public import X264Encoding
 
-/// The configuration of a capture: what it shows, how, and to which host.
+/// The configuration of a capture: how it shows the screen, and to which host.
 public struct CaptureConfiguration: Sendable {
     /// The address of the host.
     public var link: LinkAddress
     /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
     /// machine.
     public var linkToken: LinkToken?
-    /// The X display; nil for the one that DISPLAY names.
-    public var display: String?
     /// The most pictures a second, 1...120.
     public var framesPerSecond: Int
     /// The highest bit rate; the host may ask for a lower one.
@@ -24,21 +21,12 @@ public struct CaptureConfiguration: Sendable {
     public var keepAlive: Interval = .milliseconds(2500)
     /// How long a host may leave pending data unread before capture disconnects from it.
     public var readPatience: Interval = .seconds(60)
-    /// The methods of taking pixels, in the order in which they are tried.
-    public var grabMethods: [GrabMethod] = GrabMethod.allCases
     /// How much work x264 spends on a picture.
     public var preset: X264Preset = .ultrafast
-
-    /// The part of the display to capture.
-    public var target: CaptureTarget = .screen
-    /// Windows that are left out of the picture; the places where they are stay blank.
-    public var hidden: [WindowSelector] = []
     /// The scale of the pictures; nil for the size of what they show.
     public var scale: PictureScale?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
-    /// Whether sharing pauses while the screen is locked.
-    public var pausesWhenLocked = false
     /// A constant quantizer for all pictures, 0...51; nil if the rate control chooses.
     public var quantizer: Int?
     /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
@@ -52,13 +40,12 @@ public struct CaptureConfiguration: Sendable {
     /// The most bytes that the recording may have; nil for as many as the disk takes.
     public var recordingLimit: UInt64?
 
-    /// Creates a configuration that captures `display` for the host at `link`.
+    /// Creates a configuration that captures for the host at `link`.
     public init(
-        link: LinkAddress, display: String? = nil, framesPerSecond: Int = 30,
-        bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000), isLegacy: Bool = false
+        link: LinkAddress, framesPerSecond: Int = 30, bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000),
+        isLegacy: Bool = false
     ) {
         self.link = link
-        self.display = display
         self.framesPerSecond = framesPerSecond
         self.bitRate = bitRate
         self.isLegacy = isLegacy

@@ -2,13 +2,12 @@ public import CaptureLink
 import Glibc
 public import LinkTransport
 public import RecordingFiles
-public import X11Capture
 public import X264Encoding
 
 /// The reason why capture can't start, or can't go on.
 public enum CaptureError: Error, CustomStringConvertible {
     /// The screen can't be captured.
-    case screen(X11CaptureError)
+    case screen(any ScreenFailure)
     /// The pictures can't be encoded.
     case encoder(X264Error)
     /// The host can't be reached, and trying again won't help.
@@ -37,29 +36,19 @@ public enum CaptureError: Error, CustomStringConvertible {
     public var kind: LinkTransportError.Kind {
         switch self {
         case .link(let error): error.kind
-        case .screen(.noDisplayNamed), .screen(.invalidDisplayName): .usage
-        case .screen(.system), .system: .system
-        case .screen, .encoder, .message, .recording: .unavailable
-        }
-    }
-
-    /// Whether the window to capture doesn't exist, or no longer does; another attempt could only find a different
-    /// window.
-    public var isWindowGone: Bool {
-        switch self {
-        case .screen(.windowClosed), .screen(.noSuchWindow): true
-        default: false
+        case .screen(let error): error.kind
+        case .system: .system
+        case .encoder, .message, .recording: .unavailable
         }
     }
 
     /// The reason that the host is told.
     var endReason: EndReason {
         switch self {
-        case .screen(.displayGone): .displayLost
-        case .screen(.windowClosed): .windowClosed
+        case .screen(let error): error.endReason
         case .encoder: .encoderFailed
         case .message: .protocolError
-        case .screen, .link, .recording, .system: .other
+        case .link, .recording, .system: .other
         }
     }
 }

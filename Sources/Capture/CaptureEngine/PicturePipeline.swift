@@ -2,7 +2,6 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
-import X11Capture
 import X264Encoding
 
 /// Turns the screen into NAL units, for one size of the screen and one chroma format: grabs, converts and encodes, and
@@ -11,7 +10,7 @@ import X264Encoding
 /// Another size needs another pipeline.
 final class PicturePipeline {
     let encoder: ScreenEncoder
-    private let screen: ScreenCapture
+    private let screen: any ScreenSource
     private let canvas: PictureCanvas
     private let reader: ScreenReader
     private var quality: QualityMap
@@ -34,7 +33,7 @@ final class PicturePipeline {
     static let finestQuantizer = 14
 
     init(
-        _ screen: ScreenCapture, configuration: CaptureConfiguration, chroma: ChromaFormat,
+        _ screen: any ScreenSource, configuration: CaptureConfiguration, chroma: ChromaFormat,
         onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.screen = screen
@@ -89,12 +88,8 @@ final class PicturePipeline {
         at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Outcome {
-        do throws(X11CaptureError) {
-            let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
-            if !area.isEmpty { owe(reader.affected(by: area)) }
-        } catch {
-            throw .screen(error)
-        }
+        let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
+        if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
         if isIDR { quality.activateAll() } else { quality.activate(owed) }
         let kind = isIDR ? PictureKind.idr : .change
@@ -136,12 +131,7 @@ final class PicturePipeline {
     /// one nor the next, but a piece of each, and its content has not moved by one offset.
     private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
         let begin = MonotonicTime.now()
-        let parts: [PixelRectangle]
-        do throws(X11CaptureError) {
-            parts = reader.affected(by: try screen.takeChanges())
-        } catch {
-            throw .screen(error)
-        }
+        let parts = reader.affected(by: try screen.takeChanges())
         if parts.isEmpty { return true }
         owe(parts)
         quality.activate(owed)
@@ -165,11 +155,7 @@ final class PicturePipeline {
         _ parts: [PixelRectangle], since begin: MonotonicTime, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Bool {
         var converting = Interval.zero
-        do throws(X11CaptureError) {
-            if try !reader.read(parts, converting: &converting) { return false }
-        } catch {
-            throw .screen(error)
-        }
+        if try !reader.read(parts, converting: &converting) { return false }
         statistics.add(converting, to: \.convertNanoseconds)
         statistics.add(MonotonicTime.now() - begin - converting, to: \.grabNanoseconds)
         return true

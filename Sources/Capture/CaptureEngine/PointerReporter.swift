@@ -1,21 +1,20 @@
 import CaptureLink
 import MediaTypes
-import X11Capture
 
 /// Reports the pointer's position and shape to the host if viewers draw it; otherwise makes the pictures follow it.
 ///
 /// It sends at most 40 positions a second, or 30 if the server times them, and the latest wins: while the host hasn't
 /// taken what was written, nothing is added.
 final class PointerReporter {
-    private let screen: ScreenCapture
-    private var position: PointerState?
+    private let screen: any ScreenSource
+    private var position: PointerPosition?
     private var image: PointerImage?
     // Whether a report is awaited, even if the pointer rests.
     private var isOwed = false
     /// How the pointer reaches viewers; drawn until the host says otherwise.
     private(set) var mode = PointerMode.drawn
 
-    init(_ screen: ScreenCapture) {
+    init(_ screen: any ScreenSource) {
         self.screen = screen
         screen.drawsPointer = true
     }
@@ -41,16 +40,13 @@ final class PointerReporter {
     }
 
     /// Looks up the pointer's position, and its shape in pictures of `size`, if that is due.
-    func look(_ now: MonotonicTime, _ size: PictureSize) throws(X11CaptureError) {
+    func look(_ now: MonotonicTime, _ size: PictureSize) throws(CaptureError) {
         guard now >= due else { return }
         isOwed = false
-        let state = try screen.lookAtPointer(now: now)
+        let new = try screen.lookAtPointer(now: now)
         guard mode == .apart else { return }
-        if let state { position = state }
-        guard let shape = try screen.takePointerShape(in: size) else { return }
-        image = PointerImage(
-            size: PictureSize(width: shape.width, height: shape.height), hotX: shape.hotX, hotY: shape.hotY,
-            pixels: shape.pixels)
+        position = new ?? position
+        image = try screen.takePointerShape(in: size) ?? image
     }
 
     /// Passes what is new to `send`, in the coordinates of pictures of `size`.

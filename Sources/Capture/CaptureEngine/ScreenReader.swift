@@ -2,12 +2,11 @@ import Clocks
 import ColorConversion
 import Glibc
 import MediaTypes
-import X11Capture
 
 /// Brings changed parts of the screen into the canvas: grabs them, scales them if pictures are smaller than the screen,
 /// and converts them.
 final class ScreenReader {
-    private let screen: ScreenCapture
+    private let screen: any ScreenSource
     private let canvas: PictureCanvas
     private let format: ScreenToPlanes.PixelFormat
     private let scaling: ScreenScaling?
@@ -18,14 +17,10 @@ final class ScreenReader {
     /// The number of bytes of the screen to scale at once, unless a row of macroblocks has more.
     private static let stripeBytes = 1 << 20
 
-    init(_ screen: ScreenCapture, into canvas: PictureCanvas) {
+    init(_ screen: any ScreenSource, into canvas: PictureCanvas) {
         self.screen = screen
         self.canvas = canvas
-        format =
-            switch screen.pixelFormat {
-            case .bgrx: .bgrx
-            case .rgb565: .rgb565
-            }
+        format = screen.pixelFormat
         scaling = canvas.size == screen.size ? nil : ScreenScaling(from: screen.size, to: canvas.size)
     }
 
@@ -37,7 +32,7 @@ final class ScreenReader {
 
     /// Brings `parts` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
     /// is increased by the time spent on conversion.
-    func read(_ parts: [PixelRectangle], converting: inout Interval) throws(X11CaptureError) -> Bool {
+    func read(_ parts: [PixelRectangle], converting: inout Interval) throws(CaptureError) -> Bool {
         if let scaling { return try readScaled(parts, scaling, &converting) }
         let destination = canvas.destination
         let isComplete = try screen.grab(DamagedArea(parts, in: screen.size)) { pixels in
@@ -52,7 +47,7 @@ final class ScreenReader {
 
     private func readScaled(
         _ parts: [PixelRectangle], _ scaling: ScreenScaling, _ converting: inout Interval
-    ) throws(X11CaptureError) -> Bool {
+    ) throws(CaptureError) -> Bool {
         for part in parts {
             var top = part.y
             while top < part.y + part.height {
@@ -70,7 +65,7 @@ final class ScreenReader {
 
     private func readStripe(
         _ target: PixelRectangle, _ scaling: ScreenScaling, _ converting: inout Interval
-    ) throws(X11CaptureError) -> Bool {
+    ) throws(CaptureError) -> Bool {
         let source = scaling.needed(for: target)
         let stride = source.width * 4
         Self.grow(&stripe, to: stride * source.height + ScreenScaling.slack)

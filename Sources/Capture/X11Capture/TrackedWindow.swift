@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 /// One window, read from its own pixmap (Composite), so that windows which cover it don't show.
-final class WindowSource: CaptureSource {
+final class TrackedWindow: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
     private(set) var nextCheck = MonotonicTime.distantFuture
@@ -99,7 +99,7 @@ final class WindowSource: CaptureSource {
 }
 
 /// The visible part of one window, for servers without Composite. Windows that cover it show as well.
-final class VisibleWindowSource: CaptureSource {
+final class TrackedVisibleWindow: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
     let layout: PixelLayout

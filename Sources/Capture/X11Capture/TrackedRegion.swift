@@ -2,7 +2,7 @@ import CXCB
 import MediaTypes
 
 /// The whole screen, or a region of it that stays where it is.
-final class ScreenSource: CaptureSource {
+final class TrackedRegion: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
     let layout: PixelLayout

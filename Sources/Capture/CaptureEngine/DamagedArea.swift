@@ -13,13 +13,13 @@ public struct DamagedArea: Sendable, Equatable {
     ///
     /// The left and top edges are rounded down to even numbers, and the right and bottom edges up, because a chroma
     /// sample covers two pixels each way. At the picture's own right and bottom edges, they may be odd.
-    public init(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
+    public init(_ changes: [PixelRectangle], in size: PictureSize) {
         rectangles.reserveCapacity(min(changes.count, Self.mostGathered))
         set(changes, in: size)
     }
 
-    /// An area in which nothing has changed.
-    init() {}
+    /// Creates an area in which nothing has changed.
+    public init() {}
 
     // The number of rectangles that are gathered before neighbours are merged.
     private static let mostGathered = 64
@@ -28,7 +28,7 @@ public struct DamagedArea: Sendable, Equatable {
     private static let fewPixels = 3 * 256
 
     /// Covers `changes` instead, in the same memory.
-    mutating func set(_ changes: some Collection<PixelRectangle>, in size: PictureSize) {
+    public mutating func set(_ changes: [PixelRectangle], in size: PictureSize) {
         rectangles.removeAll(keepingCapacity: true)
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         // X regions are sorted by rows, so neighbours in the list are near each other on the screen.

@@ -1,8 +1,8 @@
 import CXCB
 import MediaTypes
 
-/// The source of the pictures: the screen, a region of it, a monitor or a window.
-protocol CaptureSource: AnyObject {
+/// What is captured, wherever it is now: the screen, a region of it, a monitor or a window.
+protocol TrackedTarget: AnyObject {
     /// Where the pixels are now; nil while there are none, for example while a window isn't mapped.
     var place: CapturePlace? { get }
     /// The size of the pictures or, while there are none, of the last one.
@@ -14,7 +14,7 @@ protocol CaptureSource: AnyObject {
     /// The time at which `update` has something to do even if no event comes.
     var nextCheck: MonotonicTime { get }
 
-    /// Handles an event; returns whether it was about this source.
+    /// Handles an event; returns whether it was about this target.
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool
     /// Marks everything as outdated, because the screen's layout has changed or the server refused pixels.
     func outdate()
@@ -24,7 +24,7 @@ protocol CaptureSource: AnyObject {
     func follow() throws(X11CaptureError) -> Bool
 }
 
-extension CaptureSource {
+extension TrackedTarget {
     var nextCheck: MonotonicTime { .distantFuture }
     func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool { false }
     func follow() throws(X11CaptureError) -> Bool { false }

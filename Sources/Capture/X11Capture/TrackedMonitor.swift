@@ -2,7 +2,7 @@ import CXCB
 import MediaTypes
 
 /// The part of the screen that one monitor shows, wherever that part moves.
-final class MonitorSource: CaptureSource {
+final class TrackedMonitor: TrackedTarget {
     private(set) var place: CapturePlace?
     private(set) var size: PictureSize
     private(set) var nextCheck = MonotonicTime.zero

@@ -1,7 +1,7 @@
+import CaptureEngine
 import MediaTypes
 import TestSupport
 import Testing
-import X11Capture
 
 @Suite("damaged area")
 struct DamagedAreaTests {
