@@ -21,11 +21,12 @@ struct CaptureRecorderTests {
         let file = try StalledFile()
         defer { file.close() }
         let recorder = try CaptureRecorder(try RecordingFile(creating: file.path, overwriting: true)) { _, _ in }
-        recorder.begin()
+        let encoder = MessageEncoder(epoch: 1)
+        recorder.begin(encoder)
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 300_000)
-        let header = try MessageEncoder(epoch: 1).nalUnitHeader(
+        let header = try encoder.nalUnitHeader(
             payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
-        recorder.add(header + payload, .extended)
+        recorder.add(header + payload)
         let began = now()
         let fault = try #require(recorder.close())
         let took = now() - began

@@ -141,8 +141,8 @@ extension CaptureAgent {
             pictureParameterSet: pipeline.encoder.pictureParameterSet)
         sequenceNumber &+= 1
         // The next scheduled picture is soon enough, because nobody waits for it.
-        if link.recordingWantsKeyFrame(behind: picture) { wantsIDR = true }
-        if link.takeRecordingGap() { demandIDR() }
+        if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsIDR = true }
+        if link.recorder?.takeGap() == true { demandIDR() }
     }
 
     private func currentPipeline() throws(CaptureError) -> PicturePipeline {

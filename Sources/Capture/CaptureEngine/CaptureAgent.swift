@@ -81,11 +81,7 @@ public final class CaptureAgent {
         } catch {
             throw .recording(error)
         }
-        link = HostLink(
-            configuration.link, token: configuration.linkToken, isLegacy: configuration.isLegacy,
-            changesChroma: configuration.chroma == .yuv444Or420, patience: configuration.readPatience,
-            recorder: recorder,
-            log: log)
+        link = HostLink(configuration, recorder: recorder, log: log)
         pointer = PointerReporter(screen)
         recentWork = RecentWork(since: .now(), processorTime: processorTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
@@ -107,11 +103,11 @@ public final class CaptureAgent {
             end = try capture()
         } catch {
             link.end(error.endReason, error.description)
-            if let fault = link.closeRecording() { log(.warning, "--record: \(fault)") }
+            if let fault = link.recorder?.close() { log(.warning, "--record: \(fault)") }
             throw error
         }
         if end == .stopped { link.end(.stopped, "capture was told to stop") }
-        if let fault = link.closeRecording() { throw .recording(fault) }
+        if let fault = link.recorder?.close() { throw .recording(fault) }
         return end
     }
 
@@ -189,9 +185,9 @@ public final class CaptureAgent {
         if pointer.hasNews, link.isReady { pointer.tell(pictureSize) { link.send($0) } }
     }
 
-    func handle(_ request: HostLink.Request) {
+    func handle(_ request: LinkMessage) {
         switch request {
-        case .greeted:
+        case .hello:
             if sharing != .live { link.send(.sharing(sharing)) }
             pointer.tellAnew()
         case .requestIDR:
@@ -224,6 +220,7 @@ public final class CaptureAgent {
             rate.bitRate = BitRate(
                 bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
             schedule.release()
+        default: break
         }
     }
 

@@ -1,3 +1,4 @@
+import ByteCoding
 import CaptureLink
 import Clocks
 import MediaTypes
@@ -9,6 +10,7 @@ import X264Encoding
 /// Writes everything that capture sends into a recording, with or without a host.
 final class CaptureRecorder {
     private let queue: RecordingQueue
+    private var encoder = MessageEncoder(epoch: 0)
     private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
 
@@ -54,18 +56,53 @@ final class CaptureRecorder {
         }
     }
 
-    /// Notes that a picture was recorded; returns whether the recording needs an IDR picture now.
+    /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
     func wantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
-        keyFrames.recorded(
-            isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
+        isRecording
+            && keyFrames.recorded(
+                isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
     }
 
-    /// Notes that capture begins.
-    func begin() { queue.beginConnection(at: .now()) }
+    /// Notes that capture begins. From now on, what `encoder` makes of messages and pictures is recorded.
+    func begin(_ encoder: MessageEncoder) {
+        self.encoder = encoder
+        queue.beginConnection(at: .now())
+    }
 
-    /// Records a message that is sent now.
-    func add(_ message: [UInt8], _ form: LinkForm) {
-        guard let message = LinkBytes(message, form: form) else { return }
+    /// Records a control message that is sent now; a legacy sender sends none.
+    func add(_ message: LinkMessage) {
+        if isRecording, encoder.form == .extended { add(encoder.encode(message)) }
+    }
+
+    /// Records a picture as a host that has said hello receives it. Each message has to be one piece of memory, which
+    /// the recording's thread keeps.
+    func add(
+        _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ parameterSets: [[UInt8]]
+    ) throws(CaptureError) {
+        guard isRecording else { return }
+        add(.picture(notice))
+        for set in parameterSets { try add(set, picture, isLast: false) }
+        for index in 0..<picture.encoded.count {
+            try add(picture.encoded[index].bytes, picture, isLast: index == picture.encoded.count - 1)
+        }
+    }
+
+    private func add(
+        _ nalUnit: some Collection<UInt8>, _ picture: PicturePipeline.Picture, isLast: Bool
+    ) throws(CaptureError) {
+        var message = ByteWriter(capacity: nalUnit.count + 44)
+        do {
+            try encoder.appendStart(ofNALUnit: nalUnit.count, picture.captureTime, isLast: isLast, to: &message)
+        } catch {
+            throw .message(error)
+        }
+        message.append(nalUnit)
+        add(message.bytes)
+    }
+
+    /// Records the bytes of a message.
+    func add(_ message: [UInt8]) {
+        guard let message = LinkBytes(message, form: encoder.form) else { return }
         queue.add(message, at: .now())
     }
 

@@ -13,7 +13,7 @@ struct HostAttempts {
         case over
     }
 
-    let address: LinkAddress
+    private let address: LinkAddress
     /// Whether there is a token to prove to the host.
     private let hasToken: Bool
     private let log: (CaptureLogLevel, String) -> Void

@@ -12,68 +12,36 @@ import X264Encoding
 ///
 /// Belongs to the capture thread. ``HostAttempts`` makes the connections, ``OutgoingMessages`` writes to them.
 final class HostLink {
-    /// A request of the host.
-    enum Request {
-        /// The host understands all messages and knows nothing yet: it may be told everything.
-        case greeted
-        case requestIDR
-        case bitRate(BitRate)
-        case frameRate(FrameRate)
-        case unwatched
-        case watched
-        case pointerMode(PointerMode)
-        case sharerPaused(Bool)
-        case chroma(ChromaFormat)
-        case sharpen
-    }
-
-    /// The token that a host has to have as well; nil if any host will do.
-    private let token: LinkToken?
-    /// The check that this connection's host has the token; nil if it is done or not required.
-    private var check: HostCheck?
-    /// The hello that the host sent before it proved that it has the token.
-    private var earlyHello: LinkMessage?
+    private let configuration: CaptureConfiguration
     /// The error that makes another attempt useless.
     private var refusal: LinkTransportError?
-    let isLegacy: Bool
-    private let changesChroma: Bool
-    private let patience: Interval
-    let encoder: MessageEncoder
+    private let encoder: MessageEncoder
     private let log: (CaptureLogLevel, String) -> Void
+    /// What is sent is also recorded here.
     let recorder: CaptureRecorder?
     private var attempts: HostAttempts
     private var connection: LinkConnection?
-    private var connectedSince = MonotonicTime.zero
     private var outgoing: OutgoingMessages
     private var decoder = MessageDecoder()
-    // Until the peer has said hello, it may be one that takes every message for a NAL unit.
-    private var hasHello = false
+    private var greeting: HostGreeting
     private var buffer = [UInt8](repeating: 0, count: 4096)
     /// Whether the host has another capture now. We keep trying, but don't log it.
     private var isTurnedAway = false
     /// Whether no host can be reached any more.
     private(set) var hasEnded = false
 
-    /// How long a host may take to prove that it has the token.
-    private static let helloPatience = Interval.seconds(5)
-
     /// Creates a link that is not connected yet.
-    ///
-    /// - Parameter patience: How long a host may leave pending data unread before it is disconnected.
     init(
-        _ address: LinkAddress, token: LinkToken? = nil, isLegacy: Bool, changesChroma: Bool, patience: Interval,
-        recorder: CaptureRecorder?,
+        _ configuration: CaptureConfiguration, recorder: CaptureRecorder?,
         log: @escaping (CaptureLogLevel, String) -> Void
     ) {
-        self.token = token
-        self.patience = patience
+        self.configuration = configuration
         self.recorder = recorder
-        self.isLegacy = isLegacy
-        self.changesChroma = changesChroma
         self.log = log
         encoder = MessageEncoder(
-            form: isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
-        attempts = HostAttempts(address, hasToken: token != nil, log: log)
+            form: configuration.isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
+        attempts = HostAttempts(configuration.link, hasToken: configuration.linkToken != nil, log: log)
+        greeting = HostGreeting(configuration, .zero)
         outgoing = OutgoingMessages(encoder)
     }
 
@@ -87,28 +55,26 @@ final class HostLink {
     /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
     /// recording.
     var isReady: Bool {
-        guard let connection, isGreeted else { return isRecording }
+        guard let connection, greeting.isOver else { return isRecording }
         return !connection.isClosed && !connection.hasPending
     }
-    /// Whether messages may be sent: nothing is sent to a host before it has proved that it has the token, nor does it
-    /// accept anything before that.
-    private var isGreeted: Bool { check == nil && (token == nil || hasHello) }
     /// Whether anything takes what is sent: a host, or a recording.
     var hasReader: Bool { connection != nil || isRecording }
     /// Whether what is sent is also recorded; a recording counts as a viewer.
     var isRecording: Bool { recorder?.isRecording ?? false }
-    /// Returns whether the recording has left something out since the last call, and needs an IDR picture to go on.
-    func takeRecordingGap() -> Bool { recorder?.takeGap() ?? false }
-    /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
-    func recordingWantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
-        isRecording && recorder?.wantsKeyFrame(behind: picture) == true
-    }
     /// Whether the host understands messages other than NAL units.
-    var takesMessages: Bool { hasHello && !isLegacy }
+    var takesMessages: Bool { greeting.hasHello && !configuration.isLegacy }
     /// The time at which `connectIfDue` has something to do.
     var nextAttempt: MonotonicTime { attempts.deadline }
     /// The bytes handed to connections, headers included.
     var bytesSent: UInt64 { outgoing.bytesSent }
+
+    /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
+    func beginRecording(_ size: PictureSize) {
+        recorder?.begin(encoder)
+        recorder?.add(hello)
+        recorder?.add(.size(size))
+    }
 
     /// Connects if an attempt is due; returns true if that succeeded.
     func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
@@ -119,17 +85,15 @@ final class HostLink {
         } catch {
             throw .link(error)
         }
-        connectedSince = now
         decoder = MessageDecoder()
-        hasHello = false
-        check = newCheck()
-        earlyHello = nil
-        log(isTurnedAway ? .debug : .info, "connected to \(attempts.address)")
+        greeting = HostGreeting(configuration, now)
+        log(isTurnedAway ? .debug : .info, "connected to \(configuration.link)")
         return true
     }
 
-    /// Reads what the host has sent, and passes each request to `body`.
-    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void) {
+    /// Reads what the host has sent, and passes each request to `body`, as well as the first hello: from then on, the
+    /// host understands all messages, but knows nothing yet.
+    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void) {
         guard let connection else { return }
         do {
             // The number of reads is limited, so that a host that floods us doesn't keep us from the screen.
@@ -148,34 +112,6 @@ final class HostLink {
         }
     }
 
-    /// The token check for a new connection; nil if none is required.
-    private func newCheck() -> HostCheck? {
-        guard let token, case .tcp = attempts.address else { return nil }
-        var generator = SystemRandomNumberGenerator()
-        return HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
-    }
-
-    /// Handles a message of a host that has to prove that it has the token.
-    ///
-    /// - Returns: The message that is still to be handled: this one if it isn't part of the proof, or the hello that
-    ///   came before the proof was complete.
-    private func prove(_ message: LinkMessage, _ check: HostCheck, _ now: MonotonicTime) -> LinkMessage? {
-        var check = check
-        let step = check.take(message)
-        self.check = check
-        switch step {
-        case .answer(let answer): write([answer])
-        case .proven:
-            self.check = nil
-            return earlyHello
-        case .failed(let failure): refuse(now, failure.words)
-        case .other:
-            if case .end = message { return message }
-            if case .hello = message { earlyHello = message }
-        }
-        return nil
-    }
-
     /// Disconnects from the host for good.
     private func refuse(_ now: MonotonicTime, _ words: String) {
         refusal = .tokenRefused(text: words)
@@ -183,68 +119,53 @@ final class HostLink {
     }
 
     private func handle(
-        _ received: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (Request) -> Void
+        _ received: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void
     ) {
-        var message = received
-        if let check {
-            guard connection != nil, let left = prove(received, check, now) else { return }
-            message = left
+        if greeting.isProving, connection == nil { return }
+        let message: LinkMessage
+        switch greeting.take(received) {
+        case .handle(let next): message = next
+        case .send(let answer): return write([answer])
+        case .refuse(let words): return refuse(now, words)
+        case .nothing: return
         }
         switch message {
         case .hello(let hello):
             log(.debug, "the host is \(hello.name), process \(hello.processID)")
-            if !isLegacy && !hasHello {
-                hasHello = true
-                greet(size)
-                body(.greeted)
+            if !configuration.isLegacy, greeting.noteHello() {
+                write([self.hello, .size(size)])
+                body(message)
                 // The pictures taken until now went only into the recording.
-                if token != nil { body(.requestIDR) }
+                if configuration.linkToken != nil { body(.requestIDR) }
             }
-        case .requestIDR: body(.requestIDR)
-        case .bitRate(let rate): body(.bitRate(rate))
-        case .frameRate(let rate): body(.frameRate(rate))
-        case .unwatched:
-            noteTaken()
-            body(.unwatched)
-        case .watched:
-            noteTaken()
-            body(.watched)
+        case .unwatched, .watched:
+            // The host has accepted this capture: it sends these requests to no other.
+            if isTurnedAway { log(.info, "connected to \(configuration.link)") }
+            isTurnedAway = false
+            body(message)
+        case .requestIDR, .bitRate, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen: body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
         case .challenge:
             // A legacy sender sends nothing but pictures; the host decides whether it accepts them.
-            if !isLegacy { refuse(now, HostCheck.refusal) }
+            if !configuration.isLegacy { refuse(now, HostCheck.refusal) }
         case .end(let notice) where notice.reason == .refused:
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
-        case .pointerMode(let mode): body(.pointerMode(mode))
-        case .sharerPaused(let isHeld): body(.sharerPaused(isHeld))
-        case .chroma(let format): body(.chroma(format))
-        case .sharpen: body(.sharpen)
         case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
             log(.debug, "the host sent a message that is not expected of it: \(message.kind)")
         }
     }
 
-    /// Notes that the host has accepted this capture: it sends these requests to no other.
-    private func noteTaken() {
-        if isTurnedAway { log(.info, "connected to \(attempts.address)") }
-        isTurnedAway = false
-    }
-
-    var hello: LinkMessage {
+    private var hello: LinkMessage {
         .hello(
             Hello(
                 role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
                 processID: UInt32(clamping: getpid()),
-                canMakeIDR: true, tellsPointer: true, changesChroma: changesChroma))
-    }
-
-    private func greet(_ size: PictureSize) {
-        write([hello, .size(size)])
+                canMakeIDR: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420))
     }
 
     /// Answers a ping with our clock's time, unless the answer would have to wait: then it would be useless.
@@ -255,7 +176,7 @@ final class HostLink {
 
     /// Sends a control message to a host that understands it, and to the recording.
     func send(_ message: LinkMessage) {
-        if isRecording, !isLegacy { recorder?.add(encoder.encode(message), .extended) }
+        recorder?.add(message)
         guard takesMessages else { return }
         writing { connection throws(LinkTransportError) in try outgoing.send(message, on: connection) }
     }
@@ -270,8 +191,8 @@ final class HostLink {
         pictureParameterSet: [UInt8]
     ) throws(CaptureError) {
         let sets = picture.encoded.isIDR ? [sequenceParameterSet, pictureParameterSet] : []
-        if isRecording { try record(picture, notice, sets) }
-        guard let connection, isGreeted else { return }
+        try recorder?.add(picture, notice, sets)
+        guard let connection, greeting.isOver else { return }
         do throws(CaptureError) {
             try outgoing.write(
                 picture.encoded, captureTime: picture.captureTime, notice: takesMessages ? notice : nil,
@@ -299,23 +220,19 @@ final class HostLink {
 
     /// The time at which to disconnect a host that takes nothing more, or one that hasn't proved that it has the token.
     var stallDeadline: MonotonicTime {
-        if let helloDeadline { return helloDeadline }
-        guard let connection, let idle = outgoing.idle(on: connection) else { return .distantFuture }
-        return idle + patience
-    }
-
-    private var helloDeadline: MonotonicTime? {
-        guard connection != nil, !isGreeted else { return nil }
-        return connectedSince + Self.helloPatience
+        guard let connection else { return .distantFuture }
+        if let deadline = greeting.deadline { return deadline }
+        guard let idle = outgoing.idle(on: connection) else { return .distantFuture }
+        return idle + configuration.readPatience
     }
 
     /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
     func leaveStalledHost(_ now: MonotonicTime) {
         guard now >= stallDeadline else { return }
-        if helloDeadline != nil {
-            return lose(now, "no word of a host at \(attempts.address) for \(Int64(Self.helloPatience.seconds)) s")
+        if !greeting.isOver {
+            return lose(now, "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s")
         }
-        let reason = "the host has read nothing for \(Int64(patience.seconds.rounded())) s"
+        let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
         log(.warning, "\(reason); the link is given up")
         lose(now, reason)
     }
@@ -324,7 +241,7 @@ final class HostLink {
     func end(_ reason: EndReason, _ text: String) {
         outgoing.forgetWaiting()
         let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
-        if isRecording, !isLegacy { recorder?.add(encoder.encode(notice), .extended) }
+        recorder?.add(notice)
         // Write this even after data that the host has not taken yet, because nothing else follows.
         if takesMessages { write([notice]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
@@ -338,9 +255,6 @@ final class HostLink {
         attempts.giveUp()
         hasEnded = true
     }
-
-    /// Finishes the recording, after the host was told; returns an error if the disk has not taken all of it in time.
-    func closeRecording() -> RecordingFileError? { recorder?.close() }
 
     /// Handles a write that found the connection closed. A host that ends the link closes it after its last message,
     /// which may still have to be read.
@@ -364,10 +278,10 @@ final class HostLink {
         self.connection = nil
         outgoing.forgetWaiting()
         log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
-        if case .descriptor = attempts.address {
+        if case .descriptor = configuration.link {
             hasEnded = true
         } else {
-            attempts.resume(now, connectedSince: connectedSince)
+            attempts.resume(now, connectedSince: greeting.since)
         }
     }
 }
