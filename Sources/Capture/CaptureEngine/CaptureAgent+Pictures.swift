@@ -78,7 +78,7 @@ extension CaptureAgent {
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {
         let pipeline = try currentPipeline()
-        let outcome = try pipeline.refine(at: now, rate: &rate, statistics: &statistics)
+        let outcome = try pipeline.coder.refine(at: now, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
             try send(picture)
@@ -90,7 +90,7 @@ extension CaptureAgent {
     }
 
     private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
-        if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.hasPicture {
+        if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.coder.hasPicture {
             // The change waits for the rate limit, but the stream must not be silent.
             try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
             schedule.sentStill(at: now)
@@ -121,7 +121,7 @@ extension CaptureAgent {
     }
 
     private func send(
-        _ picture: PicturePipeline.Picture, settling: Interval = .zero
+        _ picture: PictureCoder.Picture, settling: Interval = .zero
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isIDR {
@@ -136,9 +136,7 @@ extension CaptureAgent {
             sequenceNumber: sequenceNumber, damage: picture.damage,
             isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
             settling: settling)
-        try link.send(
-            picture, notice: notice, sequenceParameterSet: pipeline.encoder.sequenceParameterSet,
-            pictureParameterSet: pipeline.encoder.pictureParameterSet)
+        try link.send(picture, notice)
         sequenceNumber &+= 1
         // The next scheduled picture is soon enough, because nobody waits for it.
         if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsIDR = true }
@@ -150,7 +148,7 @@ extension CaptureAgent {
         let log = log
         let new = try PicturePipeline(
             screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, "x264: \($0)") })
-        if sharpensUntil != nil { new.finestQuantizer = Self.sharpQuantizer }
+        if sharpensUntil != nil { new.coder.finestQuantizer = Self.sharpQuantizer }
         pipeline = new
         return new
     }

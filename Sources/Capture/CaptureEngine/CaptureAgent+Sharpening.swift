@@ -12,7 +12,7 @@ extension CaptureAgent {
         if configuration.quantizer != nil { return }
         log(.debug, "the host wants a sharper picture")
         sharpensUntil = now + Self.sharpeningLasts
-        pipeline?.finestQuantizer = Self.sharpQuantizer
+        pipeline?.coder.finestQuantizer = Self.sharpQuantizer
         schedule.release()
     }
 
@@ -21,6 +21,6 @@ extension CaptureAgent {
         if sharpensUntil == nil { return }
         log(.debug, "the picture is as sharp as it gets")
         sharpensUntil = nil
-        pipeline?.finestQuantizer = PicturePipeline.finestQuantizer
+        pipeline?.coder.finestQuantizer = PictureCoder.finestQuantizer
     }
 }

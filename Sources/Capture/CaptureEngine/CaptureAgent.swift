@@ -87,7 +87,7 @@ public final class CaptureAgent {
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         rate = RateController(
-            bitRate: configuration.bitRate, period: period, finest: PicturePipeline.finestQuantizer,
+            bitRate: configuration.bitRate, period: period, finest: PictureCoder.finestQuantizer,
             constantQuantizer: configuration.quantizer)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         log(.info, screen.description)

@@ -1,6 +1,5 @@
 public import LinkTransport
 public import MediaTypes
-public import X264Encoding
 
 /// The configuration of a capture: how it shows the screen, and to which host.
 public struct CaptureConfiguration: Sendable {
@@ -21,8 +20,6 @@ public struct CaptureConfiguration: Sendable {
     public var keepAlive: Interval = .milliseconds(2500)
     /// How long a host may leave pending data unread before capture disconnects from it.
     public var readPatience: Interval = .seconds(60)
-    /// How much work x264 spends on a picture.
-    public var preset: X264Preset = .ultrafast
     /// The scale of the pictures; nil for the size of what they show.
     public var scale: PictureScale?
     /// Which chroma formats may be sent.

@@ -57,7 +57,7 @@ final class CaptureRecorder {
     }
 
     /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
-    func wantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {
+    func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
         isRecording
             && keyFrames.recorded(
                 isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
@@ -76,19 +76,17 @@ final class CaptureRecorder {
 
     /// Records a picture as a host that has said hello receives it. Each message has to be one piece of memory, which
     /// the recording's thread keeps.
-    func add(
-        _ picture: PicturePipeline.Picture, _ notice: PictureNotice, _ parameterSets: [[UInt8]]
-    ) throws(CaptureError) {
+    func add(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
         guard isRecording else { return }
         add(.picture(notice))
-        for set in parameterSets { try add(set, picture, isLast: false) }
+        for set in picture.parameterSets { try add(set, picture, isLast: false) }
         for index in 0..<picture.encoded.count {
             try add(picture.encoded[index].bytes, picture, isLast: index == picture.encoded.count - 1)
         }
     }
 
     private func add(
-        _ nalUnit: some Collection<UInt8>, _ picture: PicturePipeline.Picture, isLast: Bool
+        _ nalUnit: some Collection<UInt8>, _ picture: PictureCoder.Picture, isLast: Bool
     ) throws(CaptureError) {
         var message = ByteWriter(capacity: nalUnit.count + 44)
         do {

@@ -185,18 +185,14 @@ final class HostLink {
         writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
     }
 
-    /// Sends a picture; before an IDR picture, the parameter sets are sent as messages of their own.
-    func send(
-        _ picture: PicturePipeline.Picture, notice: PictureNotice, sequenceParameterSet: [UInt8],
-        pictureParameterSet: [UInt8]
-    ) throws(CaptureError) {
-        let sets = picture.encoded.isIDR ? [sequenceParameterSet, pictureParameterSet] : []
-        try recorder?.add(picture, notice, sets)
+    /// Sends a picture, with its parameter sets before it as messages of their own.
+    func send(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
+        try recorder?.add(picture, notice)
         guard let connection, greeting.isOver else { return }
         do throws(CaptureError) {
             try outgoing.write(
                 picture.encoded, captureTime: picture.captureTime, notice: takesMessages ? notice : nil,
-                parameterSets: sets, to: connection)
+                parameterSets: picture.parameterSets, to: connection)
         } catch {
             guard case .link(let failure) = error else { throw error }
             loseWriting(connection, .now(), failure)

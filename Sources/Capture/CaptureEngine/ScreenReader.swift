@@ -25,23 +25,23 @@ final class ScreenReader {
     }
 
     /// The parts of the picture in which `area` of the screen is seen.
-    func affected(by area: DamagedArea) -> [PixelRectangle] {
-        guard let scaling else { return area.rectangles }
-        return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size).rectangles
+    func affected(by area: DamagedArea) -> DamagedArea {
+        guard let scaling else { return area }
+        return DamagedArea(area.rectangles.map(scaling.affected(by:)), in: canvas.size)
     }
 
-    /// Brings `parts` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
+    /// Brings `area` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
     /// is increased by the time spent on conversion.
-    func read(_ parts: [PixelRectangle], converting: inout Interval) throws(CaptureError) -> Bool {
-        if let scaling { return try readScaled(parts, scaling, &converting) }
+    func read(_ area: DamagedArea, converting: inout Interval) throws(CaptureError) -> Bool {
+        if let scaling { return try readScaled(area.rectangles, scaling, &converting) }
         let destination = canvas.destination
-        let isComplete = try screen.grab(DamagedArea(parts, in: screen.size)) { pixels in
+        let isComplete = try screen.grab(area) { pixels in
             let begin = MonotonicTime.now()
             ScreenToPlanes.convert(
                 pixels.base, stride: pixels.stride, format: format, rectangle: pixels.rectangle, into: destination)
             converting = converting + (MonotonicTime.now() - begin)
         }
-        for part in parts { canvas.repeatEdges(part) }
+        for part in area.rectangles { canvas.repeatEdges(part) }
         return isComplete
     }
 
