@@ -112,14 +112,18 @@ let package = Package(
         pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         // Capture: from the screen to the link.
-        shell("Capture", "X11Capture", ["Clocks", "CXCB", "CLinux", "MediaTypes"]),
         pure("Capture", "RateControl", ["MediaTypes"]),
         shell(
-            "Capture", "CaptureAgent",
+            "Capture", "CaptureEngine",
             [
-                "Clocks", "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
-                "LinkTransport",
+                "Clocks", "CLinux", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
+            ]),
+        shell(
+            "Capture", "X11Capture",
+            [
+                "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
+                "MediaTypes",
             ]),
 
         // Host: from the link to the readers.
@@ -181,7 +185,7 @@ let package = Package(
             ]),
         program(
             "Programs", "screenrelay-capture",
-            ["CLinux", "CommandLine", "CaptureAgent", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
+            ["CLinux", "CommandLine", "CaptureEngine", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
 
         // TestTools: a scene to share and a real browser to see it with.
         shell("TestTools", "TestScene", ["CXCB"]),
@@ -226,12 +230,18 @@ let package = Package(
             "ReplayingTests",
             ["ByteCoding", "Replaying", "Recording", "CaptureLink", "H264", "MediaTypes", "TestSupport"]),
         tests("LinkTransportTests", ["LinkTransport", "MediaTypes", "CLinux", "TestSupport"]),
-        tests("X11CaptureTests", ["X11Capture", "TestScene", "CXCB", "MediaTypes", "TestSupport"]),
+        tests(
+            "X11CaptureTests",
+            [
+                "X11Capture", "CaptureEngine", "CaptureLink", "ColorConversion", "TestScene", "CXCB", "MediaTypes",
+                "TestSupport",
+            ]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
-            "CaptureAgentTests",
+            "CaptureEngineTests",
             [
-                "CaptureAgent", "X264Encoding", "X11Capture", "CaptureLink", "LinkTransport", "VideoDecoding",
+                "CaptureEngine", "X264Encoding", "X11Capture", "ColorConversion", "CaptureLink", "LinkTransport",
+                "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
             ]),

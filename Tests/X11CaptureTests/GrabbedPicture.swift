@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 import TestScene
 import X11Capture
@@ -42,7 +44,7 @@ struct GrabbedPicture {
         return SceneColor(bytes[index], bytes[index + 1], bytes[index + 2])
     }
 
-    private static func color(_ pixel: UnsafeMutableRawPointer, _ format: ScreenPixelFormat) -> SceneColor {
+    private static func color(_ pixel: UnsafeMutableRawPointer, _ format: ScreenToPlanes.PixelFormat) -> SceneColor {
         switch format {
         case .bgrx:
             let bytes = pixel.assumingMemoryBound(to: UInt8.self)

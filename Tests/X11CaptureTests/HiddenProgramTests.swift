@@ -1,3 +1,4 @@
+import CaptureEngine
 import MediaTypes
 import TestScene
 import TestSupport

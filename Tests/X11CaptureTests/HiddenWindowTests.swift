@@ -1,3 +1,4 @@
+import CaptureEngine
 import Glibc
 import MediaTypes
 import TestScene

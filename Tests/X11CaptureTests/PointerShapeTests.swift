@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 import Testing
 
@@ -23,7 +25,7 @@ struct PointerShapeTests {
         for y in -5...9 {
             for x in -5...9 {
                 let area = PixelRectangle(x: x, y: y, width: 4, height: 4)
-                for format in [ScreenPixelFormat.bgrx, .rgb565] {
+                for format in [ScreenToPlanes.PixelFormat.bgrx, .rgb565] {
                     #expect(drawn(shape, area, format) == expected(area))
                 }
             }
@@ -75,7 +77,7 @@ struct PointerShapeTests {
     }
 
     /// Which pixels of `piece`, black before, are white.
-    private func drawn(_ shape: CursorImage, _ area: PixelRectangle, _ format: ScreenPixelFormat) -> [Bool] {
+    private func drawn(_ shape: CursorImage, _ area: PixelRectangle, _ format: ScreenToPlanes.PixelFormat) -> [Bool] {
         let stride = piece.width * format.bytesPerPixel
         var bytes = [UInt8](repeating: 0, count: stride * piece.height)
         bytes.withUnsafeMutableBytes { memory in

@@ -1,3 +1,5 @@
+import CaptureEngine
+import CaptureLink
 import Glibc
 import MediaTypes
 import TestScene
@@ -62,7 +64,8 @@ struct PollingTests {
                 client.warp(to: (20 + step, 20))
                 try eventually("its place") {
                     _ = try pointing.readEvents()
-                    return try pointing.lookAtPointer(now: now()) == PointerState(x: 20 + step, y: 20, isVisible: true)
+                    return try pointing.lookAtPointer(now: now())
+                        == PointerPosition(x: 20 + step, y: 20, isVisible: true)
                 }
             }
             let gap = pointing.pollDue(period: period) - pointing.pollDue(period: .zero)

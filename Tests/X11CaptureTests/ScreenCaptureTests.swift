@@ -1,4 +1,6 @@
 import CXCB
+import CaptureEngine
+import ColorConversion
 import Glibc
 import MediaTypes
 import TestScene
@@ -250,7 +252,7 @@ struct ScreenCaptureTests {
         let capture = try ScreenCapture(display: screen.name)
         screen.close()
         let error = #expect(throws: X11CaptureError.self) {
-            try eventually("an error") { try capture.takeChanges().isEmpty && capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.takeChanges().isEmpty && capture.readEvents() } }
         }
         #expect(error == .displayGone(display: screen.name))
     }

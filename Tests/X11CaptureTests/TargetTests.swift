@@ -1,8 +1,11 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 import TestScene
 import TestSupport
 import Testing
-import X11Capture
+
+@testable import X11Capture
 
 @Suite("X11 capture of a part of the screen", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct PartTests {
@@ -37,7 +40,7 @@ struct PartTests {
                 && picture.color(50, 51) == TestScreen.black)
         try screen.resize(to: PictureSize(width: 300, height: 200))
         let error = #expect(throws: X11CaptureError.self) {
-            try eventually("an error") { try capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.readEvents() } }
         }
         #expect(
             error
@@ -102,7 +105,7 @@ struct PartTests {
         #expect(try GrabbedPicture(capture).color(0, 0) == TestScreen.red)
         client.deleteMonitor("LEFT")
         #expect(throws: X11CaptureError.monitorGone("LEFT")) {
-            try eventually("an error") { try capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.readEvents() } }
         }
     }
 

@@ -1,3 +1,4 @@
+import CaptureEngine
 import MediaTypes
 import TestScene
 
@@ -9,4 +10,13 @@ enum TestScreen {
     static let green = SceneColor(0, 0xFF, 0)
     static let blue = SceneColor(0, 0, 0xFF)
     static let black = SceneColor(0, 0, 0)
+}
+
+/// Runs `body`, and throws the X server's own error where the capture throws it as the engine's.
+func x11<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch CaptureError.screen(let failure) {
+        throw failure
+    }
 }

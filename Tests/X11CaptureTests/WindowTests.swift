@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 import TestScene
 import TestSupport
@@ -57,7 +59,7 @@ struct WindowTests {
         #expect(try GrabbedPicture(capture).color(60, 30) == TestScreen.blue)
         client.destroy(window)
         let error = #expect(throws: X11CaptureError.self) {
-            try eventually("an error") { try capture.readEvents() }
+            try x11 { try eventually("an error") { try capture.readEvents() } }
         }
         #expect(error?.description.contains("'the one' has been closed") == true)
     }
@@ -166,7 +168,9 @@ struct WindowTests {
             picture.color(49, 79) == TestScreen.black && picture.color(50, 39) == TestScreen.black
                 && picture.color(50, 40) == TestScreen.red)
         client.destroy(window)
-        #expect(throws: X11CaptureError.self) { try eventually("an error") { try capture.readEvents() } }
+        #expect(throws: X11CaptureError.self) {
+            try x11 { try eventually("an error") { try capture.readEvents() } }
+        }
     }
 
     @Test(

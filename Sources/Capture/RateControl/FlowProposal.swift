@@ -12,11 +12,11 @@ extension RateController {
         let ownDebt = flowDebt.interval(at: now, bytesPerSecond: bytesPerSecond)
         guard owed <= Self.longestDebtInFlow, ownDebt <= Self.longestOwnDebt else { return nil }
         let expectation = expectations.of(.change, isFlow: true, macroblocks)
-        if lineTime(expectation.usual(macroblocks, Self.coarsestLate)) > Self.longestPicture { return nil }
+        if linkTime(expectation.usual(macroblocks, Self.coarsestLate)) > Self.longestPicture { return nil }
 
-        let isSlow = lineTime(expectation.usual(macroblocks, Self.coarsest)) > Self.longestReadable
+        let isSlow = linkTime(expectation.usual(macroblocks, Self.coarsest)) > Self.longestReadable
         let share =
-            isSlow ? Self.shareOfSlowLine : owed > QualityTradeoff.basis(period) * 3 ? Self.shareInDebt : Self.share
+            isSlow ? Self.shareOfSlowLink : owed > QualityTradeoff.basis(period) * 3 ? Self.shareInDebt : Self.share
         let catchingUp = max(.zero, ownDebt - QualityTradeoff.basis(period)) / Self.picturesToCatchUp
         let late = max(.zero, ownDebt - Self.bearableOwnDebt)
         let coarsest =
@@ -24,7 +24,7 @@ extension RateController {
             ? Self.coarsestLate
             : min(Self.coarsest + Int(late.milliseconds / Self.millisecondsEachStep), Self.coarsestLate)
         func interval(_ quantizer: Int) -> Interval {
-            lineTime(expectation.usual(macroblocks, quantizer) / share) + catchingUp
+            linkTime(expectation.usual(macroblocks, quantizer) / share) + catchingUp
         }
         var quantizer = max(finest, QualityTradeoff.motionFloor)
         while quantizer < coarsest,
@@ -55,7 +55,7 @@ extension RateController {
     private static let share = 0.95
     private static let shareInDebt = 0.85
     /// On a slow link, few pictures fit into a second, so an expensive one has more weight.
-    private static let shareOfSlowLine = 0.7
+    private static let shareOfSlowLink = 0.7
     private static let longestReadable = Interval.milliseconds(95)
     private static let bearableOwnDebt = Interval.milliseconds(90)
     private static let millisecondsEachStep: Int64 = 12

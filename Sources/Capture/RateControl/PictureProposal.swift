@@ -19,7 +19,7 @@ extension RateController {
         let free = debtFree(now)
         if kind == .refinement {
             let bytes = expectation.most(macroblocks, finest)
-            let windowFree = lastSecond.free(for: lineTime(bytes), now)
+            let windowFree = lastSecond.free(for: linkTime(bytes), now)
             let reason: DecisionRecord.Reason =
                 windowFree > free ? .lastSecond : free > now ? .debt : .refinement
             return PictureProposal(
@@ -40,7 +40,7 @@ extension RateController {
         if steadied == proposal.quantizer { return proposal }
         let held = offer(max(steadied, finest), kind, expectation, macroblocks, now)
         // The picture takes much longer than it should: it shows another scene, which is worth a jump.
-        let isTooLarge = lineTime(held.expected) > limit(held, pace) * 4 || lineTime(held.most) > LastSecond.limit
+        let isTooLarge = linkTime(held.expected) > limit(held, pace) * 4 || linkTime(held.most) > LastSecond.limit
         if steadied < proposal.quantizer, isTooLarge { return proposal }
         return held
     }
@@ -60,7 +60,7 @@ extension RateController {
         if kind == .idr || isTurnedPage(kind, macroblocks, now) { return proposal }
         // A page that jumps in the middle of a motion need only wait until there is room for its expected size.
         let isPage = kind == .change && macroblocks >= QualityTradeoff.largeShare && !expectations.isFilm
-        let windowFree = lastSecond.free(for: lineTime(isPage ? expected : most), now)
+        let windowFree = lastSecond.free(for: linkTime(isPage ? expected : most), now)
         if windowFree > free {
             proposal.start = windowFree
             proposal.reason = .lastSecond
@@ -81,8 +81,8 @@ extension RateController {
     /// often.
     private func isWorthwhile(_ proposal: PictureProposal, _ pace: MotionHistory.Pace) -> Bool {
         let limit = limit(proposal, pace)
-        if lineTime(proposal.expected) > limit { return false }
-        return pace == .burst || lineTime(proposal.most) <= min(limit * 4, Self.mostOfSecond)
+        if linkTime(proposal.expected) > limit { return false }
+        return pace == .burst || linkTime(proposal.most) <= min(limit * 4, Self.mostOfSecond)
     }
 
     /// In motion, a picture may take no more than this of a second, or the next one has to wait for another second.

@@ -9,13 +9,14 @@ public struct QualityMap: Sendable {
     public let grid: MacroblockGrid
     /// For each macroblock, 1 if it is to be coded now ("active") or 0 if it is to be skipped, in the grid's order;
     /// `grid.count` values.
-    public private(set) var active: [UInt8]
+    public var active: [UInt8] { selected.flags }
     /// How many macroblocks are active.
-    public private(set) var activeCount = 0
+    public var activeCount: Int { selected.count }
 
     /// How long a macroblock that has changed is left alone, because it may well change again.
     public static let settling = Interval.milliseconds(200)
 
+    private var selected: ActiveMacroblocks
     /// The current quantizer of each macroblock; 0 before the first picture, so that nothing is refined then.
     private var quantizers: [UInt8]
     /// The quantizers before a picture was moved; scratch space of `moved`.
@@ -30,9 +31,6 @@ public struct QualityMap: Sendable {
     /// `activateForRefinement`.
     private var tiles: [UInt8]
     private let tileColumns: Int
-    /// The bounding box of the active macroblocks.
-    private var activeColumns = 0..<0
-    private var activeRows = 0..<0
 
     /// Refinement goes by tiles of 8x4 macroblocks, so that text that belongs together becomes sharp together.
     private static let tileWidth = 8
@@ -41,7 +39,7 @@ public struct QualityMap: Sendable {
     /// Creates the map before the first picture is coded; no macroblock is active.
     public init(grid: MacroblockGrid) {
         self.grid = grid
-        active = [UInt8](repeating: 0, count: grid.count)
+        selected = ActiveMacroblocks(grid: grid)
         quantizers = [UInt8](repeating: 0, count: grid.count)
         changes = [UInt32](repeating: 0, count: grid.count)
         counts[0] = grid.count
@@ -52,35 +50,19 @@ public struct QualityMap: Sendable {
 
     /// Activates the macroblocks that `rectangles` touch, and no others.
     public mutating func activate(_ rectangles: [PixelRectangle]) {
-        deactivate()
-        for rectangle in rectangles {
-            let (columns, rows) = grid.columnsAndRows(of: rectangle)
-            if columns.isEmpty || rows.isEmpty { continue }
-            include(columns, rows)
-            for row in rows {
-                let start = row * grid.columns
-                for index in start + columns.lowerBound..<start + columns.upperBound where active[index] == 0 {
-                    active[index] = 1
-                    activeCount += 1
-                }
-            }
-        }
+        selected.removeAll()
+        for rectangle in rectangles { selected.insert(rectangle) }
     }
 
     /// Activates all macroblocks.
-    public mutating func activateAll() {
-        for index in 0..<active.count { active[index] = 1 }
-        activeCount = active.count
-        activeColumns = 0..<grid.columns
-        activeRows = 0..<grid.rows
-    }
+    public mutating func activateAll() { selected.insertAll() }
 
     /// Activates macroblocks that are coarser than `quantizer` and have not changed for `settling`, and no others: the
     /// coarsest tiles first, from the top down.
     ///
     /// - Returns: The number of active macroblocks, at most `macroblocks`.
     public mutating func activateForRefinement(atMost macroblocks: Int, to quantizer: Int, now: MonotonicTime) -> Int {
-        deactivate()
+        selected.removeAll()
         guard macroblocks > 0, coarserCount(than: quantizer) > 0 else { return 0 }
         let time = Self.milliseconds(max(now, latest))
         survey(quantizer, time)
@@ -105,9 +87,8 @@ public struct QualityMap: Sendable {
         let quantizer = min(max(quantizer, 0), Quantizer.coarsest)
         latest = max(latest, now)
         let time = Self.milliseconds(latest)
-        for row in activeRows {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound where active[index] != 0 {
+        for row in selected.rows {
+            for index in selected.indices(in: row) where selected.flags[index] != 0 {
                 counts[Int(quantizers[index])] -= 1
                 quantizers[index] = UInt8(quantizer)
                 if isChange { changes[index] = time }
@@ -130,10 +111,10 @@ public struct QualityMap: Sendable {
         let time = Self.milliseconds(latest)
         if before.count != quantizers.count { before = quantizers }
         for index in 0..<quantizers.count { before[index] = quantizers[index] }
-        for row in activeRows {
-            for column in activeColumns {
+        for row in selected.rows {
+            for column in selected.columns {
                 let index = row * grid.columns + column
-                guard active[index] != 0, states[index] != 0 else { continue }
+                guard selected.flags[index] != 0, states[index] != 0 else { continue }
                 var new = quantizer
                 if states[index] >= 2 {
                     let source = coarsest(aroundX: column * 16 + x, y: row * 16 + y)
@@ -165,10 +146,9 @@ public struct QualityMap: Sendable {
         var inside = 0
         let all = coarserCount(than: quantizer)
         if all == 0 || activeCount == grid.count { return false }
-        for row in activeRows {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound
-            where active[index] != 0 && Int(quantizers[index]) > quantizer {
+        for row in selected.rows {
+            for index in selected.indices(in: row)
+            where selected.flags[index] != 0 && Int(quantizers[index]) > quantizer {
                 inside += 1
             }
         }
@@ -178,9 +158,8 @@ public struct QualityMap: Sendable {
     /// The quantizer of the coarsest inactive macroblock; 0 if there is none.
     public var coarsestOutsideActive: Int {
         var outside = counts
-        for row in activeRows {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound where active[index] != 0 {
+        for row in selected.rows {
+            for index in selected.indices(in: row) where selected.flags[index] != 0 {
                 outside[Int(quantizers[index])] -= 1
             }
         }
@@ -192,31 +171,8 @@ public struct QualityMap: Sendable {
     ///
     /// - Returns: How many macroblocks are still active.
     public mutating func dropHalf() -> Int {
-        guard activeRows.count > 1 else { return activeCount }
-        let middle = activeRows.lowerBound + activeRows.count / 2
-        let upper = activeRows.lowerBound..<middle
-        let lower = middle..<activeRows.upperBound
-        let isUpperEmpty = activeCount(in: upper) == 0
-        for row in isUpperEmpty ? upper : lower {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound where active[index] != 0 {
-                active[index] = 0
-                activeCount -= 1
-            }
-        }
-        activeRows = isUpperEmpty ? lower : upper
+        selected.dropHalf()
         return activeCount
-    }
-
-    private func activeCount(in rows: Range<Int>) -> Int {
-        var count = 0
-        for row in rows {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound {
-                count += Int(active[index])
-            }
-        }
-        return count
     }
 
     /// The earliest time at which a macroblock coarser than `quantizer` may be refined, which may be in the past; nil
@@ -243,27 +199,6 @@ public struct QualityMap: Sendable {
         return count
     }
 
-    private mutating func deactivate() {
-        for row in activeRows {
-            let start = row * grid.columns
-            for index in start + activeColumns.lowerBound..<start + activeColumns.upperBound { active[index] = 0 }
-        }
-        activeCount = 0
-        activeColumns = 0..<0
-        activeRows = 0..<0
-    }
-
-    private mutating func include(_ columns: Range<Int>, _ rows: Range<Int>) {
-        if activeRows.isEmpty {
-            activeColumns = columns
-            activeRows = rows
-            return
-        }
-        activeColumns =
-            min(activeColumns.lowerBound, columns.lowerBound)..<max(activeColumns.upperBound, columns.upperBound)
-        activeRows = min(activeRows.lowerBound, rows.lowerBound)..<max(activeRows.upperBound, rows.upperBound)
-    }
-
     /// Finds, for each tile, the coarsest quantizer among its macroblocks that may be refined now; 0 if there is none.
     private mutating func survey(_ quantizer: Int, _ time: UInt32) {
         for tile in 0..<tiles.count { tiles[tile] = 0 }
@@ -284,14 +219,13 @@ public struct QualityMap: Sendable {
         let firstColumn = tile % tileColumns * Self.tileWidth
         let columns = firstColumn..<min(firstColumn + Self.tileWidth, grid.columns)
         let rows = firstRow..<min(firstRow + Self.tileHeight, grid.rows)
-        include(columns, rows)
+        selected.include(columns, rows)
         for row in rows {
             for column in columns {
                 let index = row * grid.columns + column
                 guard Int(quantizers[index]) > quantizer, isSettled(index, time) else { continue }
                 if activeCount >= macroblocks { return }
-                active[index] = 1
-                activeCount += 1
+                selected.insert(index)
             }
         }
     }

@@ -48,9 +48,9 @@ public struct RateController: Sendable {
     let constantQuantizer: Int?
     /// The bytes that the link carries in a second.
     var bytesPerSecond: Double
-    var debt = LineDebt()
+    var debt = LinkDebt()
     /// The part of the debt that a flowing motion added, without the picture it began with.
-    var flowDebt = LineDebt()
+    var flowDebt = LinkDebt()
     var lastSecond = LastSecond()
     var expectations = SizeExpectations()
     var motion = MotionHistory()
@@ -129,7 +129,7 @@ public struct RateController: Sendable {
         record.note(actual: byteCount)
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
         debt.add(bytes, bytesPerSecond: bytesPerSecond)
-        lastSecond.add(lineTime(bytes), now)
+        lastSecond.add(linkTime(bytes), now)
         guard macroblocks > 0 else { return }
         let wasFlow = isFlowDecided ?? motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
         isFlowDecided = nil
@@ -159,7 +159,7 @@ public struct RateController: Sendable {
         let macroblocks = expectation.macroblocks(in: room, quantizer: finest)
         if debtFree <= now, macroblocks >= Self.fewestRefined { return (macroblocks, now) }
         let fewest = expectation.most(Self.fewestRefined, finest)
-        let windowFree = lastSecond.free(for: lineTime(fewest), now)
+        let windowFree = lastSecond.free(for: linkTime(fewest), now)
         if debtFree <= now, windowFree <= now { return (Self.fewestRefined, now) }
         return (0, max(debtFree, windowFree, now + .milliseconds(1)))
     }
@@ -188,7 +188,7 @@ public struct RateController: Sendable {
         _ kind: PictureKind, _ macroblocks: Int, isFlow: Bool, _ now: MonotonicTime
     ) -> Decision? {
         let expectation = expectations.of(kind, isFlow: isFlow, macroblocks)
-        let expected = lineTime(expectation.usual(macroblocks, Quantizer.coarsest))
+        let expected = linkTime(expectation.usual(macroblocks, Quantizer.coarsest))
         guard lastSecond.free(for: expected, now) <= now,
             debt.interval(bytesPerSecond: bytesPerSecond) + expected <= Self.longestDebt
         else { return nil }
@@ -219,7 +219,7 @@ public struct RateController: Sendable {
     }
 
     /// How long the link needs to carry `bytes`, at most `longestDebt`.
-    func lineTime(_ bytes: Double) -> Interval {
+    func linkTime(_ bytes: Double) -> Interval {
         let seconds = min(bytes / bytesPerSecond, Self.longestDebt.seconds)
         return Interval(nanoseconds: Int64(seconds * 1e9))
     }

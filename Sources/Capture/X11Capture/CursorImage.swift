@@ -1,20 +1,23 @@
+import CaptureEngine
+import CaptureLink
+import ColorConversion
 import MediaTypes
 
 /// The pointer's image and its hotspot, the pixel that points.
-public struct CursorImage: Equatable, Sendable {
+struct CursorImage: Equatable {
     /// The width in pixels.
-    public var width = 0
+    var width = 0
     /// The height in pixels.
-    public var height = 0
+    var height = 0
     /// The column of the hotspot.
-    public var hotX = 0
+    var hotX = 0
     /// The row of the hotspot.
-    public var hotY = 0
+    var hotY = 0
     /// Premultiplied ARGB, row by row, alpha in the highest byte; `width` times `height` values.
-    public var pixels: [UInt32] = []
+    var pixels: [UInt32] = []
 
     /// Creates a shape from its pixels.
-    public init(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
+    init(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
         self.width = width
         self.height = height
         self.hotX = hotX
@@ -25,11 +28,8 @@ public struct CursorImage: Equatable, Sendable {
     /// Creates an invisible shape.
     init() {}
 
-    /// The longest side of a shape that is sent to viewers.
-    static let longestSide = 96
-
     /// The same shape, scaled down if a side is longer than `limit`.
-    func fitting(_ limit: Int = CursorImage.longestSide) -> CursorImage {
+    func fitting(_ limit: Int = PointerImage.longestSide) -> CursorImage {
         if isInvisible { return CursorImage() }
         let longest = max(width, height)
         if longest <= limit { return self }
@@ -77,7 +77,7 @@ public struct CursorImage: Equatable, Sendable {
     var isInvisible: Bool { pixels.count < width * height || pixels.allSatisfy { $0 >> 24 == 0 } }
 
     /// Blends the shape over the part of `target` that `area` covers; `area` has the shape's size.
-    func draw(at area: PixelRectangle, into target: GrabbedPixels, format: ScreenPixelFormat) {
+    func draw(at area: PixelRectangle, into target: GrabbedPixels, format: ScreenToPlanes.PixelFormat) {
         let meeting = area.intersection(target.rectangle)
         if meeting.isEmpty || pixels.count < width * height { return }
         for y in meeting.y..<meeting.y + meeting.height {

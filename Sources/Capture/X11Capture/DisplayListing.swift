@@ -14,14 +14,6 @@ public struct DisplayListing: Sendable, Equatable {
     /// The windows that a person would call windows, the lowest in the stacking order first.
     public var windows: [Window]
 
-    public init(display: String, screen: PictureSize, depth: Int, monitors: [Monitor], windows: [Window]) {
-        self.display = display
-        self.screen = screen
-        self.depth = depth
-        self.monitors = monitors
-        self.windows = windows
-    }
-
     /// One monitor (RandR).
     public struct Monitor: Sendable, Equatable {
         /// Its name, such as "DP-1": printable, and at most 200 characters.
@@ -30,12 +22,6 @@ public struct DisplayListing: Sendable, Equatable {
         public var area: PixelRectangle
         /// Whether it is the user's primary monitor.
         public var isPrimary: Bool
-
-        public init(name: String, area: PixelRectangle, isPrimary: Bool) {
-            self.name = name
-            self.area = area
-            self.isPrimary = isPrimary
-        }
     }
 
     /// One window of a program.
@@ -50,16 +36,6 @@ public struct DisplayListing: Sendable, Equatable {
         public var area: PixelRectangle
         /// Whether it is mapped; others may cover it.
         public var isViewable: Bool
-
-        public init(
-            identifier: UInt32, title: String, className: String, area: PixelRectangle, isViewable: Bool
-        ) {
-            self.identifier = identifier
-            self.title = title
-            self.className = className
-            self.area = area
-            self.isViewable = isViewable
-        }
     }
 }
 

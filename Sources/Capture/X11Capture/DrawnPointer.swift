@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 
 /// The pointer as it is drawn in the pictures.
@@ -23,7 +25,7 @@ struct DrawnPointer {
     }
 
     /// Draws the part of it that lies in `pixels`.
-    func draw(into pixels: GrabbedPixels, format: ScreenPixelFormat) {
+    func draw(into pixels: GrabbedPixels, format: ScreenToPlanes.PixelFormat) {
         shape.draw(at: area, into: pixels, format: format)
     }
 }

@@ -191,8 +191,14 @@ final class HiddenWindows {
         arrange()
     }
 
-    /// Empties `changes`, after the caller has taken them.
-    func forgetChanges() {
+    /// Adds `changes`, which are then forgotten, to what has changed in pictures whose top left corner is at `origin`.
+    func takeChanges(_ origin: (x: Int, y: Int), into others: inout [PixelRectangle]) {
+        // Whatever is drawn below a blanked area stays invisible.
+        for blank in blanked {
+            let blank = blank.moved(x: -origin.x, y: -origin.y)
+            others.removeAll { $0.intersection(blank) == $0 }
+        }
+        for change in changes { others.append(change.moved(x: -origin.x, y: -origin.y)) }
         changes.removeAll(keepingCapacity: true)
     }
 

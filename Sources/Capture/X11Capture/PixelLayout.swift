@@ -1,20 +1,10 @@
 import CXCB
-
-/// How a pixel of the screen is stored in memory.
-public enum ScreenPixelFormat: Sendable {
-    /// Four bytes: blue, green, red, unused.
-    case bgrx
-    /// Two bytes, little-endian: five bits red, six green, five blue.
-    case rgb565
-
-    /// The number of bytes in a pixel.
-    public var bytesPerPixel: Int { self == .bgrx ? 4 : 2 }
-}
+import ColorConversion
 
 /// The pixel format of a screen or window, and the padding of its rows in an image (X protocol, FORMAT in the
 /// connection setup).
 struct PixelLayout {
-    let format: ScreenPixelFormat
+    let format: ScreenToPlanes.PixelFormat
     /// Rows begin at multiples of this many bytes.
     let rowAlignment: Int
 

@@ -2,23 +2,6 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Where the pointer is.
-public struct PointerState: Equatable, Sendable {
-    /// The column of the pixel that it points at, in the captured area; may lie outside.
-    public var x: Int
-    /// The row of the pixel that it points at.
-    public var y: Int
-    /// Whether it points into the captured area and has a visible shape.
-    public var isVisible: Bool
-
-    /// Creates a state from its parts.
-    public init(x: Int, y: Int, isVisible: Bool) {
-        self.x = x
-        self.y = y
-        self.isVisible = isVisible
-    }
-}
-
 /// The pointer's position and shape (XFixes), for a screen whose pictures don't include it.
 final class Pointer {
     private(set) var shape = CursorImage()

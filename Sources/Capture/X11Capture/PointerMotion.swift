@@ -18,7 +18,7 @@ final class PointerMotion {
 
     // With 30 pictures a second, a shorter period would not look smoother.
     private static let movingPeriod = Interval.milliseconds(25)
-    private static let pollingPeriod = Interval.nanoseconds(33_333_333)
+    private static let pollingPeriod = Interval(nanoseconds: 33_333_333)
     /// XWarpPointer causes no raw event, so a look every second finds its effect.
     private static let restPeriod = Interval.seconds(1)
     private static let restPollingPeriod = Interval.milliseconds(500)
@@ -116,8 +116,4 @@ final class PointerMotion {
         }
         xcb_flush(connection.handle)
     }
-}
-
-extension Interval {
-    fileprivate static func nanoseconds(_ count: Int64) -> Interval { Interval(nanoseconds: count) }
 }

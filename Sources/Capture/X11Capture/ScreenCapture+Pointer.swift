@@ -1,59 +1,74 @@
 import CXCB
+public import CaptureEngine
+public import CaptureLink
 import Clocks
 public import MediaTypes
 
-/// The pointer, separate from the pictures, for callers who draw it themselves.
+/// The pointer, drawn into the pictures or told to callers who draw it themselves.
 extension ScreenCapture {
+    /// False if the server doesn't report the pointer's shape.
+    public var drawsPointer: Bool {
+        get { wantsPointer && pointer.hasShape }
+        set { wantsPointer = newValue }
+    }
+
+    /// The area where the pointer is to be drawn; empty if it isn't drawn.
+    var pointerArea: PixelRectangle {
+        guard drawsPointer, let place = tracked.place, let at = pointer.place, !pointer.shape.isInvisible else {
+            return PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+        }
+        return PixelRectangle(
+            x: at.x - place.origin.x - pointer.shape.hotX, y: at.y - place.origin.y - pointer.shape.hotY,
+            width: pointer.shape.width, height: pointer.shape.height)
+    }
+
     /// Whether an event reported motion or a new shape, or the last look found the pointer elsewhere than before.
     public var pointerMayHaveMoved: Bool {
         pointer.motion.isMoving || pointer.isShapeOutdated || pointer.isFollowed
     }
 
-    /// A descriptor that is readable when the server has sent something about the pointer, for `readEvents`; -1 if that
-    /// arrives on `fileDescriptor`.
     public var pointerDescriptor: Int32 { pointer.fileDescriptor }
 
-    /// The time at which `lookAtPointer` is to be called again.
-    ///
-    /// It is soon while the pointer moves or when `readEvents` has taken the server's answer, once a second while the
+    /// Soon while the pointer moves or when `readEvents` has taken the server's answer, once a second while the
     /// pointer rests (XWarpPointer causes no event), and never while there is nothing to take pictures of.
     public var nextPointerLook: MonotonicTime { isWaiting ? .distantFuture : pointer.nextLook }
 
-    /// Returns the pointer's state, or nil if nothing has changed since the last call. Costs a round trip, unless the
-    /// pointer moves and there is a `pointerDescriptor`.
-    ///
-    /// If the pointer is drawn into the pictures, `mayHaveChanged` tells afterwards whether a picture is due.
-    public func lookAtPointer(now: MonotonicTime) throws(X11CaptureError) -> PointerState? {
-        guard let place = source.place else { return nil }
-        try pointer.look(source.window, now)
-        var state = PointerState(x: 0, y: 0, isVisible: false)
-        if let at = pointer.place {
-            (state.x, state.y) = (at.x - place.origin.x, at.y - place.origin.y)
-            let isInside = state.x >= 0 && state.y >= 0 && state.x < size.width && state.y < size.height
-            state.isVisible = isInside && !pointer.shape.isInvisible
+    /// Costs a round trip, unless the pointer moves and there is a `pointerDescriptor`.
+    public func lookAtPointer(now: MonotonicTime) throws(CaptureError) -> PointerPosition? {
+        do throws(X11CaptureError) {
+            guard let place = tracked.place else { return nil }
+            try pointer.look(tracked.window, now)
+            var position = PointerPosition(x: 0, y: 0, isVisible: false)
+            if let at = pointer.place {
+                (position.x, position.y) = (at.x - place.origin.x, at.y - place.origin.y)
+                let isInside = position.x >= 0 && position.y >= 0 && position.x < size.width && position.y < size.height
+                position.isVisible = isInside && !pointer.shape.isInvisible
+            }
+            if position == toldPosition { return nil }
+            toldPosition = position
+            return position
+        } catch {
+            throw .screen(error)
         }
-        if state == toldState { return nil }
-        toldState = state
-        return state
     }
 
-    /// Returns the pointer's shape at the scale of pictures of size `pictures`, by default `size`; nil if it hasn't
-    /// changed since the last call or isn't known. A side has at most 96 pixels.
-    ///
-    /// After a change of the pictures' size, call `forgetToldPointer` to get the shape again.
-    ///
     /// Costs a round trip if the server has reported another shape since the last look.
-    public func takePointerShape(in pictures: PictureSize? = nil) throws(X11CaptureError) -> CursorImage? {
-        if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(source.window), .now()) }
-        if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
-        toldShape = pointer.shapeNumber
-        return pointer.shape.scaled(from: size, to: pictures ?? size).fitting()
+    public func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage? {
+        do throws(X11CaptureError) {
+            if pointer.isShapeOutdated { _ = try pointer.look(pointer.ask(tracked.window), .now()) }
+            if !pointer.hasShape || pointer.shapeNumber == toldShape { return nil }
+            toldShape = pointer.shapeNumber
+            let shape = pointer.shape.scaled(from: size, to: pictures).fitting()
+            return PointerImage(
+                size: PictureSize(width: shape.width, height: shape.height), hotX: shape.hotX, hotY: shape.hotY,
+                pixels: shape.pixels)
+        } catch {
+            throw .screen(error)
+        }
     }
 
-    /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
-    /// before, for a new consumer that knows nothing yet.
     public func forgetToldPointer() {
-        toldState = nil
+        toldPosition = nil
         toldShape = nil
     }
 }

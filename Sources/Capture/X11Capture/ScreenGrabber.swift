@@ -1,6 +1,8 @@
 import CXCB
+import CaptureEngine
+import ColorConversion
 import Glibc
-public import MediaTypes
+import MediaTypes
 
 /// A method of taking pixels from the X server.
 public enum GrabMethod: String, CaseIterable, Sendable {
@@ -10,17 +12,6 @@ public enum GrabMethod: String, CaseIterable, Sendable {
     case systemV = "system-v"
     /// Replies on the connection (servers on other machines).
     case connection = "connection"
-}
-
-/// Pixels of a rectangle of the captured area, row by row; valid only during the call that hands them out. They may be
-/// drawn into.
-public struct GrabbedPixels {
-    /// The rectangle that the pixels show.
-    public let rectangle: PixelRectangle
-    /// The address of the top left pixel.
-    public let base: UnsafeMutableRawPointer
-    /// The number of bytes from one row to the next.
-    public let stride: Int
 }
 
 /// Takes rectangles of a drawable, in bands that fit into one small segment.
@@ -224,7 +215,7 @@ extension GrabbedPixels {
     }
 
     /// Blackens the part of `area` that lies in it.
-    func blank(_ area: PixelRectangle, _ format: ScreenPixelFormat) {
+    func blank(_ area: PixelRectangle, _ format: ScreenToPlanes.PixelFormat) {
         let both = rectangle.intersection(area)
         if both.isEmpty { return }
         for row in 0..<both.height {

@@ -1,3 +1,5 @@
+import CaptureEngine
+import ColorConversion
 import MediaTypes
 
 /// Finds what has changed by comparing a hash of each tile, for servers without the Damage extension.
@@ -47,7 +49,8 @@ struct TileComparison {
     }
 
     /// Examines the next band, and adds the tiles that have changed to `changes`.
-    mutating func look(at pixels: GrabbedPixels, _ format: ScreenPixelFormat, changes: inout [PixelRectangle]) {
+    mutating func look(at pixels: GrabbedPixels, _ format: ScreenToPlanes.PixelFormat, changes: inout [PixelRectangle])
+    {
         guard pixels.rectangle.width == size.width else { return }
         for row in 0..<pixels.rectangle.height {
             let y = pixels.rectangle.y + row
@@ -65,7 +68,7 @@ struct TileComparison {
     private static let seed: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let factor: UInt64 = 0xFF51_AFD7_ED55_8CCD
 
-    private mutating func add(_ row: UnsafeRawPointer, _ format: ScreenPixelFormat) {
+    private mutating func add(_ row: UnsafeRawPointer, _ format: ScreenToPlanes.PixelFormat) {
         let bytes = size.width * format.bytesPerPixel
         let tileBytes = Self.side * format.bytesPerPixel
         // The unused byte of a pixel may contain anything, so it isn't compared.

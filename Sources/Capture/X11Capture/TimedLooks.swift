@@ -7,7 +7,6 @@ import MediaTypes
 ///
 /// A look therefore wakes the capture once, without a timer and a round trip, which would wake it twice more. The
 /// requests need a connection of their own, because anything else requested on it has to wait as well.
-///
 final class TimedLooks {
     let connection: X11Connection
     /// Whether the server still owes answers.

@@ -28,7 +28,7 @@ struct FoundWindow {
 /// Searches the window tree, as deep as window managers place programs' windows.
 struct WindowSearch {
     private let connection: X11Connection
-    private let atoms: WindowAtoms
+    private let properties: WindowProperties
 
     /// The most levels that a program's window lies below the root: by itself, in a frame, or in a frame within a
     /// frame.
@@ -37,7 +37,7 @@ struct WindowSearch {
 
     init(_ connection: X11Connection) throws(X11CaptureError) {
         self.connection = connection
-        atoms = try WindowAtoms(connection)
+        properties = try WindowProperties(connection)
     }
 
     /// The windows that a person would call windows, the lowest first.
@@ -61,7 +61,7 @@ struct WindowSearch {
     func window(_ selector: WindowSelector) throws(X11CaptureError) -> FoundWindow {
         switch selector {
         case .identifier(let identifier):
-            guard identifier != connection.root, let found = try describe([identifier], frame: identifier).first else {
+            guard identifier != connection.root, let found = try describe([(identifier, identifier)]).first else {
                 throw .noSuchWindow(selector.description)
             }
             return found
@@ -151,7 +151,7 @@ struct WindowSearch {
 
     /// The window that `window` is transient for; 0 if there is none.
     func transientFor(_ window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t {
-        let found = number(property(window, xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), length: 1))
+        let found = properties.number(properties.ask(window, properties.transientFor, length: 1))
         try connection.check()
         return found ?? 0
     }
@@ -172,10 +172,6 @@ struct WindowSearch {
         return result
     }
 
-    private func describe(_ windows: [xcb_window_t], frame: xcb_window_t) throws(X11CaptureError) -> [FoundWindow] {
-        try describe(windows.map { ($0, frame) })
-    }
-
     /// Describes those of `windows` that still exist. All requests are sent before the first reply is waited for.
     private func describe(
         _ windows: [(window: xcb_window_t, frame: xcb_window_t)]
@@ -185,12 +181,14 @@ struct WindowSearch {
                 attributes: xcb_get_window_attributes(connection.handle, window),
                 geometry: xcb_get_geometry(connection.handle, window),
                 place: xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0),
-                state: property(window, atoms.state, length: 1), modernTitle: property(window, atoms.modernName),
-                title: property(window, xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)),
-                className: property(window, xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue)),
-                transientFor: property(window, xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), length: 1),
-                leader: property(window, atoms.leader, length: 1), process: property(window, atoms.process, length: 1),
-                machine: property(window, xcb_atom_t(XCB_ATOM_WM_CLIENT_MACHINE.rawValue))
+                state: properties.ask(window, properties.state, length: 1),
+                modernTitle: properties.ask(window, properties.modernTitle),
+                title: properties.ask(window, properties.title),
+                className: properties.ask(window, properties.className),
+                transientFor: properties.ask(window, properties.transientFor, length: 1),
+                leader: properties.ask(window, properties.leader, length: 1),
+                process: properties.ask(window, properties.process, length: 1),
+                machine: properties.ask(window, properties.machine)
             )
         }
         var result: [FoundWindow] = []
@@ -201,15 +199,14 @@ struct WindowSearch {
             defer { free(geometry) }
             let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
             defer { free(place) }
-            let state = number(cookie.state)
-            let modernTitle = text(cookie.modernTitle, restOf: atoms.modernName, window.window)
-            let title = text(cookie.title, restOf: xcb_atom_t(XCB_ATOM_WM_NAME.rawValue), window.window)
-            let className = text(
-                cookie.className, restOf: xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue), window.window)
-            let transientFor = number(cookie.transientFor)
-            let leader = number(cookie.leader)
-            let process = number(cookie.process)
-            let machine = text(cookie.machine)
+            let state = properties.number(cookie.state)
+            let modernTitle = properties.text(cookie.modernTitle, restOf: properties.modernTitle, window.window)
+            let title = properties.text(cookie.title, restOf: properties.title, window.window)
+            let className = properties.text(cookie.className, restOf: properties.className, window.window)
+            let transientFor = properties.number(cookie.transientFor)
+            let leader = properties.number(cookie.leader)
+            let process = properties.number(cookie.process)
+            let machine = properties.text(cookie.machine)
             guard let attributes, let geometry, let place else { continue }
             var found = FoundWindow(identifier: window.window, frame: window.frame)
             found.title = modernTitle ?? title ?? ""
@@ -236,66 +233,5 @@ struct WindowSearch {
         }
         try connection.check()
         return result
-    }
-
-    /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
-    private func property(
-        _ window: xcb_window_t, _ atom: xcb_atom_t, from offset: UInt32 = 0, length: UInt32 = 256
-    ) -> xcb_get_property_cookie_t {
-        xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, offset, length)
-    }
-
-    /// The property's bytes as text, or nil if the window doesn't have it. If `atom` is given, anything beyond the
-    /// first 1 KiB is read as well.
-    private func text(
-        _ cookie: xcb_get_property_cookie_t, restOf atom: xcb_atom_t? = nil, _ window: xcb_window_t = 0
-    ) -> String? {
-        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
-        defer { free(reply) }
-        if reply.pointee.type == 0 { return nil }
-        var bytes = Self.bytes(reply)
-        if let atom, reply.pointee.bytes_after > 0 {
-            // This is rare: the title holds a page's whole address, or a program tries to keep its window from being
-            // matched.
-            let rest = property(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
-            if let more = xcb_get_property_reply(connection.handle, rest, nil) {
-                bytes += Self.bytes(more)
-                free(more)
-            }
-        }
-        return reply.pointee.type == atoms.utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
-    }
-
-    /// The first number of a property of 32-bit numbers; nil if the window doesn't have it.
-    private func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
-        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
-        defer { free(reply) }
-        guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
-        return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
-    }
-
-    /// In units of 4 bytes. With the first 1 KiB, this makes up to 64 KiB of a title.
-    private static let longestRest: UInt32 = (64 - 1) << 8
-
-    private static func bytes(_ reply: UnsafeMutablePointer<xcb_get_property_reply_t>) -> [UInt8] {
-        Array(
-            UnsafeRawBufferPointer(
-                start: xcb_get_property_value(reply), count: max(0, Int(xcb_get_property_value_length(reply)))))
-    }
-}
-
-/// The atoms of the properties that describe a window.
-struct WindowAtoms {
-    let state: xcb_atom_t
-    let modernName: xcb_atom_t
-    let utf8: xcb_atom_t
-    let leader: xcb_atom_t
-    let process: xcb_atom_t
-
-    init(_ connection: X11Connection) throws(X11CaptureError) {
-        let atoms = try connection.atoms([
-            "WM_STATE", "_NET_WM_NAME", "UTF8_STRING", "WM_CLIENT_LEADER", "_NET_WM_PID",
-        ])
-        (state, modernName, utf8, leader, process) = (atoms[0], atoms[1], atoms[2], atoms[3], atoms[4])
     }
 }

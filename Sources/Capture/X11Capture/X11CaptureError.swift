@@ -1,8 +1,11 @@
+public import CaptureEngine
+public import CaptureLink
 import Glibc
+public import LinkTransport
 public import MediaTypes
 
 /// The reason why a screen can't be captured, or can't be captured any longer.
-public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum X11CaptureError: ScreenFailure, Equatable {
     /// No display was named, and DISPLAY isn't set.
     case noDisplayNamed
     /// The display's name is malformed.
@@ -66,6 +69,26 @@ public enum X11CaptureError: Error, Equatable, Sendable, CustomStringConvertible
         case .windowWithoutPixels(let window): "window \(window) only takes input, and shows nothing"
         case .windowClosed(let window): "window \(window) has been closed"
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
+        }
+    }
+}
+
+extension X11CaptureError {
+    public var kind: LinkTransportError.Kind {
+        switch self {
+        case .noDisplayNamed, .invalidDisplayName: .usage
+        // Another attempt could only find a different window.
+        case .noSuchWindow, .windowClosed: .missing
+        case .system: .system
+        default: .unavailable
+        }
+    }
+
+    public var endReason: EndReason {
+        switch self {
+        case .displayGone: .displayLost
+        case .windowClosed: .windowClosed
+        default: .other
         }
     }
 }

@@ -173,29 +173,29 @@ extension X11Connection {
         return first
     }
 
-    /// Finds the source that `target` names.
-    func source(
-        of target: CaptureTarget, onWarning: (String) -> Void
-    ) throws(X11CaptureError) -> any CaptureSource {
+    /// Finds what `target` names.
+    func find(
+        _ target: CaptureTarget, onWarning: (String) -> Void
+    ) throws(X11CaptureError) -> any TrackedTarget {
         switch target {
-        case .screen: return try ScreenSource(self, region: nil)
+        case .screen: return try TrackedRegion(self, region: nil)
         case .region(let region):
-            let source = try ScreenSource(self, region: region)
-            if source.size != region.size, let area = source.place?.area {
+            let tracked = try TrackedRegion(self, region: region)
+            if tracked.size != region.size, let area = tracked.place?.area {
                 onWarning("the region is cut to the screen: \(area.named) of \(region.named) is shared")
             }
-            return source
-        case .monitor(let name): return try MonitorSource(self, name: name)
+            return tracked
+        case .monitor(let name): return try TrackedMonitor(self, name: name)
         case .window(let selector):
             let found = try WindowSearch(self).window(selector)
             if found.isInputOnly { throw .windowWithoutPixels(found.name) }
             let layout = try layout(depth: found.depth, visual: found.visual)
-            if let source = try WindowSource(self, found, layout: layout) {
+            if let tracked = try TrackedWindow(self, found, layout: layout) {
                 onWarning("only the window itself is shared: viewers don't see its menus and dialogs")
-                return source
+                return tracked
             }
             onWarning("the display has no Composite: viewers see whatever covers the window, as its menus do")
-            return try VisibleWindowSource(self, found)
+            return try TrackedVisibleWindow(self, found)
         }
     }
 }

@@ -25,7 +25,7 @@ public final class ScreenEncoder {
     public var sequenceParameterSet: [UInt8] { whole.sequenceParameterSet }
     public var pictureParameterSet: [UInt8] { whole.pictureParameterSet }
 
-    fileprivate let whole: X264Encoder
+    let whole: X264Encoder
     private let band: BandEncoder?
     private let editing: SliceEditing?
     private let moving: MovedPictureCoder?
@@ -36,10 +36,7 @@ public final class ScreenEncoder {
     private var placement = BandPlacement(height: BandEncoder.rows)
     // 1 for each macroblock to skip.
     private let skipped: UnsafeMutablePointer<UInt8>
-    private let list = NALUnitList(capacity: 256)
-    private var bytes: [UInt8] = []
-    private var ranges: [Range<Int>] = []
-
+    private var assembly = SliceAssembly()
     private var choice = BandChoice()
     private var range = SearchRange()
 
@@ -72,8 +69,6 @@ public final class ScreenEncoder {
         let isUltrafast = configuration.preset == .ultrafast
         let (columns, rows) = (columns, rows)
         moving = isUltrafast ? sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) } : nil
-        bytes.reserveCapacity(1 << 16)
-        ranges.reserveCapacity(64)
     }
 
     deinit {
@@ -135,12 +130,12 @@ public final class ScreenEncoder {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
         frameNumber = editing.frameNumber(after: frameNumber)
-        bytes.removeAll(keepingCapacity: true)
-        ranges.removeAll(keepingCapacity: true)
+        assembly.removeAll()
         moving.encode(
-            planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber, to: &bytes)
-        ranges.append(0..<bytes.count)
-        return try collect(quantizer: quantizer)
+            planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber,
+            to: &assembly.bytes)
+        assembly.endSlice()
+        return try assembly.picture(quantizer: quantizer)
     }
 
     /// Encodes one picture.
@@ -165,31 +160,22 @@ public final class ScreenEncoder {
         }
         if activity.count > 0 { markSkipped(activity.isActive) }
         frameNumber = editing.frameNumber(after: frameNumber)
-        bytes.removeAll(keepingCapacity: true)
-        ranges.removeAll(keepingCapacity: true)
+        assembly.removeAll()
         var next = 0
         if activity.count > 0 {
             band.beginPicture()
             for start in placement.starts {
                 appendSkipped(from: next, to: start, editing)
-                let begin = bytes.count
                 try band.encode(
                     planes, reference: reference, firstRow: start, pictureRows: rows,
                     skipped: skipped + start * columns,
                     protectsSkipped: activity.protectsRest, quantizer: quantizer, time: time)
-                do {
-                    try editing.appendMoved(
-                        band.nalUnit, from: band.editing, firstMacroblock: start * columns, frameNumber: frameNumber,
-                        to: &bytes)
-                } catch {
-                    throw .notEncoded(reason: "\(error)")
-                }
-                ranges.append(begin..<bytes.count)
+                try append(band.nalUnit, from: band.editing, firstMacroblock: start * columns, editing)
                 next = start + BandEncoder.rows
             }
         }
         appendSkipped(from: next, to: rows, editing)
-        let picture = try collect(quantizer: quantizer)
+        let picture = try assembly.picture(quantizer: quantizer)
         learn(activity, picture)
         return picture
     }
@@ -217,10 +203,24 @@ public final class ScreenEncoder {
 
     private func appendSkipped(from start: Int, to end: Int, _ editing: SliceEditing) {
         if end <= start { return }
-        let begin = bytes.count
         editing.appendSkipped(
-            firstMacroblock: start * columns, count: (end - start) * columns, frameNumber: frameNumber, to: &bytes)
-        ranges.append(begin..<bytes.count)
+            firstMacroblock: start * columns, count: (end - start) * columns, frameNumber: frameNumber,
+            to: &assembly.bytes)
+        assembly.endSlice()
+    }
+
+    /// Appends one of x264's slices, moved to `firstMacroblock` and with this encoder's frame number.
+    private func append(
+        _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, _ editing: SliceEditing
+    ) throws(X264Error) {
+        do {
+            try editing.appendMoved(
+                nalUnit, from: origin, firstMacroblock: firstMacroblock, frameNumber: frameNumber,
+                to: &assembly.bytes)
+        } catch {
+            throw .notEncoded(reason: "\(error)")
+        }
+        assembly.endSlice()
     }
 
     private func encodeWhole(
@@ -243,8 +243,7 @@ public final class ScreenEncoder {
     /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
     /// moving.
     private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(X264Error) -> EncodedPicture {
-        bytes.removeAll(keepingCapacity: true)
-        ranges.removeAll(keepingCapacity: true)
+        assembly.removeAll()
         for unit in picture {
             let prefix = Array(unit.bytes.prefix(SliceEditing.prefixCount))
             if let edited = editing.prefix(prefix, withFrameNumber: frameNumber) {
@@ -253,49 +252,9 @@ public final class ScreenEncoder {
                 for (index, byte) in edited.enumerated() { target[index] = byte }
                 continue
             }
-            let begin = bytes.count
-            do {
-                try editing.appendMoved(
-                    Array(unit.bytes), from: editing, firstMacroblock: 0, frameNumber: frameNumber, to: &bytes)
-            } catch {
-                throw .notEncoded(reason: "\(error)")
-            }
-            ranges.append(begin..<bytes.count)
+            try append(Array(unit.bytes), from: editing, firstMacroblock: 0, editing)
         }
         // A whole picture has one slice, so it was edited either in place or by copying.
-        return ranges.isEmpty ? picture : try collect(quantizer: picture.quantizer)
-    }
-
-    private func collect(quantizer: Int) throws(X264Error) -> EncodedPicture {
-        list.removeAll()
-        let isWhole = bytes.withUnsafeBufferPointer { all in
-            // The array isn't changed before the next call, so its storage stays where it is until then.
-            ranges.allSatisfy { range in
-                let unit = UnsafeBufferPointer(rebasing: all[range])
-                return list.append(EncodedNALUnit(type: (unit.first ?? 0) & 0x1F, bytes: unit))
-            }
-        }
-        guard isWhole else { throw .notEncoded(reason: "\(ranges.count) slices in a picture") }
-        return EncodedPicture(units: list.all, isIDR: false, quantizer: quantizer)
-    }
-}
-
-extension ScreenEncoder {
-    /// The last picture as viewers see it, planar and without margins, `width` by `height`. For tests.
-    func reconstructedPicture(width: Int, height: Int) -> [UInt8] {
-        guard let picture = whole.reconstruction else { return [] }
-        var bytes: [UInt8] = []
-        for index in 0..<picture.planeCount {
-            let plane = picture.plane(index)
-            let isInterleaved = plane.lumaRows == 2
-            for first in 0..<(isInterleaved ? 2 : 1) {
-                for row in 0..<height / plane.lumaRows {
-                    for column in 0..<(isInterleaved ? width / 2 : width) {
-                        bytes.append(plane.base[row * plane.stride + (isInterleaved ? 2 * column + first : column)])
-                    }
-                }
-            }
-        }
-        return bytes
+        return assembly.isEmpty ? picture : try assembly.picture(quantizer: picture.quantizer)
     }
 }

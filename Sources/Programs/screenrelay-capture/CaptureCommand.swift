@@ -1,4 +1,4 @@
-import CaptureAgent
+import CaptureEngine
 import CommandLine
 import LinkTransport
 import MediaTypes
@@ -18,17 +18,14 @@ enum CaptureCommand {
         if case .tcp(_, port: 0) = link { throw UsageError("--link \(link): only a host can use port 0") }
         let capture = try CaptureOptions(options)
         var configuration = CaptureConfiguration(
-            link: link, display: capture.display, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
+            link: link, framesPerSecond: capture.framesPerSecond, bitRate: capture.bitRate,
             isLegacy: options.has("legacy"))
         configuration.linkToken = token
         let recording = try RecordOptions(options)
         configuration.recording = recording.path
         configuration.recordingLimit = recording.limit
-        configuration.target = capture.target
-        configuration.hidden = capture.hidden
         configuration.scale = capture.scale
         configuration.chroma = capture.chroma
-        configuration.pausesWhenLocked = capture.pausesWhenLocked
         configuration.quantizer = capture.quantizer
         configuration.refines = capture.refines
         configuration.logsRate = try options.required("log", as: ValueFormat<CaptureVerbosity>.choice) == .rate

@@ -1,5 +1,5 @@
 import CLinux
-import CaptureAgent
+import CaptureEngine
 import CommandLine
 import Glibc
 import LinkTransport
@@ -25,11 +25,15 @@ enum CaptureProgram {
                 if options.wantsList { return Listing.show(display: try CaptureOptions(options).display) }
                 let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
                 let configuration = try CaptureCommand.configuration(options)
-                return capture(configuration, log: Log(program: CaptureCommand.program, level: verbosity.level))
+                return capture(
+                    try CaptureOptions(options), configuration,
+                    log: Log(program: CaptureCommand.program, level: verbosity.level))
             })
     }
 
-    private static func capture(_ configuration: CaptureConfiguration, log: Log) -> ExitCode {
+    private static func capture(
+        _ options: CaptureOptions, _ configuration: CaptureConfiguration, log: Log
+    ) -> ExitCode {
         do throws(CaptureError) {
             let signals = try ProcessSignals()
             let agentSignals = AgentSignals(
@@ -41,25 +45,42 @@ enum CaptureProgram {
                 case .info: log.info(line)
                 case .debug: log.debug(line)
                 }
+            } openScreen: { () throws(CaptureError) in
+                try screen(options, log)
             }
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
             return .success
         } catch {
-            StandardStreams.printError(line(for: error, configuration), program: CaptureCommand.program)
+            StandardStreams.printError(line(for: error, options, configuration), program: CaptureCommand.program)
             if case .recording(let problem) = error { return ExitCode(problem.kind) }
-            return error.isWindowGone ? .windowGone : ExitCode(error.kind)
+            return ExitCode(error.kind)
+        }
+    }
+
+    private static func screen(_ options: CaptureOptions, _ log: Log) throws(CaptureError) -> any ScreenSource {
+        do throws(X11CaptureError) {
+            return try ScreenCapture(
+                display: options.display, target: options.target, hidden: options.hidden,
+                watchesLock: options.pausesWhenLocked, onWarning: { log.warning($0) })
+        } catch {
+            throw .screen(error)
         }
     }
 
     /// The error, with the option in front that caused it.
-    private static func line(for error: CaptureError, _ configuration: CaptureConfiguration) -> String {
+    private static func line(
+        for error: CaptureError, _ options: CaptureOptions, _ configuration: CaptureConfiguration
+    ) -> String {
         switch error {
-        case .screen where configuration.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
-        case .screen(.windowClosed), .screen(.noSuchWindow), .screen(.windowWithoutPixels): "--window: \(error)"
-        case .screen(.noSuchMonitor), .screen(.monitorGone): "--monitor: \(error)"
-        case .screen(.regionOutside), .screen(.regionGone): "--region: \(error)"
-        case .screen: "--display \(configuration.display ?? "(from DISPLAY)"): \(error)"
+        case .screen where options.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
+        case .screen(let failure):
+            switch failure as? X11CaptureError {
+            case .windowClosed, .noSuchWindow, .windowWithoutPixels: "--window: \(error)"
+            case .noSuchMonitor, .monitorGone: "--monitor: \(error)"
+            case .regionOutside, .regionGone: "--region: \(error)"
+            default: "--display \(options.display ?? "(from DISPLAY)"): \(error)"
+            }
         case .link: "--link \(configuration.link): \(error)"
         case .recording: "--record: \(error)"
         case .encoder, .message, .system: error.description

@@ -1,4 +1,3 @@
-import CaptureAgent
 import CommandLine
 import MediaTypes
 import X11Capture
@@ -11,10 +10,9 @@ enum Listing {
             let text = text(try ScreenCapture.listing(display: display), others: ScreenCapture.displays())
             return StandardStreams.answer(text, program: CaptureCommand.program)
         } catch {
-            let failure = CaptureError.screen(error)
             StandardStreams.printError(
-                "--display \(display ?? "(from DISPLAY)"): \(failure)", program: CaptureCommand.program)
-            return ExitCode(failure.kind)
+                "--display \(display ?? "(from DISPLAY)"): \(error)", program: CaptureCommand.program)
+            return ExitCode(error.kind)
         }
     }
 

@@ -1,0 +1,166 @@
+import CaptureLink
+import Clocks
+import MediaTypes
+import RateControl
+import X264Encoding
+
+/// Decides when the agent takes a picture, and of what kind.
+extension CaptureAgent {
+    var reasons: PictureSchedule.Reasons {
+        guard sharing == .live else { return PictureSchedule.Reasons(isForced: wantsAny, hasChange: false) }
+        // A requested picture goes before refinement, even if it has to wait. So does a change that the rate limit
+        // holds back, because refinement in the meantime would hold it back for longer.
+        let mayRefine = refines && !wantsAny && pipeline?.owesChanges != true
+        let refinement = mayRefine ? pipeline?.refinementDue : nil
+        return PictureSchedule.Reasons(
+            isForced: wantsAny, hasChange: hasChange, refinement: refinement ?? .distantFuture,
+            poll: screen.pollDue(period: schedule.period))
+    }
+
+    /// With a constant quantizer, nothing is refined; looking for something to refine would cost time at each turn.
+    private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.quantizer == nil }
+
+    private var wantsAny: Bool { wantsIDR || wantsPicture }
+
+    private var hasChange: Bool {
+        pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.isIncomplete)
+    }
+
+    /// Takes and sends a picture if one is due; returns true if a request was sent to the display.
+    func takePictureIfDue() throws(CaptureError) -> Bool {
+        guard link.hasReader, !isPaused else { return false }
+        let now = MonotonicTime.now()
+        guard link.isReady else {
+            schedule.forgetChange()
+            // Damage accumulates in the server; the next picture includes all of it.
+            isHeldBack = true
+            return false
+        }
+        if isHeldBack {
+            isHeldBack = false
+            if screen.mayHaveChanged, schedule.due(reasons) < now { statistics.heldBack &+= 1 }
+            if sharing == .live, hasChange { schedule.noticedWholeChange(at: now) }
+        }
+        if let sharpensUntil, now >= sharpensUntil { endSharpening() }
+        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
+        guard schedule.due(reasons) <= now else { return false }
+        if sharing != .live {
+            try takeInsteadOfScreen(now)
+        } else if isRefinementNext(now) {
+            try refine(now)
+        } else {
+            try takeScreen(now)
+        }
+        sendStatisticsIfDue(now)
+        return true
+    }
+
+    /// Sends a slate if one is due, or else one more picture of what viewers already see.
+    private func takeInsteadOfScreen(_ now: MonotonicTime) throws(CaptureError) {
+        let pipeline = try currentPipeline()
+        if wantsIDR {
+            showsPointer = false
+            try send(pipeline.takeSlate(slateWords(sharing), at: now, rate: &rate, statistics: &statistics))
+        } else {
+            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
+        }
+        wantsPicture = false
+        schedule.took(at: now)
+    }
+
+    /// Whether refinement is next. Changes and requested pictures go first.
+    private func isRefinementNext(_ now: MonotonicTime) -> Bool {
+        guard refines, let due = pipeline?.refinementDue, schedule.isRefinementDue(due, now) else {
+            return false
+        }
+        return !wantsAny && pipeline?.owesChanges != true && !(hasChange && schedule.isChangeDue(now))
+    }
+
+    private func refine(_ now: MonotonicTime) throws(CaptureError) {
+        let pipeline = try currentPipeline()
+        let outcome = try pipeline.coder.refine(at: now, rate: &rate, statistics: &statistics)
+        switch outcome {
+        case .picture(let picture):
+            try send(picture)
+            schedule.refined(at: now)
+            if sharpensUntil != nil, pipeline.refinementDue == nil { endSharpening() }
+        case .nothing: schedule.holdRefinement(until: now + schedule.period)
+        case .later(let time): schedule.holdRefinement(until: time)
+        }
+    }
+
+    private func takeScreen(_ now: MonotonicTime) throws(CaptureError) {
+        if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.coder.hasPicture {
+            // The change waits for the rate limit, but the stream must not be silent.
+            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
+            schedule.sentStill(at: now)
+            return
+        }
+        let isForced = wantsAny || schedule.isKeepAliveDue(now)
+        let settling = schedule.settled(at: now)
+        if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
+        let outcome = try currentPipeline().takePicture(
+            at: now, isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
+        switch outcome {
+        case .picture(let picture):
+            if picture.encoded.isIDR { wantsIDR = false }
+            wantsPicture = false
+            showsPointer = pointer.mode == .drawn
+            try send(picture, settling: settling)
+            if picture.damage.isEmpty { schedule.sentStill(at: now) } else { schedule.took(at: now) }
+        case .nothing:
+            // Ask again a little later if the screen is changing its size, or if only a part of it is captured: the
+            // drawing may be outside that part, and go on.
+            schedule.foundNothing(
+                at: now,
+                mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
+        case .later(let time):
+            if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+            schedule.hold(until: time)
+        }
+    }
+
+    private func send(
+        _ picture: PictureCoder.Picture, settling: Interval = .zero
+    ) throws(CaptureError) {
+        guard let pipeline else { return }
+        if picture.encoded.isIDR {
+            wantsIDR = false
+            log(.debug, "IDR picture \(statistics.idrPictures)")
+        }
+        if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+        recentWork.tookPicture(
+            encodingSoFar: statistics.encodeNanoseconds, damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels,
+            of: pipeline.size)
+        let notice = PictureNotice(
+            sequenceNumber: sequenceNumber, damage: picture.damage,
+            isPointerDrawn: showsPointer && sharing == .live, quantizer: UInt8(clamping: picture.quantizer),
+            settling: settling)
+        try link.send(picture, notice)
+        sequenceNumber &+= 1
+        // The next scheduled picture is soon enough, because nobody waits for it.
+        if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsIDR = true }
+        if link.recorder?.takeGap() == true { demandIDR() }
+    }
+
+    private func currentPipeline() throws(CaptureError) -> PicturePipeline {
+        if let pipeline { return pipeline }
+        let log = log
+        let new = try PicturePipeline(
+            screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, "x264: \($0)") })
+        if sharpensUntil != nil { new.coder.finestQuantizer = Self.sharpQuantizer }
+        pipeline = new
+        return new
+    }
+
+    /// Sends statistics after a picture, at most once a second. A still screen wakes nobody up for figures: they come
+    /// with the picture that keeps the stream alive.
+    private func sendStatisticsIfDue(_ now: MonotonicTime) {
+        if now < statisticsDue || !link.takesMessages { return }
+        statisticsDue = now + .seconds(1)
+        statistics.bytes = link.bytesSent
+        statistics.residentBytes = residentBytes()
+        statistics.recent = recentWork.take(statistics, processorTime: processorTime(), now: now)
+        link.send(.statistics(statistics))
+    }
+}

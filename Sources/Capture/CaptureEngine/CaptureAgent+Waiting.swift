@@ -1,0 +1,66 @@
+import CLinux
+import CaptureLink
+import Clocks
+import Glibc
+import MediaTypes
+
+/// Signals from outside that tell a running agent to end or to pause; the caller keeps ownership of the descriptors.
+public struct AgentSignals {
+    /// Becomes readable when capture has to end.
+    public var stopDescriptor: Int32
+    /// Becomes readable when the sharer wants to pause or to resume; -1 if there is none.
+    public var pauseDescriptor: Int32
+    /// Returns whether the pause state has to change; called after `pauseDescriptor` became readable.
+    public var takePauseToggle: () -> Bool
+
+    /// Creates the signals; by default there is no way to pause.
+    public init(
+        stopDescriptor: Int32, pauseDescriptor: Int32 = -1, takePauseToggle: @escaping () -> Bool = { false }
+    ) {
+        self.stopDescriptor = stopDescriptor
+        self.pauseDescriptor = pauseDescriptor
+        self.takePauseToggle = takePauseToggle
+    }
+}
+
+extension CaptureAgent {
+    /// Sleeps until something happens or is due; returns true if capture has to end.
+    func waitForEvents() throws(CaptureError) -> Bool {
+        // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
+        // again.
+        if screen.takeQueuedEvents() { return false }
+        var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
+        if link.hasReader, !isPaused {
+            // Until the host has taken the last picture, no other is due.
+            if link.isReady { due = min(due, schedule.due(reasons)) }
+            if sharing == .live { due = min(due, pointer.due) }
+        }
+        var watched = (
+            pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: link.descriptor, events: link.events, revents: 0),
+            pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: screen.pointerDescriptor, events: Int16(POLLIN), revents: 0)
+        )
+        let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 5, until: due) }
+        if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
+        isDisplayReadable = count > 0 && watched.1.revents != 0
+        // These events are read even if nobody needs the pointer, because unread ones would pile up in the server.
+        isPointerReadable = count > 0 && watched.4.revents != 0
+        if count <= 0 { return false }
+        if watched.0.revents != 0 { return true }
+        if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }
+        let now = MonotonicTime.now()
+        if Int32(watched.2.revents) & POLLOUT != 0 { link.flush(now) }
+        // Read after an error or a hang-up as well: reading tells which it is.
+        if Int32(watched.2.revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
+        return false
+    }
+
+    private static func wait(_ entries: UnsafeMutableRawPointer?, count: UInt, until due: MonotonicTime) -> Int32 {
+        if due == .distantFuture { return shim_ppoll(entries, count, nil) }
+        let left = max(0, (due - .now()).nanoseconds)
+        var interval = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
+        return shim_ppoll(entries, count, &interval)
+    }
+}

@@ -1,0 +1,256 @@
+import CLinux
+import CaptureLink
+import Clocks
+import Glibc
+import LinkTransport
+import MediaTypes
+import RateControl
+import RecordingFiles
+import X264Encoding
+
+/// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes them, and
+/// writes them to the host.
+///
+/// Everything runs on the thread that calls `run`, which sleeps in ppoll(2) on the display, the link and the signals.
+public final class CaptureAgent {
+    let configuration: CaptureConfiguration
+    let signals: AgentSignals
+    let log: @Sendable (CaptureLogLevel, String) -> Void
+    let screen: any ScreenSource
+    let link: HostLink
+    let pointer: PointerReporter
+    var pipeline: PicturePipeline?
+    var schedule: PictureSchedule
+    var rate: RateController
+    var chroma: ChromaFormat
+    var statistics = CaptureStatistics()
+    var statisticsDue = MonotonicTime.zero
+    var recentWork: RecentWork
+    /// The end of sharpening, at the latest; nil if nothing is being sharpened.
+    var sharpensUntil: MonotonicTime?
+    var sequenceNumber: UInt64 = 0
+    /// Whether the host has said that nobody watches.
+    var isPausedByHost = false
+    /// Whether nobody watches and nothing is recorded.
+    var isPaused: Bool { isPausedByHost && !link.isRecording }
+    /// How the host wants the pointer to reach viewers.
+    var wantedPointerMode = PointerMode.drawn
+    /// How the pointer reaches viewers now. A recording can show it only in the pictures.
+    var pointerMode: PointerMode { wantedPointerMode == .apart && link.isRecording ? .drawn : wantedPointerMode }
+    /// Whether the sharer has paused.
+    var isHeld = false
+    var sharing = SharingState.live
+    var wantsIDR = false
+    // Whether the pointer is drawn in the last picture of the screen that viewers have. A new mode takes effect with
+    // the next one.
+    var showsPointer = true
+    // Whether a picture is wanted even if nothing has changed.
+    var wantsPicture = false
+    var isHeldBack = false
+    // Whether the display may have sent something since events were read.
+    var isDisplayReadable = true
+    var isPointerReadable = true
+
+    /// Opens the screen; `run` opens the link.
+    public convenience init(
+        _ configuration: CaptureConfiguration, signals: AgentSignals,
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        openScreen: () throws(CaptureError) -> any ScreenSource
+    ) throws(CaptureError) {
+        try self.init(configuration, signals: signals, log: log, openScreen: openScreen) {
+            path throws(RecordingFileError) in
+            try CaptureRecorder(path: path, sizeLimit: configuration.recordingLimit, log: log)
+        }
+    }
+
+    /// Does the same; `openRecorder` opens the recording that the configuration names, if any.
+    init(
+        _ configuration: CaptureConfiguration, signals: AgentSignals,
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        openScreen: () throws(CaptureError) -> any ScreenSource,
+        openRecorder: (_ path: String) throws(RecordingFileError) -> CaptureRecorder
+    ) throws(CaptureError) {
+        self.configuration = configuration
+        self.signals = signals
+        self.log = log
+        try Self.checkFolder(of: configuration.link)
+        screen = try openScreen()
+        let recorder: CaptureRecorder?
+        do throws(RecordingFileError) {
+            recorder = try configuration.recording.map(openRecorder)
+        } catch {
+            throw .recording(error)
+        }
+        link = HostLink(configuration, recorder: recorder, log: log)
+        pointer = PointerReporter(screen)
+        recentWork = RecentWork(since: .now(), processorTime: processorTime())
+        chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
+        let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
+        rate = RateController(
+            bitRate: configuration.bitRate, period: period, finest: PictureCoder.finestQuantizer,
+            constantQuantizer: configuration.quantizer)
+        schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
+        log(.info, screen.description)
+    }
+
+    /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
+    /// thrown. If the disk doesn't take the end of a recording in time, that is the error, unless there is another.
+    public func run() throws(CaptureError) -> CaptureEnd {
+        link.beginRecording(pictureSize)
+        if link.isRecording { demandIDR() }
+        let end: CaptureEnd
+        do throws(CaptureError) {
+            end = try capture()
+        } catch {
+            link.end(error.endReason, error.description)
+            if let fault = link.recorder?.close() { log(.warning, "--record: \(fault)") }
+            throw error
+        }
+        if end == .stopped { link.end(.stopped, "capture was told to stop") }
+        if let fault = link.recorder?.close() { throw .recording(fault) }
+        return end
+    }
+
+    private func capture() throws(CaptureError) -> CaptureEnd {
+        while true {
+            if try screenChangedSize() { adoptSize() }
+            adoptSharing()
+            link.leaveStalledHost(.now())
+            if try link.connectIfDue(.now()) { greetHost() }
+            if link.hasEnded { return .hostGone }
+            try followPointer()
+            if try takePictureIfDue() {
+                // Waiting for the picture may have read events from the connection, so check again before sleeping.
+                continue
+            }
+            if try waitForEvents() { return .stopped }
+        }
+    }
+
+    private func screenChangedSize() throws(CaptureError) -> Bool {
+        defer {
+            isDisplayReadable = false
+            isPointerReadable = false
+        }
+        return try screen.readEvents(isReadable: isDisplayReadable, isPointerReadable: isPointerReadable)
+    }
+
+    /// The size of the pictures, after scaling.
+    var pictureSize: PictureSize { configuration.scale?.size(of: screen.size) ?? screen.size }
+
+    private func adoptSize() {
+        log(.info, "the picture is now \(pictureSize)")
+        pipeline = nil
+        link.send(.size(pictureSize))
+        // The pointer's position was reported in pixels of the old size.
+        pointer.tellAnew()
+        demandIDR()
+    }
+
+    /// Reports a change of the sharing state, and demands the picture that belongs to it.
+    private func adoptSharing() {
+        let now: SharingState = isHeld ? .paused : screen.isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
+        if now == sharing { return }
+        log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
+        sharing = now
+        link.send(.sharing(now))
+        demandIDR()
+    }
+
+    func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: screen.target) }
+
+    /// Resets what the last host asked for. A new host knows nothing: it gets an IDR picture at once, and says if it
+    /// wants no more pictures, fewer, or a different kind.
+    private func greetHost() {
+        isPausedByHost = false
+        rate.bitRate = configuration.bitRate
+        setPeriod(.seconds(1) / Int64(max(1, configuration.framesPerSecond)))
+        setChroma(configuration.chroma == .yuv420 ? .yuv420 : .yuv444)
+        wantedPointerMode = .drawn
+        _ = pointer.setMode(.drawn)
+        endSharpening()
+        demandIDR()
+    }
+
+    func demandIDR() {
+        wantsIDR = true
+        schedule.reset()
+    }
+
+    private func followPointer() throws(CaptureError) {
+        // The recording may have ended.
+        if pointer.mode != pointerMode { setPointerMode() }
+        guard link.hasReader, !isPaused, sharing == .live else { return }
+        try pointer.look(.now(), pictureSize)
+        if pointer.hasNews, link.isReady { pointer.tell(pictureSize) { link.send($0) } }
+    }
+
+    func handle(_ request: LinkMessage) {
+        switch request {
+        case .hello:
+            if sharing != .live { link.send(.sharing(sharing)) }
+            pointer.tellAnew()
+        case .requestIDR:
+            log(.debug, "the host wants an IDR picture")
+            demandIDR()
+        case .unwatched:
+            log(.debug, "the host wants no pictures")
+            isPausedByHost = true
+        case .watched:
+            log(.debug, "the host wants pictures")
+            isPausedByHost = false
+            wantsPicture = true
+            schedule.reset()
+        case .pointerMode(let mode):
+            wantedPointerMode = mode
+            setPointerMode()
+        case .sharerPaused(let isHeld): self.isHeld = isHeld
+        case .sharpen: sharpen(.now())
+        case .chroma(let format):
+            guard configuration.chroma == .yuv444Or420, format != chroma else { return }
+            log(.info, format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")
+            setChroma(format)
+        case .frameRate(let wanted):
+            let most = FrameRate(framesPerSecond: configuration.framesPerSecond)
+            // A rate of 0 would be a pause, which has its own message.
+            let rate = max(min(wanted, most), FrameRate(millihertz: 100))
+            setPeriod(Interval(nanoseconds: 1_000_000_000_000 / Int64(rate.millihertz)))
+        case .bitRate(let wanted):
+            // The user's limit applies, even if the viewers' connections would carry more.
+            rate.bitRate = BitRate(
+                bitsPerSecond: max(min(wanted.bitsPerSecond, configuration.bitRate.bitsPerSecond), 10_000))
+            schedule.release()
+        default: break
+        }
+    }
+
+    private func setPointerMode() {
+        // A flag on each picture tells the host which mode it shows.
+        if pointer.setMode(pointerMode) { wantsPicture = true }
+    }
+
+    private func setPeriod(_ period: Interval) {
+        schedule.period = period
+        rate.period = period
+        schedule.release()
+    }
+
+    private func setChroma(_ format: ChromaFormat) {
+        if format == chroma { return }
+        chroma = format
+        pipeline = nil
+        demandIDR()
+    }
+
+    /// A host may start later, but its socket can't appear in a folder that doesn't exist.
+    private static func checkFolder(of address: LinkAddress) throws(CaptureError) {
+        guard case .unix(let path) = address, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            return
+        }
+        let folder = String(path[..<slash])
+        var status = stat()
+        if stat(folder, &status) != 0, errno == ENOENT || errno == ENOTDIR {
+            throw .link(.folderMissing(folder: folder))
+        }
+    }
+}

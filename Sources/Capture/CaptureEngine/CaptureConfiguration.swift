@@ -1,0 +1,50 @@
+public import LinkTransport
+public import MediaTypes
+
+/// The configuration of a capture: how it shows the screen, and to which host.
+public struct CaptureConfiguration: Sendable {
+    /// The address of the host.
+    public var link: LinkAddress
+    /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
+    /// machine.
+    public var linkToken: LinkToken?
+    /// The most pictures a second, 1...120.
+    public var framesPerSecond: Int
+    /// The highest bit rate; the host may ask for a lower one.
+    public var bitRate: BitRate
+    /// Whether to send only NAL units, with the original sender's headers, whatever the host says.
+    public var isLegacy: Bool
+    /// The longest that the stream is silent while nothing changes on the screen.
+    ///
+    /// A browser asks for a key frame when a live track has been silent for 3 s.
+    public var keepAlive: Interval = .milliseconds(2500)
+    /// How long a host may leave pending data unread before capture disconnects from it.
+    public var readPatience: Interval = .seconds(60)
+    /// The scale of the pictures; nil for the size of what they show.
+    public var scale: PictureScale?
+    /// Which chroma formats may be sent.
+    public var chroma: ChromaPreference = .yuv420
+    /// A constant quantizer for all pictures, 0...51; nil if the rate control chooses.
+    public var quantizer: Int?
+    /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
+    public var refines = true
+    /// Whether every decision of the rate control is logged.
+    public var logsRate = false
+
+    /// The path of a recording of what is sent, a file that must not exist yet; nil for none. With a recording, capture
+    /// also runs without a host.
+    public var recording: String?
+    /// The most bytes that the recording may have; nil for as many as the disk takes.
+    public var recordingLimit: UInt64?
+
+    /// Creates a configuration that captures for the host at `link`.
+    public init(
+        link: LinkAddress, framesPerSecond: Int = 30, bitRate: BitRate = BitRate(bitsPerSecond: 4_000_000),
+        isLegacy: Bool = false
+    ) {
+        self.link = link
+        self.framesPerSecond = framesPerSecond
+        self.bitRate = bitRate
+        self.isLegacy = isLegacy
+    }
+}

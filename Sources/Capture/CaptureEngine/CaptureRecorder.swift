@@ -1,0 +1,120 @@
+import ByteCoding
+import CaptureLink
+import Clocks
+import MediaTypes
+import Recording
+import RecordingFiles
+import Synchronization
+import X264Encoding
+
+/// Writes everything that capture sends into a recording, with or without a host.
+final class CaptureRecorder {
+    private let queue: RecordingQueue
+    private var encoder = MessageEncoder(epoch: 0)
+    private var keyFrames: RecordedKeyFrames
+    private let hadGap = Flag()
+
+    /// A flag that may be set on any thread.
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+
+    /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
+    convenience init(
+        path: String, sizeLimit: UInt64?, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+    ) throws(RecordingFileError) {
+        try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
+    }
+
+    /// Records to a file that is already open. At most `limit` bytes wait to be written.
+    init(
+        _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
+        log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+    ) throws(RecordingFileError) {
+        keyFrames = RecordedKeyFrames(period: keyFramePeriod)
+        let hadGap = hadGap
+        queue = try RecordingQueue(file, limit: limit) { event in
+            switch event {
+            case .room: break
+            case .gap(let gap):
+                log(.warning, "--record: the disk is too slow: \(gap.messages) messages are not in the recording")
+                hadGap.value.withLock { $0 = true }
+            case .stopped(let error): log(.warning, "--record: \(error); recording has stopped, sharing goes on")
+            }
+        }
+    }
+
+    /// Whether it is still recording.
+    var isRecording: Bool { queue.failure == nil }
+
+    /// Returns whether messages were left out since the last call. What follows can then be decoded only from the next
+    /// IDR picture on.
+    func takeGap() -> Bool {
+        hadGap.value.withLock { hadGap in
+            defer { hadGap = false }
+            return hadGap
+        }
+    }
+
+    /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
+    func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
+        isRecording
+            && keyFrames.recorded(
+                isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
+    }
+
+    /// Notes that capture begins. From now on, what `encoder` makes of messages and pictures is recorded.
+    func begin(_ encoder: MessageEncoder) {
+        self.encoder = encoder
+        queue.beginConnection(at: .now())
+    }
+
+    /// Records a control message that is sent now; a legacy sender sends none.
+    func add(_ message: LinkMessage) {
+        if isRecording, encoder.form == .extended { add(encoder.encode(message)) }
+    }
+
+    /// Records a picture as a host that has said hello receives it. Each message has to be one piece of memory, which
+    /// the recording's thread keeps.
+    func add(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
+        guard isRecording else { return }
+        add(.picture(notice))
+        for set in picture.parameterSets { try add(set, picture, isLast: false) }
+        for index in 0..<picture.encoded.count {
+            try add(picture.encoded[index].bytes, picture, isLast: index == picture.encoded.count - 1)
+        }
+    }
+
+    private func add(
+        _ nalUnit: some Collection<UInt8>, _ picture: PictureCoder.Picture, isLast: Bool
+    ) throws(CaptureError) {
+        var message = ByteWriter(capacity: nalUnit.count + 44)
+        do {
+            try encoder.appendStart(ofNALUnit: nalUnit.count, picture.captureTime, isLast: isLast, to: &message)
+        } catch {
+            throw .message(error)
+        }
+        message.append(nalUnit)
+        add(message.bytes)
+    }
+
+    /// Records the bytes of a message.
+    func add(_ message: [UInt8]) {
+        guard let message = LinkBytes(message, form: encoder.form) else { return }
+        queue.add(message, at: .now())
+    }
+
+    /// How long closing waits for the disk. Whoever ends the process with a signal waits for two seconds, and the host
+    /// is told first.
+    private static let patience = Interval.milliseconds(400)
+
+    /// Finishes the file. Idempotent.
+    ///
+    /// - Returns: An error if the disk has not taken everything in time, otherwise nil. Any other failure was reported
+    ///   when it happened.
+    func close() -> RecordingFileError? {
+        queue.close(within: Self.patience)
+        guard let failure = queue.failure, case .stalled = failure else { return nil }
+        return failure
+    }
+}

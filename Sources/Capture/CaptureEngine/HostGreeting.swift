@@ -1,0 +1,66 @@
+import CaptureLink
+import LinkTransport
+import MediaTypes
+
+/// What the host of one connection has to say before anything else is sent to it: if there is a token, its hello and,
+/// over TCP, the proof that it has the token too.
+struct HostGreeting {
+    /// What to do with a message of the host.
+    enum Step {
+        case handle(LinkMessage)
+        case send(LinkMessage)
+        /// Leave this host for good, for this reason.
+        case refuse(String)
+        case nothing
+    }
+
+    /// Whether the host has said hello. Until then, it may be one that takes every message for a NAL unit.
+    private(set) var hasHello = false
+    private let needsHello: Bool
+    let since: MonotonicTime
+    private var check: HostCheck?
+    /// The hello that the host sent before it proved that it has the token.
+    private var earlyHello: LinkMessage?
+
+    /// How long a host may take.
+    static let patience = Interval.seconds(5)
+
+    /// Begins with a connection that was made at `since`.
+    init(_ configuration: CaptureConfiguration, _ since: MonotonicTime) {
+        self.since = since
+        needsHello = configuration.linkToken != nil
+        guard let token = configuration.linkToken, case .tcp = configuration.link else { return }
+        var generator = SystemRandomNumberGenerator()
+        check = HostCheck(token: token.bytes, nonce: LinkProof.nonce(using: &generator))
+    }
+
+    /// Whether the host still has to prove that it has the token.
+    var isProving: Bool { check != nil }
+    /// Whether messages may be sent: nothing is sent to a host before it has proved that it has the token, nor does it
+    /// accept anything before that.
+    var isOver: Bool { !isProving && (hasHello || !needsHello) }
+    /// The time by which it has to be over; nil if it is.
+    var deadline: MonotonicTime? { isOver ? nil : since + Self.patience }
+
+    /// Takes the host's next message.
+    mutating func take(_ message: LinkMessage) -> Step {
+        guard let step = check?.take(message) else { return .handle(message) }
+        switch step {
+        case .answer(let answer): return .send(answer)
+        case .failed(let failure): return .refuse(failure.words)
+        case .proven:
+            check = nil
+            return earlyHello.map { .handle($0) } ?? .nothing
+        case .other:
+            if case .end = message { return .handle(message) }
+            if case .hello = message { earlyHello = message }
+            return .nothing
+        }
+    }
+
+    /// Notes the host's hello; returns whether it is the first.
+    mutating func noteHello() -> Bool {
+        defer { hasHello = true }
+        return !hasHello
+    }
+}

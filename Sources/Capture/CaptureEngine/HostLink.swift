@@ -1,0 +1,283 @@
+import CLinux
+import CaptureLink
+import Clocks
+import Glibc
+import LinkTransport
+import MediaTypes
+import RecordingFiles
+import X264Encoding
+
+/// Exchanges messages with the host, over one connection after another: the hello and the token, the host's requests,
+/// pictures, and the end.
+///
+/// Belongs to the capture thread. ``HostAttempts`` makes the connections, ``OutgoingMessages`` writes to them.
+final class HostLink {
+    private let configuration: CaptureConfiguration
+    /// The error that makes another attempt useless.
+    private var refusal: LinkTransportError?
+    private let encoder: MessageEncoder
+    private let log: (CaptureLogLevel, String) -> Void
+    /// What is sent is also recorded here.
+    let recorder: CaptureRecorder?
+    private var attempts: HostAttempts
+    private var connection: LinkConnection?
+    private var outgoing: OutgoingMessages
+    private var decoder = MessageDecoder()
+    private var greeting: HostGreeting
+    private var buffer = [UInt8](repeating: 0, count: 4096)
+    /// Whether the host has another capture now. We keep trying, but don't log it.
+    private var isTurnedAway = false
+    /// Whether no host can be reached any more.
+    private(set) var hasEnded = false
+
+    /// Creates a link that is not connected yet.
+    init(
+        _ configuration: CaptureConfiguration, recorder: CaptureRecorder?,
+        log: @escaping (CaptureLogLevel, String) -> Void
+    ) {
+        self.configuration = configuration
+        self.recorder = recorder
+        self.log = log
+        encoder = MessageEncoder(
+            form: configuration.isLegacy ? .legacy40 : .extended, epoch: UInt64.random(in: 1 ... .max))
+        attempts = HostAttempts(configuration.link, hasToken: configuration.linkToken != nil, log: log)
+        greeting = HostGreeting(configuration, .zero)
+        outgoing = OutgoingMessages(encoder)
+    }
+
+    /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
+    var descriptor: Int32 { connection?.descriptor ?? attempts.descriptor }
+    /// The events to poll `descriptor` for.
+    var events: Int16 {
+        connection == nil ? attempts.events : Int16(wantsWrite ? POLLIN | POLLOUT : POLLIN)
+    }
+    var wantsWrite: Bool { connection?.wantsWrite ?? false }
+    /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
+    /// recording.
+    var isReady: Bool {
+        guard let connection, greeting.isOver else { return isRecording }
+        return !connection.isClosed && !connection.hasPending
+    }
+    /// Whether anything takes what is sent: a host, or a recording.
+    var hasReader: Bool { connection != nil || isRecording }
+    /// Whether what is sent is also recorded; a recording counts as a viewer.
+    var isRecording: Bool { recorder?.isRecording ?? false }
+    /// Whether the host understands messages other than NAL units.
+    var takesMessages: Bool { greeting.hasHello && !configuration.isLegacy }
+    /// The time at which `connectIfDue` has something to do.
+    var nextAttempt: MonotonicTime { attempts.deadline }
+    /// The bytes handed to connections, headers included.
+    var bytesSent: UInt64 { outgoing.bytesSent }
+
+    /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
+    func beginRecording(_ size: PictureSize) {
+        recorder?.begin(encoder)
+        recorder?.add(hello)
+        recorder?.add(.size(size))
+    }
+
+    /// Connects if an attempt is due; returns true if that succeeded.
+    func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
+        if let refusal { throw .link(refusal) }
+        do throws(LinkTransportError) {
+            guard let new = try attempts.connection(now) else { return false }
+            connection = new
+        } catch {
+            throw .link(error)
+        }
+        decoder = MessageDecoder()
+        greeting = HostGreeting(configuration, now)
+        log(isTurnedAway ? .debug : .info, "connected to \(configuration.link)")
+        return true
+    }
+
+    /// Reads what the host has sent, and passes each request to `body`, as well as the first hello: from then on, the
+    /// host understands all messages, but knows nothing yet.
+    func receive(_ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void) {
+        guard let connection else { return }
+        do {
+            // The number of reads is limited, so that a host that floods us doesn't keep us from the screen.
+            reading: for _ in 0..<16 {
+                switch try connection.receive(into: &buffer) {
+                case .bytes(let count): decoder.push(buffer[..<count])
+                case .wouldBlock: break reading
+                case .closed:
+                    lose(now, "the host has closed the link")
+                    break reading
+                }
+                while let message = try decoder.next() { handle(message.body, now, size: size, body) }
+            }
+        } catch {
+            lose(now, "\(error)")
+        }
+    }
+
+    /// Disconnects from the host for good.
+    private func refuse(_ now: MonotonicTime, _ words: String) {
+        refusal = .tokenRefused(text: words)
+        lose(now, words)
+    }
+
+    private func handle(
+        _ received: LinkMessage, _ now: MonotonicTime, size: PictureSize, _ body: (LinkMessage) -> Void
+    ) {
+        if greeting.isProving, connection == nil { return }
+        let message: LinkMessage
+        switch greeting.take(received) {
+        case .handle(let next): message = next
+        case .send(let answer): return write([answer])
+        case .refuse(let words): return refuse(now, words)
+        case .nothing: return
+        }
+        switch message {
+        case .hello(let hello):
+            log(.debug, "the host is \(hello.name), process \(hello.processID)")
+            if !configuration.isLegacy, greeting.noteHello() {
+                write([self.hello, .size(size)])
+                body(message)
+                // The pictures taken until now went only into the recording.
+                if configuration.linkToken != nil { body(.requestIDR) }
+            }
+        case .unwatched, .watched:
+            // The host has accepted this capture: it sends these requests to no other.
+            if isTurnedAway { log(.info, "connected to \(configuration.link)") }
+            isTurnedAway = false
+            body(message)
+        case .requestIDR, .bitRate, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen: body(message)
+        case .ping(let asked): answer(asked, received: now)
+        case .end(let notice) where notice.reason == .unauthorised:
+            refusal = .tokenRefused(text: notice.text)
+        case .challenge:
+            // A legacy sender sends nothing but pictures; the host decides whether it accepts them.
+            if !configuration.isLegacy { refuse(now, HostCheck.refusal) }
+        case .end(let notice) where notice.reason == .refused:
+            if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
+            isTurnedAway = true
+        case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
+        case .nalUnit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
+            .proof:
+            log(.debug, "the host sent a message that is not expected of it: \(message.kind)")
+        }
+    }
+
+    private var hello: LinkMessage {
+        .hello(
+            Hello(
+                role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
+                processID: UInt32(clamping: getpid()),
+                canMakeIDR: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420))
+    }
+
+    /// Answers a ping with our clock's time, unless the answer would have to wait: then it would be useless.
+    private func answer(_ asked: MonotonicTime, received: MonotonicTime) {
+        guard takesMessages, let connection, !connection.hasPending else { return }
+        write([.pong(ClockEcho(asked: asked, received: received, sent: .now()))])
+    }
+
+    /// Sends a control message to a host that understands it, and to the recording.
+    func send(_ message: LinkMessage) {
+        recorder?.add(message)
+        guard takesMessages else { return }
+        writing { connection throws(LinkTransportError) in try outgoing.send(message, on: connection) }
+    }
+
+    private func write(_ messages: [LinkMessage]) {
+        writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
+    }
+
+    /// Sends a picture, with its parameter sets before it as messages of their own.
+    func send(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
+        try recorder?.add(picture, notice)
+        guard let connection, greeting.isOver else { return }
+        do throws(CaptureError) {
+            try outgoing.write(
+                picture.encoded, captureTime: picture.captureTime, notice: takesMessages ? notice : nil,
+                parameterSets: picture.parameterSets, to: connection)
+        } catch {
+            guard case .link(let failure) = error else { throw error }
+            loseWriting(connection, .now(), failure)
+        }
+    }
+
+    /// Writes pending data, as far as the host takes it.
+    func flush(_ now: MonotonicTime) {
+        writing { connection throws(LinkTransportError) in try outgoing.flush(connection, now) }
+    }
+
+    /// Lets `body` write to the host; if that finds that the host is gone, the link is lost.
+    private func writing(_ body: (LinkConnection) throws(LinkTransportError) -> Void) {
+        guard let connection else { return }
+        do throws(LinkTransportError) {
+            try body(connection)
+        } catch {
+            loseWriting(connection, .now(), error)
+        }
+    }
+
+    /// The time at which to disconnect a host that takes nothing more, or one that hasn't proved that it has the token.
+    var stallDeadline: MonotonicTime {
+        guard let connection else { return .distantFuture }
+        if let deadline = greeting.deadline { return deadline }
+        guard let idle = outgoing.idle(on: connection) else { return .distantFuture }
+        return idle + configuration.readPatience
+    }
+
+    /// Disconnects a host that has taken nothing for too long: it hangs, and a picture for it takes memory here.
+    func leaveStalledHost(_ now: MonotonicTime) {
+        guard now >= stallDeadline else { return }
+        if !greeting.isOver {
+            return lose(now, "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s")
+        }
+        let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
+        log(.warning, "\(reason); the link is given up")
+        lose(now, reason)
+    }
+
+    /// Tells the host why capture ends, gives it a moment to read that, and closes the connection.
+    func end(_ reason: EndReason, _ text: String) {
+        outgoing.forgetWaiting()
+        let notice = LinkMessage.end(EndNotice(reason: reason, text: text))
+        recorder?.add(notice)
+        // Write this even after data that the host has not taken yet, because nothing else follows.
+        if takesMessages { write([notice]) }
+        let deadline = MonotonicTime.now() + .milliseconds(500)
+        while wantsWrite, MonotonicTime.now() < deadline {
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&room, 1, 50)
+            flush(.now())
+        }
+        connection?.close()
+        connection = nil
+        attempts.giveUp()
+        hasEnded = true
+    }
+
+    /// Handles a write that found the connection closed. A host that ends the link closes it after its last message,
+    /// which may still have to be read.
+    private func loseWriting(_ connection: LinkConnection, _ now: MonotonicTime, _ error: LinkTransportError) {
+        var text = "\(error)"
+        for _ in 0..<16 {
+            guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }
+            decoder.push(buffer[..<count])
+            while let message = try? decoder.next() {
+                guard case .end(let notice) = message.body else { continue }
+                text = "the host ends the link: \(notice.text)"
+                if notice.reason == .unauthorised { refusal = .tokenRefused(text: notice.text) }
+            }
+        }
+        lose(now, text)
+    }
+
+    private func lose(_ now: MonotonicTime, _ reason: String) {
+        guard let connection else { return }
+        connection.close()
+        self.connection = nil
+        outgoing.forgetWaiting()
+        log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
+        if case .descriptor = configuration.link {
+            hasEnded = true
+        } else {
+            attempts.resume(now, connectedSince: greeting.since)
+        }
+    }
+}

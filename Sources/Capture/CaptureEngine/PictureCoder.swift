@@ -1,0 +1,183 @@
+import CaptureLink
+import Clocks
+import MediaTypes
+import RateControl
+import X264Encoding
+
+/// Encodes what is on the canvas, as finely as the rate control allows, and refines what was coded coarsely when the
+/// screen has come to rest.
+final class PictureCoder {
+    let encoder: ScreenEncoder
+    var quality: QualityMap
+    /// The quantizer that refinement currently ends with.
+    var finestQuantizer = PictureCoder.finestQuantizer
+    /// Whether viewers have a picture of this size and format.
+    private(set) var hasPicture = false
+    private let canvas: PictureCanvas
+    private let start = MonotonicTime.now()
+
+    /// The quantizer that refinement usually ends with: visually lossless.
+    static let finestQuantizer = 14
+
+    init(
+        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) throws(CaptureError) {
+        self.canvas = canvas
+        do {
+            encoder = try ScreenEncoder(
+                X264Configuration(
+                    size: canvas.size, framesPerSecond: configuration.framesPerSecond, rate: .quantizerEachPicture,
+                    chroma: canvas.chroma),
+                onWarning: onWarning)
+        } catch {
+            throw .encoder(error)
+        }
+        quality = QualityMap(grid: MacroblockGrid(size: encoder.configuration.encodedSize))
+    }
+
+    /// A picture on its way to the host.
+    struct Picture {
+        /// Valid until the next picture.
+        let encoded: EncodedPicture
+        /// The parameter sets that go before an IDR picture; none before any other.
+        let parameterSets: [[UInt8]]
+        let captureTime: MonotonicTime
+        /// The area that changed; empty if the picture only became finer, or if nothing changed.
+        let damage: PixelRectangle
+        let quantizer: Int
+    }
+
+    /// The result of an attempt to take a picture.
+    enum Outcome {
+        case picture(Picture)
+        /// Nothing has changed, or the screen has changed its size in the meantime.
+        case nothing
+        /// The rate limit has no room for a picture before this time.
+        case later(MonotonicTime)
+    }
+
+    /// The time at which a part of the picture may be refined; nil if all of it is fine.
+    var refinementDue: MonotonicTime? { quality.refinementDue(to: finestQuantizer) }
+
+    /// Refines a part of the picture, as much as the rate limit has room for.
+    func refine(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
+        throws(CaptureError) -> Outcome
+    {
+        let (macroblocks, until) = rate.refinementAllowance(now: now)
+        if macroblocks == 0 { return .later(until) }
+        let target = refinementQuantizer(rate.bitRate)
+        var count = quality.activateForRefinement(atMost: macroblocks, to: target, now: now)
+        if count == 0 { return .nothing }
+        // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
+        while encoder.hasBands, count > 1, !encoder.usesBands(activity(for: .refinement, target)) {
+            count = quality.dropHalf()
+        }
+        // The allowance has already shown that there is room; this call is for the log.
+        _ = rate.decide(.refinement, macroblocks: count, now: now)
+        return .picture(try encode(.refinement, target, now, &rate, &statistics))
+    }
+
+    /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
+    private func refinementQuantizer(_ bitRate: BitRate) -> Int {
+        let bits = quality.coarserCount(than: Self.goodQuantizer) * Self.refinedMacroblockBits
+        let isSlow = bits / 10 > bitRate.bitsPerSecond / 10 * 7 / 10
+        return isSlow ? Self.goodQuantizer : finestQuantizer
+    }
+
+    /// The most by which a picture's quantizer is raised for the sake of what doesn't change.
+    private static let mostConcession = 4
+    /// Hardly distinguishable from the finest, with a third fewer bytes.
+    private static let goodQuantizer = 18
+    /// The bits that refinement of a macroblock of text costs, from a quantizer of about 28 on.
+    private static let refinedMacroblockBits = 240
+
+    /// Encodes the canvas at the quantizer `wanted`, or a coarser one if that saves coding what is not due.
+    func encode(
+        _ kind: PictureKind, _ wanted: Int,
+        damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: PictureMotion? = nil,
+        _ captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Picture {
+        let begin = MonotonicTime.now()
+        if let motion, encoder.moves(motion) {
+            return try move(motion, wanted, damage: damage, captureTime, begin, &rate, &statistics)
+        }
+        let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
+        var quantizer = wanted
+        do throws(X264Error) {
+            var activity = activity(for: kind, quantizer)
+            if kind != .idr, activity.protectsRest, !encoder.usesBands(activity) {
+                // Without bands, one slice covers the whole picture, and codes coarse macroblocks that are not due as
+                // well.
+                if kind == .refinement {
+                    // This happens only if there are no bands at all, because the picture is small.
+                    quality.activateAll()
+                } else {
+                    // Make the picture as coarse as they are, up to a point; beyond it, paying for them is better than
+                    // mush.
+                    quantizer = min(max(quantizer, quality.coarsestOutsideActive), quantizer + Self.mostConcession)
+                }
+                activity = self.activity(for: kind, quantizer)
+            }
+            let encoded = try encoder.encode(
+                canvas.planes, activity, quantizer: quantizer, isIDR: kind == .idr, time: time)
+            let now = MonotonicTime.now()
+            rate.coded(
+                kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
+            if encoded.isIDR { quality.activateAll() }
+            hasPicture = true
+            quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
+            statistics.add(encoded, now - begin)
+            return picture(encoded, captureTime, damage, quantizer)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+
+    /// Encodes the picture as the previous one, moved.
+    private func move(
+        _ motion: PictureMotion, _ quantizer: Int, damage: PixelRectangle, _ captureTime: MonotonicTime,
+        _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Picture {
+        var motion = motion
+        do throws(X264Error) {
+            let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
+            let now = MonotonicTime.now()
+            rate.coded(
+                .change, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount,
+                isMoved: true, now: now)
+            quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
+            statistics.add(encoded, now - begin)
+            return picture(encoded, captureTime, damage, quantizer)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+
+    private func picture(
+        _ encoded: EncodedPicture, _ captureTime: MonotonicTime, _ damage: PixelRectangle, _ quantizer: Int
+    ) -> Picture {
+        Picture(
+            encoded: encoded,
+            parameterSets: encoded.isIDR ? [encoder.sequenceParameterSet, encoder.pictureParameterSet] : [],
+            captureTime: captureTime, damage: damage, quantizer: quantizer)
+    }
+
+    private func activity(for kind: PictureKind, _ quantizer: Int) -> ScreenEncoder.Activity {
+        ScreenEncoder.Activity(
+            isActive: quality.active, count: quality.activeCount,
+            protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
+    }
+}
+
+extension CaptureStatistics {
+    fileprivate mutating func add(_ picture: EncodedPicture, _ time: Interval) {
+        add(time, to: \.encodeNanoseconds)
+        pictures &+= 1
+        if picture.isIDR { idrPictures &+= 1 }
+    }
+
+    mutating func add(_ time: Interval, to field: WritableKeyPath<CaptureStatistics, UInt64>) {
+        self[keyPath: field] &+= UInt64(max(0, time.nanoseconds))
+    }
+}

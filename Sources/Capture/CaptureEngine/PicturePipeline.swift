@@ -1,0 +1,166 @@
+import CaptureLink
+import Clocks
+import MediaTypes
+import RateControl
+import X264Encoding
+
+/// Turns the screen into NAL units, for one size of the screen and one chroma format: grabs, converts and encodes.
+///
+/// Another size needs another pipeline.
+final class PicturePipeline {
+    let coder: PictureCoder
+    private let screen: any ScreenSource
+    private let canvas: PictureCanvas
+    private let reader: ScreenReader
+    private var search: MotionSearch
+    // Whether viewers have been sent the canvas; false after the screen refused to hand out pixels half-way.
+    private var isCanvasSent = false
+    /// Changed parts of the picture that viewers don't have yet, and that the server won't report again.
+    private var owed = DamagedArea()
+    private var isCanvasEmpty = true
+    private var isSlate = false
+    /// The number of pixels that had changed in the last picture that showed a change.
+    private(set) var damagedPixels = 0
+
+    init(
+        _ screen: any ScreenSource, configuration: CaptureConfiguration, chroma: ChromaFormat,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) throws(CaptureError) {
+        self.screen = screen
+        let size = configuration.scale?.size(of: screen.size) ?? screen.size
+        canvas = PictureCanvas(size, chroma: chroma)
+        reader = ScreenReader(screen, into: canvas)
+        coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
+        let encoder = coder.encoder
+        search = MotionSearch(columns: encoder.columns, rows: encoder.rows, reach: encoder.farthestMotion)
+    }
+
+    /// The size of the pictures.
+    var size: PictureSize { canvas.size }
+
+    /// Whether something has changed that viewers don't have yet.
+    var owesChanges: Bool { !owed.isEmpty }
+
+    /// The time at which a part of the picture may be refined; nil if all of it is fine.
+    var refinementDue: MonotonicTime? { isSlate ? nil : coder.refinementDue }
+
+    /// Takes what changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime` is
+    /// now, when the picture fell due; the schedule counts from it.
+    func takePicture(
+        at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
+        statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> PictureCoder.Outcome {
+        let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
+        if !area.isEmpty { owe(reader.affected(by: area)) }
+        if owed.isEmpty && !isForced { return .nothing }
+        if isIDR { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
+        let kind = isIDR ? PictureKind.idr : .change
+        let quantizer: Int
+        switch rate.decide(kind, macroblocks: coder.quality.activeCount, now: captureTime) {
+        case .wait(let until): return .later(until)
+        case .encode(let wanted): quantizer = wanted
+        }
+        let searches =
+            !isIDR && isCanvasSent && !isSlate && canvas.chroma == .yuv420
+            && search.begins(area: owed.bounds, activeCount: coder.quality.activeCount)
+        if searches { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
+        isCanvasSent = false
+        guard try read(owed, since: captureTime, &statistics) else { return .nothing }
+        var motion: PictureMotion?
+        if searches {
+            let wasMoving = search.isMoving
+            motion = findMotion(&statistics)
+            var attempts = wasMoving ? Self.mostAttempts : 0
+            while attempts > 0, looksTorn(motion), screen.hasChangedMeanwhile() {
+                attempts -= 1
+                guard try takeRestOfTornPicture(&statistics) else { return .nothing }
+                motion = findMotion(&statistics)
+            }
+        }
+        isCanvasEmpty = false
+        isSlate = false
+        isCanvasSent = true
+        damagedPixels = owed.rectangles.reduce(0) { $0 + $1.width * $1.height }
+        let damage = owed.bounds
+        owed = DamagedArea()
+        return .picture(
+            try coder.encode(
+                kind, quantizer, damage: damage, motion: motion, captureTime, &rate, &statistics))
+    }
+
+    /// Takes what was drawn during a grab as well, because the picture is torn.
+    ///
+    /// The screen is handed out in bands. If it was drawn on between two of them, the picture is neither the previous
+    /// one nor the next, but a piece of each, and its content has not moved by one offset.
+    private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
+        let begin = MonotonicTime.now()
+        let area = reader.affected(by: try screen.takeChanges())
+        if area.isEmpty { return true }
+        owe(area)
+        coder.quality.activate(owed.rectangles)
+        canvas.changed(area.rectangles)
+        return try read(area, since: begin, &statistics)
+    }
+
+    private func looksTorn(_ motion: PictureMotion?) -> Bool {
+        guard let motion else { return true }
+        return motion.codedCount * Self.usualMoved > coder.quality.activeCount
+    }
+
+    /// While a page keeps moving, more than one in this many macroblocks has new content only if the picture is torn or
+    /// moves fast.
+    private static let usualMoved = 16
+    /// The most attempts at a torn picture: a program that draws in pieces may need more than one.
+    private static let mostAttempts = 3
+
+    /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
+    private func read(
+        _ area: DamagedArea, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> Bool {
+        var converting = Interval.zero
+        if try !reader.read(area, converting: &converting) { return false }
+        statistics.add(converting, to: \.convertNanoseconds)
+        statistics.add(MonotonicTime.now() - begin - converting, to: \.grabNanoseconds)
+        return true
+    }
+
+    private func findMotion(_ statistics: inout CaptureStatistics) -> PictureMotion? {
+        guard let previous = canvas.previous else { return nil }
+        let begin = MonotonicTime.now()
+        defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
+        return search.find(
+            in: canvas.planes, from: previous, area: owed.bounds, active: coder.quality.active,
+            activeCount: coder.quality.activeCount)
+    }
+
+    /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for
+    /// too long.
+    func takeStill(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
+        throws(CaptureError) -> PictureCoder.Picture
+    {
+        coder.quality.activate([])
+        return try coder.encode(.change, PictureCoder.finestQuantizer, now, &rate, &statistics)
+    }
+
+    /// Shows `words` in place of the screen, in an IDR picture, so that no viewer who joins later sees what was there
+    /// before.
+    func takeSlate(
+        _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
+    ) throws(CaptureError) -> PictureCoder.Picture {
+        isSlate = true
+        isCanvasSent = false
+        owed = DamagedArea()
+        let size = size
+        canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
+        coder.quality.activateAll()
+        let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+        return try coder.encode(.idr, Self.slateQuantizer, damage: whole, now, &rate, &statistics)
+    }
+
+    /// Fine enough for large letters on plain grey, and still a few kilobytes.
+    private static let slateQuantizer = 22
+
+    private func owe(_ area: DamagedArea) {
+        owed = owed.isEmpty ? area : DamagedArea(owed.rectangles + area.rectangles, in: canvas.size)
+    }
+}

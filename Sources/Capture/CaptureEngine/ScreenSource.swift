@@ -1,0 +1,111 @@
+public import CaptureLink
+public import ColorConversion
+public import LinkTransport
+public import MediaTypes
+
+/// A screen, or a part of one, that a ``CaptureAgent`` takes pictures of: it reports what changes there, and hands out
+/// its pixels. Each display system has its own; `ScreenCapture` of X11Capture is the one for X servers.
+///
+/// All rectangles and positions are in pixels of what is captured. Everything is called on the agent's thread, which
+/// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `takeQueuedEvents`; after each
+/// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `takeChanges` at
+/// `pollDue` even if nothing came. What throws says by `CaptureError.screen` why pictures can't be taken any longer, and
+/// capture ends.
+public protocol ScreenSource: AnyObject, CustomStringConvertible {
+    /// One line for the log: what is captured, its size, and how.
+    var description: String { get }
+    /// What the user wants to be captured.
+    var target: CaptureTarget { get }
+    /// The size in pixels of what is captured; changes only in `readEvents`, which then returns true.
+    var size: PictureSize { get }
+    /// How a pixel is stored in memory; changes only together with `size`.
+    var pixelFormat: ScreenToPlanes.PixelFormat { get }
+    /// Whether there is nothing to take pictures of for now, because the window isn't mapped or the monitor is off.
+    var isWaiting: Bool { get }
+    /// Whether the screen is locked, and nothing of it may be shown; false if that isn't watched.
+    var isLocked: Bool { get }
+
+    /// A descriptor that is readable when the display has sent something.
+    var fileDescriptor: Int32 { get }
+    /// A descriptor that is readable when the display has sent something about the pointer; -1 if that arrives on
+    /// `fileDescriptor`.
+    var pointerDescriptor: Int32 { get }
+    /// The time at which `readEvents` has something to do even if the display sends nothing.
+    var nextCheck: MonotonicTime { get }
+    /// Takes the events that came with replies since `readEvents`; returns true if there were any. `readEvents` must
+    /// then be called before the thread sleeps, because `fileDescriptor` isn't readable for them. Never waits.
+    func takeQueuedEvents() -> Bool
+    /// Reads what the display has sent; returns true if the size has changed since the last call.
+    ///
+    /// If `fileDescriptor` or `pointerDescriptor` isn't readable, false for `isReadable` or `isPointerReadable` saves a
+    /// system call; what arrived with replies is read all the same. Throws if what was captured is gone for good.
+    func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool
+
+    /// Whether the display reports what changes; if not, every picture is compared with the one before.
+    var reportsDamage: Bool { get }
+    /// Whether all that is reported as changed can be seen. It can't if only a part of the screen is captured, or if
+    /// something on it is hidden.
+    var showsAllChanges: Bool { get }
+    /// Whether `takeChanges` may find something; always true if the display doesn't report changes (see `pollDue`).
+    var mayHaveChanged: Bool { get }
+    /// Whether the next `takeChanges` returns the whole area, for example after the display refused pixels.
+    var isIncomplete: Bool { get }
+    /// The time at which to call `takeChanges` if the display doesn't report changes: `period` after the last look, or
+    /// later while nothing changes. Never, if it does report changes.
+    func pollDue(period: Interval) -> MonotonicTime
+    /// Returns what has to be taken again since the last call: what was drawn, where the pointer was, and where it is
+    /// now. The area is empty if the display refused to tell, and while there is nothing to take pictures of.
+    func takeChanges() throws(CaptureError) -> DamagedArea
+    /// Returns the whole area, or an empty one while there is none; whatever was drawn up to now no longer counts as a
+    /// change.
+    func takeEverything() throws(CaptureError) -> DamagedArea
+    /// Hands out the pixels of `area` in pieces: whole rows that begin at even coordinates. If the pointer is drawn, it
+    /// is where `takeChanges` saw it.
+    ///
+    /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set.
+    func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
+    /// Whether something was drawn since `takeChanges`, as far as that is known without asking: the pixels handed out
+    /// may then be torn. Never waits; false if the display doesn't report changes.
+    func hasChangedMeanwhile() -> Bool
+
+    /// Whether the pointer is drawn into the pictures. A change of this value counts as a change of the area where the
+    /// pointer was or is drawn.
+    var drawsPointer: Bool { get set }
+    /// The time at which `lookAtPointer` is to be called again.
+    var nextPointerLook: MonotonicTime { get }
+    /// Returns where the pointer is, or nil if nothing has changed since the last call. If the pointer is drawn into
+    /// the pictures, `mayHaveChanged` tells afterwards whether a picture is due.
+    func lookAtPointer(now: MonotonicTime) throws(CaptureError) -> PointerPosition?
+    /// Returns the pointer's shape at the scale of pictures of size `pictures`; nil if it hasn't changed since the last
+    /// call or isn't known. After a change of the pictures' size, `forgetToldPointer` is called to get it again.
+    func takePointerShape(in pictures: PictureSize) throws(CaptureError) -> PointerImage?
+    /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
+    /// before, for a new consumer that knows nothing yet.
+    func forgetToldPointer()
+}
+
+/// The reason why a screen can't be captured, or can't be captured any longer; `description` is for the user.
+public protocol ScreenFailure: Error, CustomStringConvertible {
+    /// What a program should do about it; `missing` means that the window doesn't exist, or no longer does.
+    var kind: LinkTransportError.Kind { get }
+    /// What the host is told.
+    var endReason: EndReason { get }
+}
+
+/// Pixels of a rectangle of what is captured, row by row; valid only during the call that hands them out. They may be
+/// drawn into.
+public struct GrabbedPixels {
+    /// The rectangle that the pixels show.
+    public let rectangle: PixelRectangle
+    /// The address of the top left pixel.
+    public let base: UnsafeMutableRawPointer
+    /// The number of bytes from one row to the next.
+    public let stride: Int
+
+    /// Creates pixels that lie at `base`.
+    public init(rectangle: PixelRectangle, base: UnsafeMutableRawPointer, stride: Int) {
+        self.rectangle = rectangle
+        self.base = base
+        self.stride = stride
+    }
+}

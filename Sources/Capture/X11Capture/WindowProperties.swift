@@ -1,0 +1,70 @@
+import CXCB
+import Glibc
+
+/// Asks for the properties that describe a window, and reads the answers.
+struct WindowProperties {
+    // The properties' atoms; the protocol predefines some of them.
+    let state: xcb_atom_t
+    let modernTitle: xcb_atom_t
+    let leader: xcb_atom_t
+    let process: xcb_atom_t
+    let title = xcb_atom_t(XCB_ATOM_WM_NAME.rawValue)
+    let className = xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue)
+    let transientFor = xcb_atom_t(XCB_ATOM_WM_TRANSIENT_FOR.rawValue)
+    let machine = xcb_atom_t(XCB_ATOM_WM_CLIENT_MACHINE.rawValue)
+    private let utf8: xcb_atom_t
+    private let connection: X11Connection
+
+    init(_ connection: X11Connection) throws(X11CaptureError) {
+        self.connection = connection
+        let atoms = try connection.atoms([
+            "WM_STATE", "_NET_WM_NAME", "UTF8_STRING", "WM_CLIENT_LEADER", "_NET_WM_PID",
+        ])
+        (state, modernTitle, utf8, leader, process) = (atoms[0], atoms[1], atoms[2], atoms[3], atoms[4])
+    }
+
+    /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.
+    func ask(
+        _ window: xcb_window_t, _ atom: xcb_atom_t, from offset: UInt32 = 0, length: UInt32 = 256
+    ) -> xcb_get_property_cookie_t {
+        xcb_get_property(connection.handle, 0, window, atom, 0 /* any type */, offset, length)
+    }
+
+    /// The property's bytes as text, or nil if the window doesn't have it. If `atom` is given, anything beyond the
+    /// first 1 KiB is read as well.
+    func text(
+        _ cookie: xcb_get_property_cookie_t, restOf atom: xcb_atom_t? = nil, _ window: xcb_window_t = 0
+    ) -> String? {
+        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
+        defer { free(reply) }
+        if reply.pointee.type == 0 { return nil }
+        var bytes = Self.bytes(reply)
+        if let atom, reply.pointee.bytes_after > 0 {
+            // This is rare: the title holds a page's whole address, or a program tries to keep its window from being
+            // matched.
+            let rest = ask(window, atom, from: UInt32(clamping: bytes.count / 4), length: Self.longestRest)
+            if let more = xcb_get_property_reply(connection.handle, rest, nil) {
+                bytes += Self.bytes(more)
+                free(more)
+            }
+        }
+        return reply.pointee.type == utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
+    }
+
+    /// The first number of a property of 32-bit numbers; nil if the window doesn't have it.
+    func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
+        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
+        defer { free(reply) }
+        guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
+        return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
+    }
+
+    /// In units of 4 bytes. With the first 1 KiB, this makes up to 64 KiB of a title.
+    private static let longestRest: UInt32 = (64 - 1) << 8
+
+    private static func bytes(_ reply: UnsafeMutablePointer<xcb_get_property_reply_t>) -> [UInt8] {
+        Array(
+            UnsafeRawBufferPointer(
+                start: xcb_get_property_value(reply), count: max(0, Int(xcb_get_property_value_length(reply)))))
+    }
+}

@@ -1,0 +1,385 @@
+import CaptureEngine
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import TestScene
+import TestSupport
+import Testing
+import X11Capture
+
+@Suite("capture", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct CaptureAgentTests {
+    @Test("what is drawn arrives, in its colours, as a stream that FFmpeg decodes without a word")
+    func stream() throws {
+        let screen = try VirtualScreen(PictureSize(width: 639, height: 481))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "the first picture") { host.counter == 0 }
+        for tick in 1...10 {
+            try window.show(tick: tick)
+            try host.wait(for: "tick \(tick)") { host.counter == tick }
+        }
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+        #expect(host.types(0) == [7, 8, 5])
+        #expect((1..<host.count).allSatisfy { host.types($0).allSatisfy { $0 == 1 } })
+
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture.264", host.stream)
+        let decoded = try FFmpeg.decode(path, input: ["-f", "h264"])
+        #expect(decoded.messages == "")
+        let (width, height) = (640, 482)
+        #expect(decoded.bytes.count == host.count * width * height * 3)
+        let last = try #require(
+            ScenePicture(bytes: Array(decoded.bytes.suffix(width * height * 3)), width: width, height: height))
+        for (index, patch) in PatchScene.patches.enumerated() {
+            let seen = try #require(PatchScene.color(ofPatch: index, in: last))
+            let differences = [
+                Int(seen.red) - Int(patch.color.red), Int(seen.green) - Int(patch.color.green),
+                Int(seen.blue) - Int(patch.color.blue),
+            ]
+            #expect(differences.allSatisfy { abs($0) <= 8 }, "\(patch.name): \(seen)")
+        }
+    }
+
+    @Test("only NAL units are sent before the host's hello, and hello, size and notices from then on")
+    func hello() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        #expect(host.messages.allSatisfy { $0.header.kind == .nalUnit })
+        try host.sendHello()
+        try host.wait(for: "the size") { host.messages.contains { $0.body == .size(screen.size) } }
+        for tick in 1...3 {
+            try window.show(tick: tick)
+            try host.wait(for: "tick \(tick)") { host.counter == tick }
+        }
+        let hellos = host.messages.compactMap { message in
+            if case .hello(let hello) = message.body { hello } else { nil }
+        }
+        #expect(hellos.map(\.role) == [.capture])
+        #expect(hellos.first?.canMakeIDR == true)
+        let notices = host.units.compactMap(\.notice)
+        let first = try #require(notices.first).sequenceNumber
+        #expect(notices.map(\.sequenceNumber) == (0..<UInt64(notices.count)).map { first + $0 })
+        #expect(notices.last.map { $0.damage.y > 100 && $0.damage.height < 140 } == true)
+        let epochs = Set(host.messages.map(\.header.epoch))
+        #expect(epochs.count == 1 && !epochs.contains(0))
+        let times = host.units.compactMap(\.frame.captureTime)
+        #expect(times.count == host.count && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+        guard case .end(let notice) = host.messages.last?.body else {
+            Issue.record("no end message")
+            return
+        }
+        #expect(notice.reason == .stopped)
+        #expect(try eventually("the result") { try capture.end?.get() } == .stopped)
+    }
+
+    @Test("a legacy sender sends headers with nothing but the length, whatever the host says")
+    func legacy() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.isLegacy = true
+            $0.keepAlive = .milliseconds(100)
+        }
+        try host.sendHello()
+        try host.wait(for: "some messages") { host.messages.count >= 6 }
+        #expect(host.messages.allSatisfy { $0.form == .legacy40 && $0.header.kind == .nalUnit })
+        #expect(host.messages.allSatisfy { $0.header.captureTime == nil && $0.header.epoch == 0 })
+        capture.stop()
+        try host.wait(for: "the end") { host.hasEnded }
+    }
+
+    @Test("an IDR picture comes when asked for, also of a still screen")
+    func requestIDR() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        try host.send(.requestIDR)
+        func idrs() -> [Int] { host.units.indices.filter { host.units[$0].frame.isRandomAccess } }
+        try host.wait(for: "an IDR picture") { idrs().count == 2 }
+        #expect(host.types(try #require(idrs().last)) == [7, 8, 5])
+        try host.read(for: .milliseconds(150))
+        #expect(idrs().count == 2)
+        capture.stop()
+    }
+
+    @Test("nothing is sent while paused, and one picture with all of it at once on resuming")
+    func pause() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(100) }
+        try host.wait(for: "a picture") { host.counter == 0 }
+        try host.send(.unwatched)
+        try host.waitForSilence()
+        let count = host.count
+        for tick in 1...5 { try window.show(tick: tick) }
+        try host.read(for: .milliseconds(300))
+        #expect(host.count == count)
+        try host.send(.watched)
+        try host.wait(for: "a picture") { host.count > count }
+        #expect(host.counter == 5)
+        // And without anything having changed.
+        try host.send(.unwatched)
+        try host.waitForSilence()
+        let second = host.count
+        try host.send(.watched)
+        try host.wait(for: "a picture") { host.count > second }
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
+        capture.stop()
+    }
+
+    @Test("a still screen is sent again now and then, and costs next to nothing")
+    func keepAlive() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name) { $0.keepAlive = .milliseconds(200) }
+        try host.wait(for: "pictures") { host.count >= 5 }
+        let times = host.units.compactMap(\.frame.captureTime)
+        for (before, after) in zip(times, times.dropFirst()) { #expect(after - before >= .milliseconds(190)) }
+        // What was coded coarsely is made better first.
+        #expect(host.units[4].frame.bytes.count < 200)
+        capture.stop()
+    }
+
+    @Test("a host that doesn't read for a while gets the newest picture after that, not all those between")
+    func backPressure() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name, sendBuffer: 4608)
+        try host.wait(for: "a picture") { host.counter == 0 }
+        let count = host.count
+        for tick in 1...60 {
+            try window.show(tick: tick)
+            _ = try? eventually("some time", within: .milliseconds(15)) { false }
+        }
+        try host.wait(for: "the newest picture") { host.counter == 60 }
+        #expect(host.count - count < 20)
+        let folder = try TemporaryFolder()
+        #expect(try FFmpeg.decode(folder.write("capture.264", host.stream), input: ["-f", "h264"]).messages == "")
+        capture.stop()
+    }
+
+    @Test("a slower frame rate is followed")
+    func frameRate() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let window = try SceneWindow(display: screen.name, kind: .patches)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        try host.send(.frameRate(FrameRate(framesPerSecond: 10)))
+        for tick in 1...60 {
+            try window.show(tick: tick)
+            try host.read(for: .milliseconds(15))
+        }
+        try host.wait(for: "the newest picture") { host.counter == 60 }
+        // The first ones may have been taken before the message came.
+        let times = host.units.compactMap(\.frame.captureTime).dropFirst(3)
+        let begin = try #require(times.first)
+        let end = try #require(times.last)
+        // On a beat, where a picture may be late but not early: of all the periods at most one is cut short.
+        #expect(end - begin >= .milliseconds(100) * Int64(times.count - 2))
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
+        capture.stop()
+    }
+
+    @Test("a lower bit rate is followed, without an IDR picture")
+    func bitRate() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let noise = try NoiseDrawing(on: screen, seed: 300_000)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        /// The bits a second of eight pictures of noise, after five in which the rate control may settle.
+        func rate() throws -> Double {
+            let first = host.count
+            while host.count < first + 13 {
+                noise.draw()
+                let count = host.count
+                try host.wait(for: "the next picture") { host.count > count }
+            }
+            let units = host.units[(first + 5)..<(first + 13)].map(\.frame)
+            let begin = try #require(units.first?.captureTime)
+            let end = try #require(units.last?.captureTime)
+            return Double(8 * units.dropLast().map(\.bytes.count).reduce(0, +)) / (end - begin).seconds
+        }
+        let before = try rate()
+        #expect(before < 4_400_000)
+        try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
+        let after = try rate()
+        #expect(after < 330_000 && after * 3 < before, "\(before) bit/s at first, then \(after)")
+        // However much the viewers' paths carry, what the user allowed stays the most.
+        try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
+        let most = try rate()
+        #expect(most < 4_400_000, "\(before) bit/s at first, \(most) with all the room there is")
+        #expect(host.units.dropFirst().allSatisfy { !$0.frame.isRandomAccess })
+        capture.stop()
+    }
+
+    @Test("the host may come later, go, and come again: each time the first picture is an IDR picture")
+    func reconnect() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let folder = try TemporaryFolder()
+        let path = folder.file("link.sock")
+        let capture = try RunningCapture(CaptureConfiguration(link: .unix(path: path)), display: screen.name)
+        var epochs = Set<UInt64>()
+        for _ in 0..<2 {
+            let listener = try LinkListener(path: path)
+            let connection = try eventually("capture") { try listener.accept() }
+            let host = try ReceivingHost(connection)
+            try host.wait(for: "a picture") { host.count >= 1 }
+            #expect(host.types(0) == [7, 8, 5])
+            epochs.formUnion(host.units.map(\.epoch))
+            connection.close()
+            listener.close()
+        }
+        // The same start of capture, the same clock.
+        #expect(epochs.count == 1)
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
+    }
+
+    @Test("the end of a handed-down socket ends capture in good order")
+    func hostGone() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        host.connection.close()
+        #expect(try eventually("the end") { try capture.end?.get() } == .hostGone)
+    }
+
+    @Test("garbage from the host ends the link, and nothing else happens")
+    func garbage() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.wait(for: "a picture") { host.count >= 1 }
+        try host.connection.enqueue(header: [UInt8](repeating: 0xA5, count: 100))
+        #expect(try eventually("the end") { try capture.end?.get() } == .hostGone)
+    }
+
+    @Test("a display that ends is told to the host")
+    func displayGone() throws {
+        let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.wait(for: "the size") { host.messages.contains { $0.header.kind == .size } }
+        screen.close()
+        try host.wait(for: "the end") { host.hasEnded }
+        guard case .end(let notice) = host.messages.last?.body else {
+            Issue.record("no end message")
+            return
+        }
+        #expect(notice.reason == .displayLost)
+        #expect(notice.text.contains(screen.name))
+        let result = try eventually("the end") { capture.end }
+        #expect(throws: CaptureError.self) { try result.get() }
+    }
+
+    @Test("another size of the screen is another stream on the same link")
+    func resize() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.wait(for: "a picture and the size") {
+            host.count >= 1 && host.messages.contains { $0.header.kind == .size }
+        }
+        let smaller = PictureSize(width: 500, height: 302)
+        try screen.resize(to: smaller)
+        try host.wait(for: "a picture of the new size") { host.picture?.size == smaller }
+        #expect(host.messages.contains { $0.body == .size(smaller) })
+        #expect(host.units.last { $0.frame.isRandomAccess }.map { $0.frame.units.count } == 3)
+        capture.stop()
+    }
+
+    @Test("a screen that is too large to encode ends capture with words that say what helps, and that does")
+    func tooLarge() throws {
+        let screen = try VirtualScreen(PictureSize(width: 16_400, height: 40))
+        let (capture, _) = try RunningCapture.pair(display: screen.name)
+        let result = try eventually("the end") { capture.end }
+        let error = #expect(throws: CaptureError.self) { try result.get() }
+        #expect(error?.description.contains("16400x40") == true && error?.description.contains("--scale") == true)
+        let (smaller, host) = try RunningCapture.pair(display: screen.name) { $0.scale = .percent(50) }
+        try host.wait(for: "a picture") { host.picture?.size == PictureSize(width: 8200, height: 20) }
+        smaller.stop()
+    }
+
+    @Test("a pointer that rests is told anew when the pictures get another size, as large as it is in them")
+    func pointerInOtherSize() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let client = try DisplayClient(screen.name)
+        client.showPointer(at: (300, 200))
+        let shape = try #require(
+            try ScreenCapture(display: screen.name).takePointerShape(in: PictureSize(width: 640, height: 480)))
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.scale = .within(PictureSize(width: 320, height: 240))
+        }
+        try host.sendHello()
+        try host.send(.pointerMode(.apart))
+        func position() -> PointerPosition? {
+            host.messages.lazy.compactMap { if case .pointerPosition(let position) = $0.body { position } else { nil } }
+                .last
+        }
+        func image() -> PointerImage? {
+            host.messages.lazy.compactMap { if case .pointerShape(let image) = $0.body { image } else { nil } }.last
+        }
+        try host.wait(for: "its place") { position() == PointerPosition(x: 150, y: 100, isVisible: true) }
+        try host.wait(for: "its shape") { image() != nil }
+        let half = try #require(image())
+        #expect(half.size == PictureSize(width: (shape.size.width + 1) / 2, height: (shape.size.height + 1) / 2))
+        #expect(half.hotX == shape.hotX * half.size.width / shape.size.width)
+        #expect(half.hotY == shape.hotY * half.size.height / shape.size.height)
+        #expect(half.pixels.count == half.size.width * half.size.height)
+        try screen.resize(to: PictureSize(width: 400, height: 300))
+        // 320 by 240 is 4/5 of that.
+        try host.wait(for: "its place in the new size") {
+            position() == PointerPosition(x: 240, y: 160, isVisible: true)
+        }
+        try host.wait(for: "its larger shape") {
+            image()?.size
+                == PictureSize(width: (shape.size.width * 4 + 2) / 5, height: (shape.size.height * 4 + 2) / 5)
+        }
+        capture.stop()
+    }
+
+    @Test("while the pointer is apart, the host hears where it goes, 30 times a second, up to where it stops")
+    func pointerApart() throws {
+        let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+        let window = try SceneWindow(display: screen.name, kind: .pointer)
+        let (capture, host) = try RunningCapture.pair(display: screen.name)
+        try host.sendHello()
+        try host.send(.pointerMode(.apart))
+        func positions() -> [PointerPosition] {
+            host.messages.compactMap { if case .pointerPosition(let position) = $0.body { position } else { nil } }
+        }
+        try host.wait(for: "the first place and a shape") {
+            !positions().isEmpty && host.messages.contains { $0.header.kind == .pointerShape }
+        }
+        // Motion and rest in turns: each time the last place arrives.
+        var fewest = Int.max
+        for turn in 1...4 {
+            let (count, begin) = (positions().count, now())
+            var steps = 0
+            // On, where the machine is busy, until three places were told on the way.
+            try eventually(
+                "three places of turn \(turn)",
+                holds: {
+                    steps += 1
+                    try window.show(tick: turn * 30 + steps)
+                    try host.read(for: .milliseconds(10))
+                    return steps >= 20 && positions().count - count >= 3
+                })
+            fewest = min(fewest, steps)
+            let angle = Double(turn * 30 + steps) * 2 * Double.pi / 180
+            let last = PointerPosition(
+                x: 320 + Int(640 * 0.3 * cos(angle)), y: 240 + Int(480 * 0.3 * sin(2 * angle)), isVisible: true)
+            try host.wait(for: "the last place of turn \(turn)") { positions().last == last }
+            let most = Int((now() - begin).milliseconds / 33) + 3
+            #expect(positions().count - count <= most)
+            try host.read(for: .milliseconds(Int64(turn) * 100))
+        }
+        #expect(fewest == 20, "20 steps are 300 ms and more: three places where nothing held up capture")
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
+    }
+}

@@ -1,0 +1,70 @@
+import LinkTransport
+import MediaTypes
+import TestSupport
+import Testing
+
+@testable import CaptureEngine
+
+@Suite("attempts to reach the host")
+struct HostAttemptsTests {
+    private final class Log {
+        var lines: [String] = []
+    }
+
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    @Test("a host that isn't there is tried again, twice as late each time up to 2 s, and that is said once")
+    func backOff() throws {
+        let folder = try TemporaryFolder()
+        let log = Log()
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { log.lines.append($1) }
+        #expect(attempts.deadline <= start)
+        var time = start
+        var delays: [Int64] = []
+        for _ in 0..<7 {
+            #expect(try attempts.connection(time) == nil)
+            delays.append((attempts.deadline - time).nanoseconds / 1_000_000)
+            // Not before that.
+            #expect(try attempts.connection(attempts.deadline - .milliseconds(1)) == nil)
+            #expect(attempts.deadline == time + .milliseconds(delays.last ?? 0))
+            time = attempts.deadline
+        }
+        #expect(delays == [100, 200, 400, 800, 1600, 2000, 2000])
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.hasSuffix("; waiting for it") == true)
+        #expect(attempts.descriptor == -1)
+    }
+
+    @Test("who was connected for long is back soon, who was sent away at once waits longer each time")
+    func lost() throws {
+        let folder = try TemporaryFolder()
+        let listener = try LinkListener(path: folder.file("link.sock"))
+        defer { listener.close() }
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { _, _ in }
+        var time = start
+        var delays: [Int64] = []
+        for stay in [Interval.zero, .zero, .milliseconds(1999), .seconds(2), .zero] {
+            let connection = try attempts.connection(time)
+            #expect(connection != nil)
+            #expect(attempts.deadline == .distantFuture)
+            // There is one: nothing to do.
+            #expect(try attempts.connection(time) == nil)
+            attempts.resume(time + stay, connectedSince: time)
+            delays.append((attempts.deadline - (time + stay)).nanoseconds / 1_000_000)
+            time = attempts.deadline
+        }
+        #expect(delays == [100, 200, 400, 100, 200])
+    }
+
+    @Test("who gives up tries nothing more, and what can't be mended is said at once")
+    func over() throws {
+        let folder = try TemporaryFolder()
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { _, _ in }
+        attempts.giveUp()
+        #expect(try attempts.connection(start) == nil)
+        #expect(attempts.deadline == .distantFuture)
+        let long = folder.file(String(repeating: "x", count: 200))
+        var others = HostAttempts(.unix(path: long), hasToken: false) { _, _ in }
+        #expect(throws: LinkTransportError.self) { try others.connection(start) }
+    }
+}

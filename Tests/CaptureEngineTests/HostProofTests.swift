@@ -1,0 +1,98 @@
+import CaptureLink
+import LinkTransport
+import MediaTypes
+import TestSupport
+import Testing
+
+@testable import CaptureEngine
+
+@Suite("capture that has a link token", .enabled(if: VirtualScreen.isAvailable), .serialized)
+struct HostProofTests {
+    private static let token = Array("a token of some length".utf8)
+    private static let nonce = [UInt8](repeating: 9, count: LinkProof.nonceCount)
+
+    private let screen: VirtualScreen
+    private let listener: LinkListener
+
+    init() throws {
+        screen = try VirtualScreen(PictureSize(width: 320, height: 240))
+        listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+    }
+
+    /// A capture with a token, or without one, and the host that it has connected to.
+    private func pair(hasToken: Bool = true) throws -> (RunningCapture, ReceivingHost) {
+        var configuration = CaptureConfiguration(link: listener.address)
+        if hasToken { configuration.linkToken = LinkToken(Self.token) }
+        let capture = try RunningCapture(configuration, display: screen.name)
+        let connection = try eventually("the connection") { try listener.accept() }
+        return (capture, try ReceivingHost(connection))
+    }
+
+    /// What capture answers to the host's challenge.
+    private func answer(_ host: ReceivingHost) throws -> (nonce: [UInt8], code: [UInt8]) {
+        try host.send(.challenge(nonce: Self.nonce))
+        try host.sendHello()
+        try host.wait(for: "the answer") { !host.messages.isEmpty }
+        guard case .answer(let nonce, let code)? = host.messages.first?.body else { throw NoAnswer() }
+        #expect(
+            code == LinkProof.code(of: .capture, token: Self.token, hostNonce: Self.nonce, captureNonce: nonce))
+        return (nonce, code)
+    }
+
+    private struct NoAnswer: Error {}
+
+    /// How capture has ended, which left the host for good; nil where it was for another reason.
+    private func refusal(_ capture: RunningCapture) throws -> String? {
+        let end = try eventually("its end") { capture.end }
+        guard case .failure(.link(.tokenRefused(let text))) = end else { return nil }
+        return text
+    }
+
+    @Test("sends nothing but an answer before the host has proved that it has the token, and pictures then")
+    func proven() throws {
+        let (capture, host) = try pair()
+        let (nonce, _) = try answer(host)
+        let code = LinkProof.code(of: .host, token: Self.token, hostNonce: Self.nonce, captureNonce: nonce)
+        try host.send(.proof(code: code))
+        try host.wait(for: "a picture") { host.count > 0 }
+        // Anything that had been sent meanwhile would stand between the answer and the hello.
+        #expect(host.messages[1].header.kind == .hello && host.types(0).contains(5))
+        capture.stop()
+    }
+
+    @Test("leaves a host that doesn't ask for the token, which may be anybody, or of an earlier version")
+    func notAsked() throws {
+        let (capture, host) = try pair()
+        try host.sendHello()
+        #expect(try refusal(capture)?.contains("doesn't ask for the --link-token") == true)
+        try host.wait(for: "the end") { host.hasEnded }
+        #expect(host.messages.isEmpty)
+    }
+
+    @Test("leaves a host that can't prove that it has the token", arguments: [0, 1, 2])
+    func notProven(way: Int) throws {
+        let (capture, host) = try pair()
+        let (nonce, code) = try answer(host)
+        switch way {
+        // Its own code sent back, another token's, and the right one of another connection.
+        case 0: try host.send(.proof(code: code))
+        case 1:
+            let other = Array("another token, of some length".utf8)
+            try host.send(
+                .proof(code: LinkProof.code(of: .host, token: other, hostNonce: Self.nonce, captureNonce: nonce)))
+        default:
+            let code = LinkProof.code(of: .host, token: Self.token, hostNonce: Self.nonce, captureNonce: Self.nonce)
+            try host.send(.proof(code: code))
+        }
+        #expect(try refusal(capture)?.contains("doesn't have the same --link-token file") == true)
+        try host.wait(for: "the end") { host.hasEnded }
+        #expect(host.messages.count == 1)
+    }
+
+    @Test("and one without a token ends where a host asks for it")
+    func noToken() throws {
+        let (capture, host) = try pair(hasToken: false)
+        try host.send(.challenge(nonce: Self.nonce))
+        #expect(try refusal(capture) == HostCheck.refusal)
+    }
+}

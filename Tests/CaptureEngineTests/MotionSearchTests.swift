@@ -1,0 +1,174 @@
+import MediaTypes
+import TestSupport
+import Testing
+import X264Encoding
+
+@testable import CaptureEngine
+
+@Suite("Motion search")
+struct MotionSearchTests {
+    private static let columns = 30
+    private static let rows = 20
+    private static let whole = PixelRectangle(x: 0, y: 0, width: columns * 16, height: rows * 16)
+    private static let allActive = [UInt8](repeating: 1, count: columns * rows)
+
+    @Test(
+        "finds what moved by, upwards, downwards, to a side, or across",
+        arguments: [(0, 8), (0, -5), (0, 61), (12, 0), (-33, 0), (9, -14), (-20, 40), (1, 1)])
+    func moved(x: Int, y: Int) throws {
+        let before = Page(seed: 5)
+        let after = before.moved(x: x, y: y, seed: 6)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+        let found = search.find(
+            in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive,
+            activeCount: Self.columns * Self.rows)
+        let motion = try #require(found)
+        #expect(motion.x == x && motion.y == y)
+        #expect(motion.movedCount + motion.codedCount <= Self.columns * Self.rows)
+        for row in 0..<Self.rows {
+            for column in 0..<Self.columns {
+                let state = motion.states[row * Self.columns + column]
+                let isMoved = after.isSame(column, row, as: before, x: x, y: y)
+                #expect((state == 2) == isMoved, "\(column), \(row)")
+                if state == 0 { #expect(after.isSame(column, row, as: before, x: 0, y: 0)) }
+            }
+        }
+    }
+
+    @Test("what is not active is left alone, and what changed in another way is to be coded")
+    func others() throws {
+        let before = Page(seed: 5)
+        let after = before.moved(x: 0, y: 16, seed: 6)
+        // A button that changed meanwhile, and chroma that changed alone.
+        after.luma[100 * Self.columns * 16 + 100] ^= 1
+        after.chroma[70 * Self.columns * 8 + 150] ^= 1
+        var active = Self.allActive
+        active[0] = 0
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+        let found = search.find(
+            in: after.planes, from: before.planes, area: Self.whole, active: active,
+            activeCount: Self.columns * Self.rows - 1)
+        let motion = try #require(found)
+        #expect(motion.states[0] == 0)
+        #expect(motion.states[100 / 16 * Self.columns + 100 / 16] == 1)
+        #expect(motion.states[140 / 16 * Self.columns + 300 / 16] == 1)
+        #expect(motion.states[5 * Self.columns + 3] == 2)
+    }
+
+    @Test("where nothing moved nothing is found, and the search is made less often")
+    func nothing() {
+        let before = Page(seed: 1)
+        let after = Page(seed: 2)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+        var searched = 0
+        for _ in 0..<90 where search.begins(area: Self.whole, activeCount: 600) {
+            searched += 1
+            let found = search.find(
+                in: after.planes, from: before.planes, area: Self.whole, active: Self.allActive, activeCount: 600)
+            #expect((found == nil))
+        }
+        #expect(searched > 5 && searched < 12)
+        let isSmall = !search.begins(area: Self.whole, activeCount: MotionSearch.fewestMacroblocks - 1)
+        #expect(isSmall)
+        // Something else moves now.
+        let begins = search.begins(area: PixelRectangle(x: 100, y: 100, width: 100, height: 100), activeCount: 49)
+        #expect(begins)
+    }
+
+    @Test("plain ground, areas at and beyond the edges, and empty ones are borne")
+    func edges() {
+        let blank = Page(seed: nil)
+        let page = Page(seed: 3)
+        var search = MotionSearch(columns: Self.columns, rows: Self.rows, reach: 500)
+        for area in [
+            Self.whole, PixelRectangle(x: 470, y: 310, width: 10, height: 10),
+            PixelRectangle(x: 460, y: 0, width: 900, height: 900), PixelRectangle(x: 0, y: 0, width: 0, height: 0),
+        ] {
+            for (a, b) in [(blank, blank), (page, page), (blank, page), (page, blank)] {
+                let found = search.find(
+                    in: a.planes, from: b.planes, area: area, active: Self.allActive,
+                    activeCount: Self.columns * Self.rows)
+                #expect((found == nil))
+            }
+        }
+    }
+
+    /// A picture of letters.
+    private final class Page {
+        let luma: UnsafeMutablePointer<UInt8>
+        let chroma: UnsafeMutablePointer<UInt8>
+        private let width = columns * 16
+        private let height = rows * 16
+
+        init(seed: UInt64?) {
+            luma = .allocate(capacity: width * height)
+            luma.initialize(repeating: 235, count: width * height)
+            chroma = .allocate(capacity: width * height / 2)
+            chroma.initialize(repeating: 128, count: width * height / 2)
+            guard let seed else { return }
+            var random = SeededRandom(seed: seed)
+            for _ in 0..<2_500 {
+                let (x, y) = (Int(random.next() % UInt64(width - 6)), Int(random.next() % UInt64(height - 9)))
+                let shade = UInt8(random.next() % 120 + 16)
+                for row in y..<y + 9 { for column in x..<x + 2 { luma[row * width + column] = shade } }
+                for column in x..<x + 6 { luma[(y + 4) * width + column] = shade }
+                chroma[y / 2 * width / 2 + x / 2] = UInt8(random.next() % 200 + 20)
+            }
+        }
+
+        deinit {
+            luma.deallocate()
+            chroma.deallocate()
+        }
+
+        var planes: SourcePlanes {
+            SourcePlanes(
+                luma: luma, blueDifference: chroma, redDifference: chroma + width * height / 4, lumaStride: width,
+                chromaStride: width / 2)
+        }
+
+        /// What stood at `x`, `y` from each place; from beyond the edges another page comes in.
+        func moved(x: Int, y: Int, seed: UInt64) -> Page {
+            let page = Page(seed: seed)
+            for row in 0..<height where (0..<height).contains(row + y) {
+                for column in 0..<width where (0..<width).contains(column + x) {
+                    page.luma[row * width + column] = luma[(row + y) * width + column + x]
+                }
+            }
+            for start in [0, width * height / 4] {
+                for row in 0..<height / 2 where (0..<height / 2).contains(row + y / 2) {
+                    for column in 0..<width / 2 where (0..<width / 2).contains(column + x / 2) {
+                        page.chroma[start + row * width / 2 + column] =
+                            chroma[start + (row + y / 2) * width / 2 + column + x / 2]
+                    }
+                }
+            }
+            return page
+        }
+
+        func isSame(_ column: Int, _ row: Int, as other: Page, x: Int, y: Int) -> Bool {
+            let (left, top) = (column * 16 + x, row * 16 + y)
+            guard left >= 0, top >= 0, left + 16 <= width, top + 16 <= height else { return false }
+            for line in 0..<16 {
+                for index in 0..<16
+                where luma[(row * 16 + line) * width + column * 16 + index]
+                    != other.luma[(top + line) * width + left + index]
+                {
+                    return false
+                }
+            }
+            if x & 1 != 0 || y & 1 != 0 { return true }
+            for start in [0, width * height / 4] {
+                for line in 0..<8 {
+                    for index in 0..<8
+                    where chroma[start + (row * 8 + line) * width / 2 + column * 8 + index]
+                        != other.chroma[start + (top / 2 + line) * width / 2 + left / 2 + index]
+                    {
+                        return false
+                    }
+                }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import CLinux
+import CaptureEngine
+import CaptureLink
+import ColorConversion
+import Glibc
+import LinkTransport
+import MediaTypes
+import Synchronization
+
+/// What a test shows on a ``PaintedScreen``.
+final class Paint: Sendable {
+    let descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    private let state = Mutex<UInt8?>(0)
+
+    deinit { close(descriptor) }
+
+    var shade: UInt8? { state.withLock { $0 } }
+
+    /// Paints the whole screen in a shade of grey; nil takes the screen away.
+    func show(_ shade: UInt8?) {
+        state.withLock { $0 = shade }
+        eventfd_write(descriptor, 1)
+    }
+}
+
+/// A screen of no display system.
+final class PaintedScreen: ScreenSource {
+    struct Gone: ScreenFailure {
+        var description: String { "the paint is gone" }
+        var kind: LinkTransportError.Kind { .unavailable }
+        var endReason: EndReason { .displayLost }
+    }
+
+    let description = "a painted screen"
+    let target = CaptureTarget.screen
+    let size = PictureSize(width: 64, height: 48)
+    let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
+    let isWaiting = false
+    let isLocked = false
+    let reportsDamage = true
+    let showsAllChanges = true
+    let isIncomplete = false
+    let pointerDescriptor: Int32 = -1
+    let nextCheck = MonotonicTime.distantFuture
+    let nextPointerLook = MonotonicTime.distantFuture
+    var drawsPointer = false
+    private let paint: Paint
+    private var shown: UInt8?
+
+    init(_ paint: Paint) { self.paint = paint }
+
+    var fileDescriptor: Int32 { paint.descriptor }
+    var mayHaveChanged: Bool { paint.shade != shown }
+
+    func takeQueuedEvents() -> Bool { false }
+    func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
+    func hasChangedMeanwhile() -> Bool { false }
+    func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
+    func takePointerShape(in pictures: PictureSize) -> PointerImage? { nil }
+    func forgetToldPointer() {}
+
+    func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool {
+        var count: UInt64 = 0
+        if isReadable { eventfd_read(paint.descriptor, &count) }
+        if paint.shade == nil { throw .screen(Gone()) }
+        return false
+    }
+
+    func takeChanges() -> DamagedArea {
+        mayHaveChanged ? takeEverything() : DamagedArea()
+    }
+
+    func takeEverything() -> DamagedArea {
+        shown = paint.shade
+        return DamagedArea([PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)], in: size)
+    }
+
+    func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) -> Bool {
+        for rectangle in area.rectangles {
+            let stride = rectangle.width * 4
+            var pixels = [UInt8](repeating: shown ?? 0, count: stride * rectangle.height)
+            pixels.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                body(GrabbedPixels(rectangle: rectangle, base: base, stride: stride))
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,250 @@
+import MediaTypes
+import TestSupport
+import Testing
+
+@testable import CaptureEngine
+
+@Suite("When the next picture is taken")
+struct PictureScheduleTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+    private let period = Interval.milliseconds(40)
+    private let changed = PictureSchedule.Reasons(isForced: false, hasChange: true)
+    private let quiet = PictureSchedule.Reasons(isForced: false, hasChange: false)
+    private let forced = PictureSchedule.Reasons(isForced: true, hasChange: false)
+
+    private func scheduleAtRest() -> PictureSchedule {
+        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
+        schedule.took(at: start)
+        return schedule
+    }
+
+    @Test("the first change after a rest is taken when its paint has settled, below 4 ms")
+    func firstChange() {
+        var schedule = scheduleAtRest()
+        let seen = start + .seconds(1)
+        schedule.noticedChange(at: seen)
+        #expect(schedule.due(changed) == seen + PictureSchedule.settling)
+        #expect(PictureSchedule.settling < .milliseconds(4))
+        // More of the same paint doesn't put it off.
+        schedule.noticedChange(at: seen + .milliseconds(2))
+        #expect(schedule.due(changed) == seen + PictureSchedule.settling)
+        #expect(schedule.settled(at: seen + .milliseconds(3)) == .milliseconds(3))
+    }
+
+    @Test("from then on pictures come on a steady beat, whenever in between something changes")
+    func beat() {
+        var schedule = scheduleAtRest()
+        for index in 1...100 {
+            let beat = start + period * Int64(index)
+            schedule.noticedChange(at: beat - .milliseconds(Int64(3 + index % 30)))
+            #expect(schedule.due(changed) == beat)
+            // Woken up a little late: the beat doesn't move.
+            #expect(schedule.settled(at: beat + .milliseconds(1)) <= .milliseconds(1))
+            schedule.took(at: beat + .milliseconds(1))
+        }
+    }
+
+    @Test("in motion what is drawn after the beat has a moment to become whole, shorter than after a rest")
+    func motionSettlesBriefly() {
+        var schedule = scheduleAtRest()
+        schedule.noticedChange(at: start + period)
+        schedule.took(at: start + period)
+        let late = start + period * 2 + .milliseconds(5)
+        schedule.noticedChange(at: late)
+        #expect(schedule.due(changed) == late + PictureSchedule.settlingInMotion)
+        #expect(PictureSchedule.settlingInMotion < PictureSchedule.settling)
+        #expect(schedule.settled(at: late + .milliseconds(1)) == .milliseconds(1))
+        // The beat stays where it was: what is drawn at the same place of the next period is not later.
+        schedule.took(at: late + .milliseconds(1))
+        schedule.noticedChange(at: late + period)
+        #expect(schedule.due(changed) == late + period + PictureSchedule.settlingInMotion)
+    }
+
+    @Test("in motion what is drawn just before the beat becomes whole as well; what was drawn long before doesn't wait")
+    func motionAtTheBeat() {
+        var schedule = scheduleAtRest()
+        schedule.noticedChange(at: start + period)
+        schedule.took(at: start + period)
+        let beat = start + period * 2
+        schedule.noticedChange(at: beat - Interval(nanoseconds: 100_000))
+        #expect(schedule.due(changed) == beat + PictureSchedule.settlingInMotion - Interval(nanoseconds: 100_000))
+        #expect(schedule.settled(at: beat + .milliseconds(1)) == .milliseconds(1))
+        schedule.took(at: beat)
+        schedule.noticedChange(at: beat + .milliseconds(10))
+        #expect(schedule.due(changed) == beat + period)
+    }
+
+    @Test("what has changed while the host was taking the picture before needs no settling, and goes before refinement")
+    func keptBack() {
+        for pause in [Interval.milliseconds(10), .seconds(1)] {
+            var schedule = scheduleAtRest()
+            schedule.noticedChange(at: start + period)
+            schedule.took(at: start + period)
+            let ready = start + period * 2 + pause
+            schedule.noticedChange(at: ready - .milliseconds(5))
+            schedule.forgetChange()
+            schedule.noticedWholeChange(at: ready)
+            schedule.noticedChange(at: ready)
+            #expect(schedule.due(changed) <= ready && schedule.isChangeDue(ready))
+            #expect(schedule.settled(at: ready + .milliseconds(1)) == .zero)
+            schedule.took(at: ready)
+            // The next one settles as ever.
+            let next = ready + period + .milliseconds(5)
+            schedule.noticedChange(at: next)
+            #expect(schedule.due(changed) == next + PictureSchedule.settlingInMotion)
+        }
+    }
+
+    @Test("nothing to do means nothing before the keep-alive")
+    func keepAlive() {
+        var schedule = scheduleAtRest()
+        #expect(schedule.due(quiet) == start + .milliseconds(2500))
+        #expect(schedule.isKeepAliveDue(start + .milliseconds(2500)))
+        schedule.sentStill(at: start + .milliseconds(2500))
+        #expect(schedule.due(quiet) == start + .milliseconds(5000))
+    }
+
+    @Test("a keep-alive doesn't move the beat: what changes right after it doesn't wait")
+    func keepAliveKeepsBeat() {
+        var schedule = scheduleAtRest()
+        let later = start + .milliseconds(2500)
+        schedule.sentStill(at: later)
+        schedule.noticedChange(at: later + .milliseconds(1))
+        #expect(schedule.due(changed) == later + .milliseconds(1) + PictureSchedule.settling)
+    }
+
+    @Test("a picture that is wanted by name waits for the beat alone, and not even for that after a reset")
+    func forcedPicture() {
+        var schedule = scheduleAtRest()
+        #expect(schedule.due(forced) == start + period)
+        schedule.reset()
+        #expect(schedule.due(forced) == .zero)
+    }
+
+    @Test("what the rate has no room for waits until it has")
+    func held() {
+        var schedule = scheduleAtRest()
+        let until = start + .milliseconds(300)
+        schedule.noticedChange(at: start + .milliseconds(41))
+        schedule.hold(until: until)
+        #expect(schedule.due(changed) == until)
+        #expect(!schedule.isChangeDue(until - .milliseconds(1)))
+        // The wait is the rate's, not the paint's.
+        #expect(schedule.settled(at: until) == .zero)
+    }
+
+    @Test("beside something that moves, what has come to rest is made finer five times a second")
+    func refinementBesideMotion() {
+        var schedule = scheduleAtRest()
+        let now = start + .seconds(1)
+        schedule.noticedChange(at: now)
+        schedule.took(at: now)
+        schedule.refined(at: now + .milliseconds(10))
+        #expect(!schedule.isRefinementDue(now, now + .milliseconds(200)))
+        #expect(schedule.isRefinementDue(now, now + .milliseconds(210)))
+    }
+
+    @Test("nothing is due before what held a change back is over, whatever is wanted meanwhile, but for the keep-alive")
+    func heldAfterReset() {
+        var schedule = scheduleAtRest()
+        let now = start + .milliseconds(100)
+        schedule.reset()
+        schedule.noticedChange(at: now)
+        schedule.hold(until: now + .milliseconds(700))
+        let all = PictureSchedule.Reasons(isForced: true, hasChange: true)
+        #expect(schedule.due(all) == now + .milliseconds(700))
+        #expect(schedule.isHeld(now))
+        // A change that is held for longer than the stream may be silent.
+        schedule.hold(until: start + .seconds(9))
+        #expect(schedule.due(all) == start + .milliseconds(2500))
+        schedule.sentStill(at: start + .milliseconds(2500))
+        #expect(schedule.due(all) == start + .milliseconds(5000))
+        // Another rate holds nothing back any more.
+        schedule.release()
+        #expect(schedule.due(all) <= now)
+    }
+
+    @Test("refinement comes beside the beat, at most once a period")
+    func refinement() {
+        var schedule = scheduleAtRest()
+        let due = start + .milliseconds(200)
+        let reasons = PictureSchedule.Reasons(isForced: false, hasChange: false, refinement: due)
+        #expect(schedule.due(reasons) == due)
+        schedule.refined(at: due)
+        #expect(schedule.due(reasons) == due + period)
+        #expect(schedule.isRefinementDue(due, due + period))
+        // A change right after is not put off by it.
+        schedule.noticedChange(at: due + .milliseconds(1))
+        #expect(schedule.due(changed) == due + .milliseconds(1) + PictureSchedule.settling)
+    }
+
+    @Test("where nobody tells of changes they are looked for at the time that is given, but never off the beat")
+    func polling() {
+        let schedule = scheduleAtRest()
+        let soon = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(5))
+        #expect(schedule.due(soon) == start + period)
+        let late = PictureSchedule.Reasons(isForced: false, hasChange: false, poll: start + .milliseconds(500))
+        #expect(schedule.due(late) == start + .milliseconds(500))
+    }
+
+    @Test("a change that turned out to be none is forgotten, and asking again may have to wait")
+    func nothingFound() {
+        var schedule = scheduleAtRest()
+        let seen = start + .seconds(1)
+        schedule.noticedChange(at: seen)
+        schedule.foundNothing(at: seen + .milliseconds(3), mayAskAgainAtOnce: true)
+        schedule.noticedChange(at: seen + .milliseconds(10))
+        #expect(schedule.due(changed) == seen + .milliseconds(10) + PictureSchedule.settling)
+        schedule.foundNothing(at: seen + .milliseconds(13), mayAskAgainAtOnce: false)
+        schedule.noticedChange(at: seen + .milliseconds(14))
+        #expect(schedule.due(changed) == seen + .milliseconds(53))
+    }
+
+    // MARK: An hour
+
+    @Test("an hour of stillness is a keep-alive each 2.5 s, to the nanosecond where the clock wakes us in time")
+    func stillHour() {
+        var schedule = scheduleAtRest()
+        for index in 1...1440 {
+            let due = schedule.due(quiet)
+            #expect(due == start + .milliseconds(2500) * Int64(index))
+            #expect(!schedule.isKeepAliveDue(MonotonicTime(nanoseconds: due.nanoseconds - 1)))
+            #expect(schedule.isKeepAliveDue(due))
+            schedule.sentStill(at: due)
+        }
+        // Woken up late each time: never silent for longer than that, and never sooner than it has to be.
+        var random = SeededRandom(seed: 60)
+        var last = schedule.due(quiet)
+        schedule.sentStill(at: last)
+        for _ in 1...1440 {
+            let late = Interval(nanoseconds: Int64.random(in: 0...2_000_000, using: &random))
+            #expect(schedule.due(quiet) == last + .milliseconds(2500))
+            last = last + .milliseconds(2500) + late
+            schedule.sentStill(at: last)
+        }
+        // All that time the beat was kept for whatever comes.
+        schedule.noticedChange(at: last + .milliseconds(7))
+        #expect(schedule.due(changed) == last + .milliseconds(7) + PictureSchedule.settling)
+    }
+
+    @Test("an hour of motion stays on the beat, however late each wake-up is", arguments: [40, 33, 16])
+    func movingHour(_ milliseconds: Int64) {
+        let period = Interval.milliseconds(milliseconds)
+        var schedule = PictureSchedule(period: period, keepAlive: .milliseconds(2500))
+        schedule.took(at: start)
+        var random = SeededRandom(seed: UInt64(milliseconds))
+        let count = 3_600_000 / milliseconds
+        var wrong = 0
+        for index in 1...count {
+            let beat = start + period * index
+            let before = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds, using: &random))
+            let seen = MonotonicTime(nanoseconds: beat.nanoseconds - before.nanoseconds)
+            schedule.noticedChange(at: seen)
+            let due = max(beat, seen + PictureSchedule.settlingInMotion)
+            if schedule.due(changed) != due { wrong += 1 }
+            let late = Interval(nanoseconds: Int64.random(in: 0..<period.nanoseconds / 4, using: &random))
+            schedule.took(at: due + late)
+        }
+        #expect(wrong == 0)
+    }
+}

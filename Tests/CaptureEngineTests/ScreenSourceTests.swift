@@ -1,0 +1,40 @@
+import CaptureEngine
+import CaptureLink
+import Glibc
+import LinkTransport
+import MediaTypes
+import TestSupport
+import Testing
+
+@Suite("capture of a screen of another display system", .serialized)
+struct ScreenSourceTests {
+    @Test("what it shows arrives, and why it is gone ends capture and reaches the host")
+    func painted() throws {
+        let paint = Paint()
+        let pair = try LinkSocketPair()
+        let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
+        pair.closeChild()
+        let capture = try RunningCapture(CaptureConfiguration(link: .descriptor(descriptor))) { _ in
+            PaintedScreen(paint)
+        }
+        let host = try ReceivingHost(pair.connection)
+        try host.sendHello()
+        for shade: UInt8 in [0, 255, 128] {
+            paint.show(shade)
+            // BT.601 with limited range.
+            let luma = 16 + Int(shade) * 219 / 255
+            try host.wait(for: "shade \(shade)") { host.picture.map { abs(Int($0.bytes[0]) - luma) <= 2 } == true }
+        }
+        #expect(capture.lines.contains("a painted screen"))
+        paint.show(nil)
+        try host.wait(for: "the reason") {
+            host.messages.contains {
+                guard case .end(let notice) = $0.body else { return false }
+                return notice.reason == .displayLost && notice.text == "the paint is gone"
+            }
+        }
+        let end = try eventually("the end") { capture.end }
+        let error = #expect(throws: CaptureError.self) { try end.get() }
+        #expect(error?.description == "the paint is gone")
+    }
+}
