@@ -17,12 +17,7 @@ final class HTTPFront {
     private let limits: SignallingLimits
     private let proxies: TrustedProxies
     private var accepting: [EventSource] = []
-    /// Keyed by the client's address object, which libsoup provides with each message of the connection.
-    private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// The number of connections of each address, except loopback, and the total. Connections that were closed to make
-    /// room don't count.
-    private var connectionCounts: [String: Int] = [:]
-    private var connectionCount = 0
+    private let connections: OpenConnections
     private var lastNumber: UInt64 = 0
     /// nil without TLS.
     private var certificate: TLSCertificate?
@@ -38,6 +33,7 @@ final class HTTPFront {
         self.proxies = proxies
         self.certificate = certificate
         self.context = context
+        connections = OpenConnections(limits: limits)
         handshakes = TLSHandshakes(limits: limits, on: context)
         server = shim_soup_server_new_raw_paths()
     }
@@ -65,10 +61,9 @@ final class HTTPFront {
         for listener in listeners { listener.close() }
         isStopped = true
         handshakes.stop()
-        for connection in connections.values { if let tls = connection.tls { shim_end_sending(tls) } }
+        for connection in connections.all { if let tls = connection.tls { shim_end_sending(tls) } }
         soup_server_disconnect(server)
-        for connection in connections.values { connection.forget() }
-        connections = [:]
+        connections.forgetAll()
         g_object_unref(server)
     }
 
@@ -76,7 +71,7 @@ final class HTTPFront {
     /// descriptors.
     func tick() {
         let now = g_get_monotonic_time()
-        for connection in Array(connections.values) where connection.deadline < now { connection.endInTime() }
+        for connection in connections.all where connection.deadline < now { connection.endInTime() }
         if accepting.isEmpty { listen() }
     }
 
@@ -86,14 +81,9 @@ final class HTTPFront {
     }
 
     /// Takes the connection of `exchange` away from libsoup to use it for another protocol.
-    func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
-        connection(of: exchange.message)?.deadline = .max
+    private func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
+        exchange.connection?.deadline = .max
         return soup_server_message_steal_connection(exchange.message)
-    }
-
-    /// Returns the exchange of a message whose connection still exists.
-    func exchange(of message: OpaquePointer) -> HTTPExchange? {
-        connection(of: message).map { exchange(of: message, on: $0) }
     }
 
     private func exchange(of message: OpaquePointer, on connection: ClientConnection) -> HTTPExchange {
@@ -102,10 +92,6 @@ final class HTTPFront {
 
     private static func from(_ data: gpointer?) -> HTTPFront? {
         data.map { Unmanaged<HTTPFront>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private func connection(of message: OpaquePointer) -> ClientConnection? {
-        soup_server_message_get_remote_address(message).flatMap { connections[OpaquePointer($0)] }
     }
 }
 
@@ -140,43 +126,30 @@ extension HTTPFront {
         defer { g_object_unref(stream) }
         lastNumber += 1
         let connection = ClientConnection(socket: socket, address: remote, number: lastNumber, proxies: proxies)
-        guard makeRoom(for: connection) else {
+        guard connections.makeRoom(for: connection) else {
             g_socket_close(socket, nil)
             return true
         }
         let plain = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self)
         guard let certificate else {
-            keep(connection, by: remote, until: plain)
+            connections.keep(connection, by: remote, until: plain)
             serve(connection, plain, local, remote)
             return true
         }
         // Closing TLS waits until the client has read everything, unless the system gives the connection up.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
         guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
-            discount(connection)
+            connections.discount(connection)
             return true
         }
         defer { g_object_unref(secure) }
-        keep(connection, by: remote, until: secure)
+        connections.keep(connection, by: remote, until: secure)
         let owned = ConnectionEnds(local: local, remote: remote)
         handshakes.begin(connection, secure, socket) { [weak self] in
             connection.tls = secure
             self?.serve(connection, secure, owned.local, owned.remote)
         }
         return true
-    }
-
-    /// Keeps the connection until `stream` is freed.
-    private func keep(
-        _ connection: ClientConnection, by address: UnsafeMutablePointer<GSocketAddress>,
-        until stream: UnsafeMutablePointer<GIOStream>
-    ) {
-        let key = OpaquePointer(address)
-        connections[key] = connection
-        connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
-            if !connection.isDropped { discount(connection) }
-            connections[key] = nil
-        }
     }
 
     private func serve(
@@ -187,49 +160,13 @@ extension HTTPFront {
         connection.allow(limits.requestTime)
         soup_server_accept_iostream(server, stream, local, remote, nil)
     }
-
-    /// Counts `connection`. At the limit, the oldest connection that hasn't been admitted is closed to make room.
-    /// Returns false if there is none.
-    private func makeRoom(for connection: ClientConnection) -> Bool {
-        // Connections that were closed to make room disappear soon, but hold a descriptor until then.
-        guard connections.count - connectionCount < Self.mostDropped else { return false }
-        if let key = connection.countedAs, connectionCounts[key, default: 0] >= limits.connectionsPerAddress {
-            guard dropOldest({ $0.countedAs == key }) else { return false }
-        }
-        guard connectionCount < limits.connections || dropOldest({ _ in true }) else { return false }
-        connectionCount += 1
-        if let key = connection.countedAs { connectionCounts[key, default: 0] += 1 }
-        return true
-    }
-
-    private static let mostDropped = 128
-
-    /// Closes one of the connections that match `isMeant` and haven't been admitted: the oldest of those whose request
-    /// has been answered, because a browser reopens them by itself, or else the oldest of all. Returns false if there
-    /// is none.
-    private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
-        let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
-        let answered = candidates.filter(\.isAnswered)
-        let oldest = (answered.isEmpty ? candidates : answered).min { $0.number < $1.number }
-        guard let oldest else { return false }
-        oldest.isDropped = true
-        discount(oldest)
-        oldest.abort()
-        return true
-    }
-
-    private func discount(_ connection: ClientConnection) {
-        connectionCount -= 1
-        guard let key = connection.countedAs else { return }
-        connectionCounts[key] = connectionCounts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
-    }
 }
 
 // MARK: - Requests
 
 extension HTTPFront {
     private func requestStarted(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.bodyCount = 0
         connection.isAnswered = false
         connection.allow(limits.requestTime)
@@ -241,7 +178,7 @@ extension HTTPFront {
     }
 
     private func gotHeaders(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         let exchange = self.exchange(of: message, on: connection)
         // libsoup serves ranges by itself, no matter how many a request names.
         exchange.ignoreHeader("Range")
@@ -268,30 +205,67 @@ extension HTTPFront {
 
     /// Counts the bytes of a body without an announced length, because libsoup would buffer all of it.
     private func gotChunk(_ message: OpaquePointer?, _ chunk: OpaquePointer?) {
-        guard let message, let chunk, let connection = connection(of: message) else { return }
+        guard let message, let chunk, let connection = connections.connection(of: message) else { return }
         connection.bodyCount += Int(g_bytes_get_size(chunk))
         guard connection.bodyCount > limits.body, connection.onDeadline == nil else { return }
         refuse(exchange(of: message, on: connection), on: connection)
     }
 
     private func requestRead(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.allow(limits.answerTime)
     }
 
     private func gotRequest(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         guard connection.bodyCount <= limits.body else { return }
         handle(exchange(of: message, on: connection))
     }
 
     private func requestFinished(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.isAnswered = true
         connection.allow(limits.idleTime)
         // Everything has been written, and libsoup closes the connection now.
         if let tls = connection.tls { shim_end_sending(tls) }
     }
+}
+
+// MARK: - WebSockets
+
+extension HTTPFront {
+    /// Upgrades a request whose origin has been checked to a WebSocket. Once the response has been written, `open` is
+    /// passed the socket, which it has to start, and a new exchange: a closure that captured the old one would create a
+    /// reference cycle, because the message keeps the closure alive.
+    func acceptWebSocket(
+        _ exchange: HTTPExchange, _ open: @escaping (_ exchange: HTTPExchange, _ socket: WebSocketConnection) -> Void
+    ) {
+        // Sets the status: 101, or an error in the handshake.
+        guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
+        let upgrade = Upgrade { [unowned self] message in
+            guard let connection = connections.connection(of: message) else { return }
+            let exchange = self.exchange(of: message, on: connection)
+            guard let stream = steal(exchange) else { return }
+            open(exchange, WebSocketConnection(stream, of: connection, limits: limits, on: context))
+        }
+        typealias Signal = @convention(c) (OpaquePointer?, gpointer?) -> Void
+        let wrote: Signal = { message, data in
+            guard let message, let data else { return }
+            Unmanaged<Upgrade>.fromOpaque(data).takeUnretainedValue().run(message)
+        }
+        g_signal_connect_data(
+            UnsafeMutableRawPointer(exchange.message), "wrote-informational", unsafeBitCast(wrote, to: GCallback.self),
+            Unmanaged.passRetained(upgrade).toOpaque(),
+            { data, _ in
+                if let data { Unmanaged<Upgrade>.fromOpaque(data).release() }
+            }, GConnectFlags(rawValue: 0))
+    }
+}
+
+/// The closure to call when the handshake's response has been written.
+private final class Upgrade {
+    let run: (_ message: OpaquePointer) -> Void
+    init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
 }
 
 /// The two addresses of a connection, kept during its handshake.

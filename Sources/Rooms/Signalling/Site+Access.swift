@@ -5,7 +5,7 @@ import Rooms
 extension Site {
     /// The result of checking a request: the room with headers for the response, or a refusal.
     enum Admission {
-        case admitted(RoomDefinition, headers: [(String, String)])
+        case admitted(RoomDefinition, headers: HTTPHeaders)
         case refused(HTTPResponse)
     }
 
@@ -28,19 +28,19 @@ extension Site {
         let (grant, found) = directory.grant(to: key)
         guard let definition = found else {
             guard grant == .needsPassword else {
-                return .refused(attempts.note(address, now: now) ? Self.refusal(401) : tooManyAttempts)
+                return .refused(attempts.note(address, now: now) ? .refusal(401) : tooManyAttempts)
             }
             if isLockedOut { return .refused(tooManyAttempts) }
             if key.password != nil { passwords.note(address, now: now) }
-            return .refused(Self.plain(401, "a password is needed", Self.passwordHeaders))
+            return .refused(.plain(401, "a password is needed", Self.passwordHeaders))
         }
-        let headers: [(String, String)]
+        let headers: HTTPHeaders
         switch origin(of: exchange) {
-        case .ours: headers = Self.commonHeaders
-        case .allowed(let origin): headers = Self.sharing(with: origin)
+        case .ours: headers = HTTPResponse.commonHeaders
+        case .allowed(let origin): headers = HTTPResponse.sharing(with: origin)
         case .foreign(let origin) where !definition.access.isOpen || grant == .presenting:
-            headers = Self.sharing(with: origin)
-        case .foreign, .malformed: return .refused(Self.refusal(403))
+            headers = HTTPResponse.sharing(with: origin)
+        case .foreign, .malformed: return .refused(.refusal(403))
         }
         guard purpose == .viewing || grant == .presenting else {
             return .refused(HTTPResponse(403, headers: headers, text: "this token is for viewing"))
@@ -69,7 +69,7 @@ extension Site {
             attempts.note(address, now: now)
             return tooManyAttempts
         }
-        return isTaken ? nil : Self.plain(429, "too many requests", [("Retry-After", "1")])
+        return isTaken ? nil : .plain(429, "too many requests", [("Retry-After", "1")])
     }
 
     /// Whether the token of a request is right, regardless of its password; nil if it has none or needs none.
@@ -79,7 +79,7 @@ extension Site {
         switch path.first {
         case "whep", "whip": room = path.count > 1 ? path[1] : ""
         case "api":
-            return adminAccess?.token.matches(Self.bearer(exchange.header("Authorization")) ?? "")
+            return adminAccess?.token.matches(exchange.bearer ?? "")
         case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
         default: return nil
         }
@@ -127,11 +127,11 @@ extension Site {
     }
 
     var tooManyAttempts: HTTPResponse {
-        Self.plain(429, "not allowed", [("Retry-After", "30")])
+        HTTPResponse.plain(429, "not allowed", [("Retry-After", "30")])
     }
 
     /// The headers that tell a client with the right token that a password is needed as well.
-    private static var passwordHeaders: [(String, String)] {
+    private static var passwordHeaders: HTTPHeaders {
         [("WWW-Authenticate", "Bearer"), ("X-Room-Password", "needed")]
     }
 
@@ -139,34 +139,16 @@ extension Site {
         RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
     }
 
-    /// The headers that let a page of `origin` read the response (CORS protocol of the Fetch standard).
-    static func sharing(with origin: String) -> [(String, String)] {
-        [
-            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Resource-Policy", "cross-origin"), ("Access-Control-Allow-Origin", origin),
-            ("Access-Control-Expose-Headers", "Location, ETag, Link, Accept-Patch, X-Room-Password"),
-            ("Vary", "Origin"),
-        ]
-    }
-
     /// Returns the credentials of a request: `Bearer TOKEN` and the header `X-Room-Password`, or `Bearer
     /// TOKEN,PASSWORD` from clients that can't send that header. The password is UTF-8 in percent-encoding, because
     /// browsers can't send anything else.
     static func key(of exchange: HTTPExchange, to room: String) -> RoomKey {
-        let parts = (bearer(exchange.header("Authorization")) ?? "")
+        let parts = (exchange.bearer ?? "")
             .split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
         var password = parts.count > 1 ? String(parts[1]) : nil
         if let header = exchange.header("X-Room-Password") { password = header }
         let decoded = password.flatMap { PercentCoding.decode($0) } ?? ""
         return RoomKey(
             room: room, token: parts.first.map(String.init) ?? "", password: decoded.isEmpty ? nil : decoded)
-    }
-
-    /// Returns the credentials of an Authorization header (RFC 6750 section 2.1).
-    static func bearer(_ header: String?) -> String? {
-        guard let header else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return parts[1].trimmed
     }
 }

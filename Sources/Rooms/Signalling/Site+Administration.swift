@@ -31,57 +31,45 @@ extension Site {
         case 2 where names[0] == "rooms":
             answer(exchange, "GET") {
                 let room = RoomsDocument(report()).rooms.first { $0.name == names[1] }
-                return room.map { Self.document($0) } ?? Self.problem(404, "no such room")
+                return room.map { Self.document($0) } ?? .problem(404, "no such room")
             }
         case 4 where names[0] == "rooms" && names[2] == "members":
             answer(exchange, "DELETE") {
                 guard let visitor = visitors[names[3]], visitor.room == names[1] else {
-                    return Self.problem(404, "no such member")
+                    return .problem(404, "no such member")
                 }
                 _ = kick(visitor.who.id)
-                return HTTPResponse(204, headers: Self.commonHeaders + [("Cache-Control", "no-store")])
+                return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
             }
         case 1 where names[0] == "events": events(exchange)
         case 1 where command(names[0], exchange): break
-        default: exchange.answer(Self.problem(404, "not found"))
+        default: exchange.answer(.problem(404, "not found"))
         }
     }
 
     private func refusal(for exchange: HTTPExchange) -> HTTPResponse? {
-        guard let adminAccess else { return Self.problem(404, "not found") }
+        guard let adminAccess else { return .problem(404, "not found") }
         guard adminAccess.allowsNetwork || ClientAddress.isLoopback(exchange.clientAddress) else {
-            return Self.problem(403, "not from this address")
+            return .problem(403, "not from this address")
         }
-        guard case .ours = origin(of: exchange) else { return Self.problem(403, "not from this origin") }
-        if adminAccess.token.matches(Self.bearer(exchange.header("Authorization")) ?? "") { return nil }
+        guard case .ours = origin(of: exchange) else { return .problem(403, "not from this origin") }
+        if adminAccess.token.matches(exchange.bearer ?? "") { return nil }
         guard attempts.note(exchange.clientAddress, now: attemptClock()) else {
-            return Self.problem(429, "too many attempts", [("Retry-After", "30")])
+            return .problem(429, "too many attempts", [("Retry-After", "30")])
         }
-        return Self.problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
+        return .problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
     }
 
     func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
         // HEAD is answered like GET, without the body.
         guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
             let allowed = method == "GET" ? "GET, HEAD" : method
-            return exchange.answer(Self.problem(405, "not possible", [("Allow", allowed)]))
+            return exchange.answer(.problem(405, "not possible", [("Allow", allowed)]))
         }
         exchange.answer(work())
     }
 
-    private static func document(_ value: some Encodable) -> HTTPResponse { json(200, RoomsDocument.json(value)) }
-
-    static func problem(
-        _ status: UInt32, _ words: String, _ headers: [(String, String)] = []
-    ) -> HTTPResponse {
-        json(status, RoomsDocument.json(["error": words]), headers)
-    }
-
-    static func json(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
-        HTTPResponse(
-            status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers,
-            contentType: "application/json", body: Array(text.utf8))
-    }
+    private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, RoomsDocument.json(value)) }
 }
 
 /// The administration settings as the site keeps them.

@@ -30,7 +30,7 @@ extension Site {
                 let line = name == "rate" ? try RateRequest.line(of: exchange) : route.line
                 return response(to: line, of: route)
             } catch {
-                return Self.problem(error.status, error.reason)
+                return .problem(error.status, error.reason)
             }
         }
         return true
@@ -39,9 +39,9 @@ extension Site {
     private func response(to line: String, of route: Route) -> HTTPResponse {
         switch commands.answer(line) {
         case .done(let text):
-            Self.json(200, route.isDocument ? text : RoomsDocument.json(["done": text]))
-        case .refused(let reason): Self.problem(409, reason)
-        case nil: Self.problem(400, RateRequest.usage)
+            HTTPResponse.json(200, route.isDocument ? text : RoomsDocument.json(["done": text]))
+        case .refused(let reason): .problem(409, reason)
+        case nil: .problem(400, RateRequest.usage)
         }
     }
 }

@@ -12,7 +12,7 @@ extension Site {
     /// answered.
     func enterEndpoint(
         _ exchange: HTTPExchange, room: String, for purpose: Purpose
-    ) -> (room: RoomDefinition, headers: [(String, String)])? {
+    ) -> (room: RoomDefinition, headers: HTTPHeaders)? {
         if exchange.method == "OPTIONS" {
             options(exchange, Self.endpointMethods, accept: ("Accept-Post", Self.descriptionType))
             return nil
@@ -26,12 +26,12 @@ extension Site {
     }
 
     /// The response to a method that endpoints don't support.
-    static func noSuchMethod(_ headers: [(String, String)]) -> HTTPResponse {
+    static func noSuchMethod(_ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(405, headers: headers + [("Allow", endpointMethods)], text: "not possible")
     }
 
     /// Returns the offer that a client has posted. If there is none, responds with an error and returns nil.
-    func postedOffer(_ exchange: HTTPExchange, _ headers: [(String, String)]) -> String? {
+    func postedOffer(_ exchange: HTTPExchange, _ headers: HTTPHeaders) -> String? {
         guard exchange.contentType == Self.descriptionType else {
             let accept = ("Accept-Post", Self.descriptionType)
             exchange.answer(
@@ -45,17 +45,17 @@ extension Site {
         return offer
     }
 
-    static func notAnOffer(_ headers: [(String, String)]) -> HTTPResponse {
+    static func notAnOffer(_ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(400, headers: headers, text: "the body is not an SDP offer")
     }
 
-    static func tooManySessions(_ headers: [(String, String)]) -> HTTPResponse {
+    static func tooManySessions(_ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once")
     }
 
     /// The response to an offer that has created a session, with the session's URL.
     static func created(
-        _ opened: OpenedSession, at location: String, _ ice: ICEGenerations, _ headers: [(String, String)]
+        _ opened: OpenedSession, at location: String, _ ice: ICEGenerations, _ headers: HTTPHeaders
     ) -> HTTPResponse {
         HTTPResponse(
             201,
@@ -66,8 +66,8 @@ extension Site {
     }
 
     /// The HTTP response for a refusal by the media layer.
-    static func answer(to refusal: MediaRefusal, _ headers: [(String, String)]) -> HTTPResponse {
-        let status: (UInt32, [(String, String)]) =
+    static func answer(to refusal: MediaRefusal, _ headers: HTTPHeaders) -> HTTPResponse {
+        let status: (UInt32, HTTPHeaders) =
             switch refusal {
             case .badOffer: (400, [])
             case .unsupported: (422, [])
@@ -81,7 +81,7 @@ extension Site {
     /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
     /// response.
     private func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
-        guard let headers = sharingHeaders(exchange) else { return exchange.answer(Self.refusal(403)) }
+        guard let headers = sharingHeaders(exchange) else { return exchange.answer(.refusal(403)) }
         exchange.answer(
             HTTPResponse(
                 200,
@@ -94,10 +94,10 @@ extension Site {
     }
 
     /// The headers of every response to a request that needs no token; nil if its origin can't be parsed.
-    private func sharingHeaders(_ exchange: HTTPExchange) -> [(String, String)]? {
+    private func sharingHeaders(_ exchange: HTTPExchange) -> HTTPHeaders? {
         switch origin(of: exchange) {
-        case .ours: Self.commonHeaders
-        case .allowed(let origin), .foreign(let origin): Self.sharing(with: origin)
+        case .ours: HTTPResponse.commonHeaders
+        case .allowed(let origin), .foreign(let origin): HTTPResponse.sharing(with: origin)
         case .malformed: nil
         }
     }
@@ -120,9 +120,9 @@ extension Site {
             return options(exchange, allowed, accept: ("Accept-Patch", Self.fragmentType))
         }
         let session = self[keyPath: sessions][name].flatMap { $0.room == room ? $0 : nil }
-        let headers: [(String, String)]
+        let headers: HTTPHeaders
         if session != nil, exchange.header("Authorization") == nil {
-            guard let sharing = sharingHeaders(exchange) else { return exchange.answer(Self.refusal(403)) }
+            guard let sharing = sharingHeaders(exchange) else { return exchange.answer(.refusal(403)) }
             headers = sharing
         } else {
             switch admit(exchange, to: room, for: purpose) {
@@ -150,10 +150,10 @@ extension Site {
     /// Handles candidates that a client found later, or an ICE restart (RFC 9725 section 4.3). Returns the session's
     /// updated generations.
     private func patch(
-        _ exchange: HTTPExchange, _ session: some EndpointSession, _ headers: [(String, String)]
+        _ exchange: HTTPExchange, _ session: some EndpointSession, _ headers: HTTPHeaders
     ) -> ICEGenerations {
         var ice = session.ice
-        func refuse(_ status: UInt32, _ text: String, _ more: [(String, String)] = []) -> ICEGenerations {
+        func refuse(_ status: UInt32, _ text: String, _ more: HTTPHeaders = []) -> ICEGenerations {
             exchange.answer(HTTPResponse(status, headers: headers + more, text: text))
             return ice
         }

@@ -7,16 +7,15 @@ import CGLib
 extension Site {
     func events(_ exchange: HTTPExchange) {
         guard exchange.method == "GET" else {
-            return exchange.answer(Self.problem(405, "not possible", [("Allow", "GET")]))
+            return exchange.answer(.problem(405, "not possible", [("Allow", "GET")]))
         }
         guard exchange.wantsWebSocket else {
-            return exchange.answer(Self.problem(426, "open a WebSocket here", [("Upgrade", "websocket")]))
+            return exchange.answer(.problem(426, "open a WebSocket here", [("Upgrade", "websocket")]))
         }
         guard eventReaders.count < limits.eventReaders else {
-            return exchange.answer(Self.problem(503, "too many read events already", [("Retry-After", "5")]))
+            return exchange.answer(.problem(503, "too many read events already", [("Retry-After", "5")]))
         }
-        acceptWebSocket(exchange) { [unowned self] exchange, stream in
-            let socket = WebSocketConnection(stream, of: exchange.connection, limits: limits, on: context)
+        front.acceptWebSocket(exchange) { [unowned self] _, socket in
             // The client has given the administration token.
             socket.admit()
             let id = ObjectIdentifier(socket)

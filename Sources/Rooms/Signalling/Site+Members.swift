@@ -38,35 +38,9 @@ extension Site {
     func upgrade(_ exchange: HTTPExchange) {
         switch origin(of: exchange) {
         case .ours, .allowed: break
-        case .foreign, .malformed: return exchange.answer(Self.refusal(403))
+        case .foreign, .malformed: return exchange.answer(.refusal(403))
         }
-        acceptWebSocket(exchange) { [unowned self] exchange, stream in opened(stream, exchange) }
-    }
-
-    /// Upgrades a request whose origin has been checked to a WebSocket. `open` takes over the stream once the response
-    /// has been written. It is passed a new exchange: a closure that captured the old one would create a reference
-    /// cycle, because the message keeps the closure alive.
-    func acceptWebSocket(
-        _ exchange: HTTPExchange,
-        _ open: @escaping (_ exchange: HTTPExchange, _ stream: UnsafeMutablePointer<GIOStream>) -> Void
-    ) {
-        // Sets the status: 101, or an error in the handshake.
-        guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
-        let upgrade = Upgrade { [unowned self] message in
-            guard let exchange = front.exchange(of: message), let stream = front.steal(exchange) else { return }
-            open(exchange, stream)
-        }
-        typealias Signal = @convention(c) (OpaquePointer?, gpointer?) -> Void
-        let wrote: Signal = { message, data in
-            guard let message, let data else { return }
-            Unmanaged<Upgrade>.fromOpaque(data).takeUnretainedValue().run(message)
-        }
-        g_signal_connect_data(
-            UnsafeMutableRawPointer(exchange.message), "wrote-informational", unsafeBitCast(wrote, to: GCallback.self),
-            Unmanaged.passRetained(upgrade).toOpaque(),
-            { data, _ in
-                if let data { Unmanaged<Upgrade>.fromOpaque(data).release() }
-            }, GConnectFlags(rawValue: 0))
+        front.acceptWebSocket(exchange) { [unowned self] exchange, socket in opened(socket, exchange) }
     }
 
     func memberSessionEnded(_ member: MemberID, _ track: TrackName, reason: String) {
@@ -95,15 +69,8 @@ extension Site {
         rosterChanged(in: room)
     }
 
-    /// The closure to call when the handshake's response has been written.
-    private final class Upgrade {
-        let run: (_ message: OpaquePointer) -> Void
-        init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
-    }
-
-    private func opened(_ stream: UnsafeMutablePointer<GIOStream>, _ exchange: HTTPExchange) {
-        let id = MemberID(Self.newIdentifier())
-        let socket = WebSocketConnection(stream, of: exchange.connection, limits: limits, on: context)
+    private func opened(_ socket: WebSocketConnection, _ exchange: HTTPExchange) {
+        let id = MemberID(newIdentifier())
         let joinBy = g_get_monotonic_time() + limits.joinTime.microseconds
         members[id] = RoomMember(socket: socket, address: exchange.clientAddress, joinBy: joinBy)
         socket.onMessage = { [unowned self] text in received(text, from: id) }

@@ -72,7 +72,7 @@ extension Site {
         countAudience(of: session.room)
     }
 
-    private func open(_ exchange: HTTPExchange, _ room: RoomDefinition, _ headers: [(String, String)]) {
+    private func open(_ exchange: HTTPExchange, _ room: RoomDefinition, _ headers: HTTPHeaders) {
         guard let offer = postedOffer(exchange, headers) else { return }
         let generation: TrickleFragment
         do throws(SDPError) {
@@ -89,7 +89,7 @@ extension Site {
         guard mayEnter(from: exchange.clientAddress) else {
             return exchange.answer(Self.tooManySessions(headers))
         }
-        let name = Self.newIdentifier()
+        let name = newIdentifier()
         do throws(MediaRefusal) {
             let (session, key, side) = try openSession(
                 in: room.name, track: address.track, offer: offer, for: .player(name))

@@ -59,7 +59,7 @@ extension Site {
 
     private func publish(
         _ exchange: HTTPExchange, to publishing: any TrackPublishing, _ room: String, _ track: String?,
-        _ headers: [(String, String)]
+        _ headers: HTTPHeaders
     ) {
         guard let offer = postedOffer(exchange, headers) else { return }
         guard let generation = try? TrickleFragment(parsing: Array(offer.utf8)) else {
@@ -75,7 +75,7 @@ extension Site {
         guard mayEnter(from: exchange.clientAddress) else {
             return exchange.answer(Self.tooManySessions(headers))
         }
-        let name = Self.newIdentifier()
+        let name = newIdentifier()
         do throws(PublishingRefusal) {
             let session = try publishing.publish(offer: offer, room: room, track: track.text) { [thread] reason in
                 thread.post { $0.publisherEnded(name, reason: reason) }

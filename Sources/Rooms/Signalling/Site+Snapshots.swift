@@ -5,7 +5,7 @@ import Synchronization
 /// A request that waits for a snapshot.
 struct PendingSnapshot {
     let exchange: HTTPExchange
-    let headers: [(String, String)]
+    let headers: HTTPHeaders
     /// When the request times out (g_get_monotonic_time).
     let deadline: Int
 }
@@ -113,7 +113,7 @@ extension Site {
 
     private static let tooMuchUnread = "too many snapshots have not been read yet"
 
-    private static func notNow(_ why: String, _ headers: [(String, String)]) -> HTTPResponse {
+    private static func notNow(_ why: String, _ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: why)
     }
 

@@ -1,5 +1,4 @@
 import CGLib
-import Foundation
 import Rooms
 import Viewer
 
@@ -104,7 +103,7 @@ final class Site {
         hostNames = HostNames(configuration, certificate: configuration.tls)
         directory = RoomDirectory(
             configuration.rooms.map { room in
-                RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(Self.newIdentifier()))
+                RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(newIdentifier()))
             }, memberLimit: limits.membersInRoom)
         front = HTTPFront(
             listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
@@ -114,10 +113,10 @@ final class Site {
         }
 
         front.admit = { [unowned self] exchange in
-            if let fault = exchange.proxyFault { return Self.plain(400, "\(fault)") }
+            if let fault = exchange.proxyFault { return .plain(400, "\(fault)") }
             if let refusal = checkRate(of: exchange) { return refusal }
             return hostNames.accept(exchange.header("Host"))
-                ? socketIO.admit(exchange) : Self.plain(421, hostNames.description)
+                ? socketIO.admit(exchange) : .plain(421, hostNames.description)
         }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
@@ -170,11 +169,6 @@ final class Site {
         tickSnapshots()
         tickLines()
     }
-
-    /// Returns an unguessable identifier: 122 random bits as a UUID in lower case.
-    static func newIdentifier() -> String {
-        UUID().uuidString.lowercased()
-    }
 }
 
 // MARK: - The log
@@ -200,7 +194,7 @@ extension Site {
 
 extension Site {
     private func route(_ exchange: HTTPExchange) {
-        guard let path = exchange.path else { return exchange.answer(Self.plain(404, "not found")) }
+        guard let path = exchange.path else { return exchange.answer(.plain(404, "not found")) }
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
@@ -220,9 +214,9 @@ extension Site {
     }
 
     private func page(_ exchange: HTTPExchange, _ path: String) {
-        guard let file = ViewerFiles.file(path: path) else { return exchange.answer(Self.plain(404, "not found")) }
+        guard let file = ViewerFiles.file(path: path) else { return exchange.answer(.plain(404, "not found")) }
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
-            return exchange.answer(Self.plain(405, "not possible", [("Allow", "GET, HEAD")]))
+            return exchange.answer(.plain(405, "not possible", [("Allow", "GET, HEAD")]))
         }
         // Not every browser counts ws: as 'self'. The Host header has been checked; the policy has no syntax for IPv6
         // addresses.
@@ -233,7 +227,7 @@ extension Site {
                 return " ws://\(authority) wss://\(authority)"
             } ?? ""
         let headers =
-            Self.commonHeaders + [
+            HTTPResponse.commonHeaders + [
                 ("Cache-Control", "no-cache"),
                 ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
                 ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -243,22 +237,5 @@ extension Site {
             return exchange.answer(HTTPResponse(304, headers: headers))
         }
         exchange.answer(HTTPResponse(200, headers: headers, contentType: file.contentType, body: file.bytes))
-    }
-
-    /// The headers of every response.
-    static var commonHeaders: [(String, String)] {
-        [
-            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-        ]
-    }
-
-    static func plain(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {
-        HTTPResponse(status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers, text: text)
-    }
-
-    /// A refusal that doesn't say why.
-    static func refusal(_ status: UInt32) -> HTTPResponse {
-        plain(status, "not allowed", status == 401 ? [("WWW-Authenticate", "Bearer")] : [])
     }
 }

@@ -9,7 +9,7 @@ final class EngineSession {
     /// A GET that waits for packets.
     struct Poll {
         let exchange: HTTPExchange
-        let headers: [(String, String)]
+        let headers: HTTPHeaders
     }
 
     enum Transport {

@@ -59,7 +59,7 @@ extension SocketIOServer {
 
     func handle(_ exchange: HTTPExchange) {
         guard let headers = sharing(exchange) else {
-            return exchange.answer(.engineError(.forbidden, Site.commonHeaders))
+            return exchange.answer(.engineError(.forbidden, HTTPResponse.commonHeaders))
         }
         if exchange.method == "OPTIONS" { return exchange.answer(Self.preflight(headers)) }
         do throws(EngineRequestError) {
@@ -74,7 +74,7 @@ extension SocketIOServer {
         }
     }
 
-    private func poll(_ exchange: HTTPExchange, _ headers: [(String, String)]) throws(EngineRequestError) {
+    private func poll(_ exchange: HTTPExchange, _ headers: HTTPHeaders) throws(EngineRequestError) {
         let headers = headers + [("Cache-Control", "no-store")]
         guard let name = exchange.query("sid") else {
             guard exchange.method == "GET" else { throw .badMethod }
@@ -98,9 +98,7 @@ extension SocketIOServer {
         } else {
             try mayOpen(from: exchange.clientAddress)
         }
-        site.acceptWebSocket(exchange) { [unowned self] exchange, stream in
-            let socket = WebSocketConnection(
-                stream, of: exchange.connection, limits: site.limits, on: site.context)
+        site.front.acceptWebSocket(exchange) { [unowned self] exchange, socket in
             if let name = exchange.query("sid") {
                 // The state may have changed since the request arrived.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }
@@ -128,9 +126,9 @@ extension SocketIOServer {
     /// Opens a session and greets its client.
     private func open(_ exchange: HTTPExchange, socket: WebSocketConnection?) -> EngineSession {
         let version = EngineVersion(parameter: exchange.query("EIO"))
-        let name = Site.newIdentifier()
+        let name = newIdentifier()
         let session = EngineSession(name: name, version: version, socket: socket, limits: site.limits)
-        let member = MemberID(Site.newIdentifier())
+        let member = MemberID(newIdentifier())
         let joinBy = g_get_monotonic_time() + site.limits.joinTime.microseconds
         let client = PairClient(member: member, session: session, address: exchange.clientAddress, joinBy: joinBy)
         sessions[name] = session
@@ -148,19 +146,19 @@ extension SocketIOServer {
 
     /// Returns the headers that let the requesting page read the response; nil if its origin isn't allowed. The rule is
     /// the same as for WebSockets, because here too the request itself contains no token.
-    private func sharing(_ exchange: HTTPExchange) -> [(String, String)]? {
+    private func sharing(_ exchange: HTTPExchange) -> HTTPHeaders? {
         switch site.origin(of: exchange) {
         // A page can load an image or script from any site without sending its origin, and each request would open a
         // session.
         case .ours where exchange.isFromOtherSite: nil
-        case .ours: Site.commonHeaders
+        case .ours: HTTPResponse.commonHeaders
         // Clients of version 3 always send credentials, though none have a meaning here.
-        case .allowed(let origin): Site.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]
+        case .allowed(let origin): HTTPResponse.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]
         case .foreign, .malformed: nil
         }
     }
 
-    private static func preflight(_ headers: [(String, String)]) -> HTTPResponse {
+    private static func preflight(_ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(
             204,
             headers: headers + [
@@ -201,7 +199,7 @@ enum EngineRequestError: Int, Error {
 }
 
 extension HTTPResponse {
-    static func engineError(_ error: EngineRequestError, _ headers: [(String, String)]) -> HTTPResponse {
+    static func engineError(_ error: EngineRequestError, _ headers: HTTPHeaders) -> HTTPResponse {
         let body = "{\"code\":\(error.rawValue),\"message\":\"\(error.message)\"}"
         return HTTPResponse(error.status, headers: headers, contentType: "application/json", body: Array(body.utf8))
     }
