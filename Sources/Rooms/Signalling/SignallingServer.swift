@@ -98,7 +98,7 @@ public final class SignallingServer: Sendable {
         guard let name = Named(track), let running else { return }
         let key = PointerBoard.Key(room: room, track: name.track)
         guard pointers.note(update, key) else { return }
-        running.thread.post { [pointers] in $0.takePointerNews(of: key, from: pointers) }
+        running.thread.post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
 
     /// Passes the current state of the rooms to `completion`, on the signalling thread. The list is empty if the server

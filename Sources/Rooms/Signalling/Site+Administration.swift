@@ -20,10 +20,10 @@ public struct Administration: Sendable {
 /// `/api`: the rooms and their members, the commands of the control socket, and the events, for clients with the
 /// administration token (`Protocol/openapi.yaml`).
 ///
-/// Pages of other origins are always refused, whatever credentials they have, and no response has a CORS header.
+/// No response has a CORS header.
 extension Site {
     func administration(_ exchange: HTTPExchange, _ path: ArraySlice<String>) {
-        if let refusal = refusal(for: exchange) { return exchange.answer(refusal) }
+        if let refusal = admission.checkAdministration(exchange) { return exchange.answer(refusal) }
         let names = Array(path)
         switch names.count {
         case 1 where names[0] == "rooms":
@@ -47,19 +47,6 @@ extension Site {
         }
     }
 
-    private func refusal(for exchange: HTTPExchange) -> HTTPResponse? {
-        guard let adminAccess else { return .problem(404, "not found") }
-        guard adminAccess.allowsNetwork || ClientAddress.isLoopback(exchange.clientAddress) else {
-            return .problem(403, "not from this address")
-        }
-        guard case .ours = origin(of: exchange) else { return .problem(403, "not from this origin") }
-        if adminAccess.token.matches(exchange.bearer ?? "") { return nil }
-        guard attempts.note(exchange.clientAddress, now: attemptClock()) else {
-            return .problem(429, "too many attempts", [("Retry-After", "30")])
-        }
-        return .problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
-    }
-
     func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
         // HEAD is answered like GET, without the body.
         guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
@@ -70,15 +57,4 @@ extension Site {
     }
 
     private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, RoomsDocument.json(value)) }
-}
-
-/// The administration settings as the site keeps them.
-struct AdministrationAccess {
-    let token: AccessToken
-    let allowsNetwork: Bool
-
-    init(_ administration: Administration) {
-        token = AccessToken(administration.token)
-        allowsNetwork = administration.allowsNetwork
-    }
 }

@@ -11,13 +11,13 @@ extension Site {
     /// Returns the room of a request to an endpoint, and the headers of every response; nil if the request has been
     /// answered.
     func enterEndpoint(
-        _ exchange: HTTPExchange, room: String, for purpose: Purpose
+        _ exchange: HTTPExchange, room: String, for purpose: Admission.Purpose
     ) -> (room: RoomDefinition, headers: HTTPHeaders)? {
         if exchange.method == "OPTIONS" {
             options(exchange, Self.endpointMethods, accept: ("Accept-Post", Self.descriptionType))
             return nil
         }
-        switch admit(exchange, to: room, for: purpose) {
+        switch admission.admit(exchange, to: room, for: purpose) {
         case .refused(let response):
             exchange.answer(response)
             return nil
@@ -81,7 +81,7 @@ extension Site {
     /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
     /// response.
     private func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
-        guard let headers = sharingHeaders(exchange) else { return exchange.answer(.refusal(403)) }
+        guard let headers = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
         exchange.answer(
             HTTPResponse(
                 200,
@@ -91,15 +91,6 @@ extension Site {
                     ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
                     ("Access-Control-Max-Age", "600"),
                 ]))
-    }
-
-    /// The headers of every response to a request that needs no token; nil if its origin can't be parsed.
-    private func sharingHeaders(_ exchange: HTTPExchange) -> HTTPHeaders? {
-        switch origin(of: exchange) {
-        case .ours: HTTPResponse.commonHeaders
-        case .allowed(let origin), .foreign(let origin): HTTPResponse.sharing(with: origin)
-        case .malformed: nil
-        }
     }
 }
 
@@ -113,7 +104,7 @@ extension Site {
     /// so it replaces the token if none is sent (MediaMTX's reader sends none here).
     func endpointSession<Session: EndpointSession>(
         _ exchange: HTTPExchange, room: String, session name: String, among sessions: EndpointSessions<Session>,
-        for purpose: Purpose
+        for purpose: Admission.Purpose
     ) {
         let allowed = "OPTIONS, GET, HEAD, PATCH, DELETE"
         if exchange.method == "OPTIONS" {
@@ -122,10 +113,10 @@ extension Site {
         let session = self[keyPath: sessions][name].flatMap { $0.room == room ? $0 : nil }
         let headers: HTTPHeaders
         if session != nil, exchange.header("Authorization") == nil {
-            guard let sharing = sharingHeaders(exchange) else { return exchange.answer(.refusal(403)) }
+            guard let sharing = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
             headers = sharing
         } else {
-            switch admit(exchange, to: room, for: purpose) {
+            switch admission.admit(exchange, to: room, for: purpose) {
             case .refused(let response): return exchange.answer(response)
             case .admitted(_, let admitted): headers = admitted
             }

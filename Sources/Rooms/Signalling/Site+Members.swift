@@ -1,28 +1,6 @@
 import CGLib
 import Rooms
 
-/// A client with an open WebSocket.
-final class RoomMember {
-    let socket: WebSocketConnection
-    let address: String
-    /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
-    var joinBy: Int?
-    /// The room that the member is in.
-    var room: String?
-    /// Whether its last `__join` contained a password.
-    var gavePassword = false
-    /// Its media sessions, at most one for each track.
-    var sessions: [TrackName: MemberSession] = [:]
-    /// For each track of its room, what the member has been told of the pointer.
-    var pointers: [TrackName: PointerToldSoFar] = [:]
-
-    init(socket: WebSocketConnection, address: String, joinBy: Int) {
-        self.socket = socket
-        self.address = address
-        self.joinBy = joinBy
-    }
-}
-
 /// A member's media session of one track.
 struct MemberSession {
     let id: MediaSessionID
@@ -36,7 +14,7 @@ struct MemberSession {
 extension Site {
     /// Answers a request for a WebSocket. Access to a room is decided later, when the client asks to join.
     func upgrade(_ exchange: HTTPExchange) {
-        switch origin(of: exchange) {
+        switch admission.origin(of: exchange) {
         case .ours, .allowed: break
         case .foreign, .malformed: return exchange.answer(.refusal(403))
         }
@@ -52,7 +30,7 @@ extension Site {
     /// Sends pings, and closes connections whose clients haven't joined in time.
     func tickMembers() {
         let now = g_get_monotonic_time()
-        for member in Array(members.values) {
+        for member in members.all {
             if let joinBy = member.joinBy, now > joinBy {
                 member.joinBy = nil
                 member.socket.close(.noJoin)
@@ -65,14 +43,14 @@ extension Site {
     func countAudience(of room: String) {
         let players = playerCount(in: room)
         audience.set(room, members: directory.memberCount(in: room), players: players)
-        decidePointers(of: room)
+        pointers.decide(in: room)
         rosterChanged(in: room)
     }
 
     private func opened(_ socket: WebSocketConnection, _ exchange: HTTPExchange) {
         let id = MemberID(newIdentifier())
         let joinBy = g_get_monotonic_time() + limits.joinTime.microseconds
-        members[id] = RoomMember(socket: socket, address: exchange.clientAddress, joinBy: joinBy)
+        members[id] = RoomMember(id: id, socket: socket, address: exchange.clientAddress, joinBy: joinBy)
         socket.onMessage = { [unowned self] text in received(text, from: id) }
         socket.onEnd = { [unowned self] in ended(id) }
         socket.start()
@@ -88,9 +66,7 @@ extension Site {
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
             member.joinBy = nil
-            // After too many wrong passwords, passwords aren't compared: a client with the right token is asked for one
-            // again.
-            if key.password != nil, !passwords.mayTry(member.address, now: attemptClock()) { key.password = nil }
+            key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
             event = .join(id, key, role, name: name)
         }
@@ -99,7 +75,10 @@ extension Site {
 
     private func ended(_ id: MemberID) {
         handle(.leave(id))
-        guard let member = members.removeValue(forKey: id), let room = member.room else { return }
+        pointers.forget(id)
+        guard let member = members[id] else { return }
+        members[id] = nil
+        guard let room = member.room else { return }
         log("room \(room): a viewer left", of: member.address)
     }
 }
@@ -110,7 +89,7 @@ extension Site {
     /// Passes an event to the directory and performs the actions that it returns.
     func handle(_ event: RoomEvent) {
         let before = event.member.flatMap { directory.place(of: $0) }
-        let actions = directory.handle(event)
+        let actions = rooms.handle(event)
         if let id = event.member {
             let after = directory.place(of: id)
             // Done before anybody is told, so that a client that asks in response gets the new numbers.
@@ -152,7 +131,7 @@ extension Site {
     private func send(_ message: RoomMessage, to id: MemberID) {
         guard let member = members[id] else { return }
         if case .peers = message, let room = directory.place(of: id)?.room {
-            return member.socket.send(SkyRTCReply(message, tracks: summaries(of: room)).text)
+            return member.socket.send(SkyRTCReply(message, tracks: rooms.summaries(of: room)).text)
         }
         let text = SkyRTCReply(message).text
         let isRelayed =
@@ -174,14 +153,14 @@ extension Site {
         guard let member = members[id] else { return }
         member.room = room
         member.socket.admit()
-        member.pointers = [:]
+        pointers.forget(id)
         log(
             "room \(room): a \(role == .viewer ? "viewer" : "SkyRTC client") came from \(member.address)",
             of: member.address)
         guard role == .viewer else { return }
         tellStates(to: member, in: room)
-        if !directory.namesTracks(in: room), let only = address(of: nil, in: room) {
-            tellPointer(of: only, to: member)
+        if !directory.namesTracks(in: room), let only = rooms.address(of: nil, in: room) {
+            pointers.tell(of: only, to: member)
         }
         tellRoster(to: member, in: room)
     }
@@ -193,10 +172,10 @@ extension Site {
             let (opened, key, side) = try openSession(in: address.room, track: address.track, offer: offer, for: owner)
             let session = MemberSession(id: opened.id, key: key, side: side)
             member.sessions[address.track] = session
-            watchPointer(of: id, address, session)
+            pointers.watch(session, of: address, for: id)
             handle(.sessionAnswered(id, track: address.track, sdp: opened.answer))
             if directory.namesTracks(in: address.room), directory.viewers(in: address.room).contains(id) {
-                tellPointer(of: address, to: member)
+                pointers.tell(of: address, to: member)
             }
             sessionsChanged(in: address.room)
         } catch {
@@ -216,21 +195,20 @@ extension Site {
 
     /// Plain clients that watch further tracks count towards the audience of those tracks' pointers.
     private func sessionsChanged(in room: String) {
-        if directory.namesTracks(in: room) { decidePointers(of: room) }
+        if directory.namesTracks(in: room) { pointers.decide(in: room) }
     }
 
     private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
         guard let member = members[id] else { return }
         member.room = nil
-        let now = attemptClock()
         switch refusal {
         case .notAdmitted:
-            if attempts.note(member.address, now: now) {
+            if admission.noteWrongToken(from: member.address) {
                 log("a client from \(member.address) was not admitted", of: member.address)
             }
             turnAway(member, refusal, .notAdmitted)
         case .needsPassword:
-            if member.gavePassword { passwords.note(member.address, now: now) }
+            if member.gavePassword { admission.noteWrongPassword(from: member.address) }
             turnAway(member, refusal, .needsPassword)
         case .full: turnAway(member, refusal, .full)
         case .expired:

@@ -58,6 +58,7 @@ extension Site {
     func playerSessionEnded(_ name: String, reason: String) {
         guard let session = playerSessions.removeValue(forKey: name) else { return }
         log("room \(session.room): a player's session ended: \(reason)", of: address(of: session.visitor))
+        pointers.setPlainReader(session.visitor, of: nil)
         left(session.visitor)
         countAudience(of: session.room)
     }
@@ -68,6 +69,7 @@ extension Site {
         sessionOwners[session.key] = nil
         session.side.close(session.media)
         log("room \(session.room): a player left", of: address(of: session.visitor))
+        pointers.setPlainReader(session.visitor, of: nil)
         left(session.visitor)
         countAudience(of: session.room)
     }
@@ -81,7 +83,7 @@ extension Site {
             return exchange.answer(HTTPResponse(400, headers: headers, text: error.description))
         }
         let wanted = exchange.query("track")
-        guard let address = address(of: wanted.flatMap { TrackName($0) }, in: room.name), tracks[address] != nil,
+        guard let address = rooms.address(of: wanted.flatMap { TrackName($0) }, in: room.name), rooms[address] != nil,
             wanted == nil || wanted == address.track.text
         else {
             return exchange.answer(HTTPResponse(404, headers: headers, text: "this room has no such track"))
@@ -97,6 +99,7 @@ extension Site {
                 room: room.name, track: address.track, media: session.id, side: side, key: key,
                 ice: ICEGenerations(of: generation, tag: session.entityTag))
             playerSessions[name] = player
+            pointers.setPlainReader(player.visitor, of: address)
             log("room \(room.name): a player came from \(exchange.clientAddress)", of: exchange.clientAddress)
             let who = Visitor(id: player.visitor, name: nil, address: exchange.clientAddress, kind: .player)
             came(who, to: room.name, track: address.track) { [unowned self] in
@@ -122,7 +125,9 @@ extension Site {
     func openSession(
         in room: String, track: TrackName? = nil, offer: String, for owner: SessionOwner
     ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64, side: any RoomMedia) {
-        guard let side = media[room, track] else { throw .unsupported("nothing is shared in this room now") }
+        guard let side = rooms.media(of: track, in: room) else {
+            throw .unsupported("nothing is shared in this room now")
+        }
         lastSessionKey += 1
         let key = lastSessionKey
         let session = try side.open(offer: offer) { [thread] reason in
@@ -136,7 +141,7 @@ extension Site {
     func offerSession(
         of address: TrackAddress, for owner: SessionOwner
     ) throws(MediaRefusal) -> (session: OfferedSession, key: UInt64, side: any RoomMedia) {
-        guard let side = tracks[address]?.media else { throw .unsupported("this track is shared no more") }
+        guard let side = rooms[address]?.media else { throw .unsupported("this track is shared no more") }
         lastSessionKey += 1
         let key = lastSessionKey
         let session = try side.offer { [thread] reason in thread.post { $0.sessionEnded(key, reason: reason) } }

@@ -40,6 +40,13 @@ extension Site {
     /// The address of a visitor; empty if there is no such visitor.
     func address(of visitor: String) -> String { visitors[visitor]?.who.address ?? "" }
 
+    /// Whether one more visitor from `address` may enter a room.
+    func mayEnter(from address: String) -> Bool {
+        guard !ClientAddress.isLoopback(address) else { return true }
+        let key = ClientAddress.key(address)
+        return visitors.values.count { ClientAddress.key($0.who.address) == key } < limits.visitorsPerAddress
+    }
+
     /// Makes a visitor leave. Returns whether there was one.
     func kick(_ id: String) -> Bool {
         guard let visitor = visitors[id] else { return false }
@@ -56,7 +63,7 @@ extension Site {
             RoomReport(
                 name: room,
                 tracks: directory.tracks(in: room).compactMap { name in
-                    tracks[TrackAddress(room: room, track: name)].map { track in
+                    rooms[TrackAddress(room: room, track: name)].map { track in
                         RoomReport.Track(
                             name: name.text, state: track.state, message: track.message,
                             age: .microseconds(now - track.since))
@@ -115,7 +122,6 @@ extension Site {
         roster.text = text
         roster.toldAt = g_get_monotonic_time()
         rosters[room] = roster
-        let frame = WebSocketFrame.text(text)
-        for viewer in directory.viewers(in: room) { members[viewer]?.socket.send(frame: frame) }
+        members.tellViewers(of: room, text)
     }
 }

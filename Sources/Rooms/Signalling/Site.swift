@@ -10,37 +10,25 @@ final class Site {
     unowned let thread: SiteThread
     let context: OpaquePointer
     let limits: SignallingLimits
-    /// Logs a line that wasn't caused by a client. For those that are, see ``log(_:of:)``.
-    let log: @Sendable (String) -> Void
-    /// The rate limit of log lines that clients cause, for each address including loopback, and the number of lines
-    /// left out since the last report.
-    var lines = RequestRate(perSecond: 5, burst: 50, sparesLoopback: false)
-    var withheldLines = 0
+    let log: SiteLog
     let onEvent: @Sendable (RoomNews) -> Void
     let onExpiry: @Sendable (String) -> Void
     /// The media layer's clock (`SignallingConfiguration.clock`).
     let clock: @Sendable () -> Int64
     let front: HTTPFront
 
-    var directory: RoomDirectory
-    /// The tracks of all rooms.
-    var tracks: [TrackAddress: SharedTrack] = [:]
+    let rooms: HostRooms
+    var directory: RoomDirectory { rooms.directory }
+    let members: RoomMembers
+    let admission: Admission
+    let snapshots: Snapshots
+    let pointers: Pointers
     /// The audience of each room, for readers on other threads.
     let audience: Audience
-    /// Wrong tokens, and wrong passwords given with a right token.
-    var attempts = FailedAttempts()
-    var passwords = FailedAttempts()
-    /// Requests without a token, and requests with a right token.
-    var requests: RequestRate
-    var requestsWithToken: RequestRate
-    /// The clock for counting failed attempts, in seconds.
-    let attemptClock: @Sendable () -> Int
     /// The clock for the expiry of rooms, in seconds, and the rooms that have expired.
     let lifetimeClock: @Sendable () -> Int
     var expiredRooms: Set<String> = []
 
-    /// The open WebSockets, by their member's identifier.
-    var members: [MemberID: RoomMember] = [:]
     /// The players' sessions, keyed by the last segment of their URL.
     var playerSessions: [String: PlayerSession] = [:]
     /// Accepts publishers; nil if nobody may publish.
@@ -50,11 +38,6 @@ final class Site {
     /// The owners of the media sessions, to be told when the media layer ends one, by the session's key.
     var sessionOwners: [UInt64: SessionOwner] = [:]
     var lastSessionKey: UInt64 = 0
-    /// The snapshots that are being made or wait to be, in order of request.
-    var snapshotJobs: [SnapshotJob] = []
-    var lastTicket: UInt64 = 0
-    /// The snapshot data that clients haven't read yet.
-    let unreadSnapshots = UnreadSnapshots()
     /// Everybody who is in a room, by the identifier for programs.
     var visitors: [String: PresentVisitor] = [:]
     /// The list of visitors that viewers are told, by room. Rooms without viewers have none.
@@ -64,47 +47,38 @@ final class Site {
     /// Answers the commands of `/api`; below, the readers of its events.
     let commands: CommandAnswers
     var eventReaders: [ObjectIdentifier: WebSocketConnection] = [:]
-    /// Runs while there are updates of pointers to send.
-    var pointerTimer: EventSource?
     /// When the site was created (g_get_monotonic_time).
     let startTime = g_get_monotonic_time()
 
-    /// Who may use `/api`; nil for nobody.
-    let adminAccess: AdministrationAccess?
-
     private let alsoOtherJoined: Bool
-    private let configuration: SignallingConfiguration
-    private var hostNames: HostNames
-    let allowedOrigins: Set<String>
     private var ticking: EventSource?
 
     init(
         _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience, thread: SiteThread,
         context: OpaquePointer
     ) {
-        self.configuration = configuration
         self.thread = thread
         self.context = context
         self.audience = audience
         limits = configuration.limits
-        log = configuration.log
+        log = SiteLog(configuration.log)
         publishing = configuration.publishing
         onEvent = configuration.onEvent
         onExpiry = configuration.onExpiry
         commands = configuration.commands
         clock = configuration.clock
         alsoOtherJoined = configuration.alsoOtherJoined
-        adminAccess = configuration.administration.map { AdministrationAccess($0) }
-        allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
-        attemptClock = configuration.attemptClock
         lifetimeClock = configuration.lifetimeClock
-        requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
-        requestsWithToken = requests
-        hostNames = HostNames(configuration, certificate: configuration.tls)
-        directory = RoomDirectory(
-            configuration.rooms.map { room in
-                RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(newIdentifier()))
-            }, memberLimit: limits.membersInRoom)
+        let rooms = HostRooms(configuration)
+        self.rooms = rooms
+        members = RoomMembers(rooms: rooms)
+        admission = Admission(configuration) { rooms.directory.grant(to: $0) }
+        snapshots = Snapshots(limits: limits, admission: admission, rooms: rooms) { work in
+            thread.post { work($0.snapshots) }
+        }
+        pointers = Pointers(rooms: rooms, members: members, log: log, on: context) { work in
+            thread.post { work($0.pointers) }
+        }
         front = HTTPFront(
             listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
             certificate: configuration.tls, on: context)
@@ -112,12 +86,7 @@ final class Site {
             if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
         }
 
-        front.admit = { [unowned self] exchange in
-            if let fault = exchange.proxyFault { return .plain(400, "\(fault)") }
-            if let refusal = checkRate(of: exchange) { return refusal }
-            return hostNames.accept(exchange.header("Host"))
-                ? socketIO.admit(exchange) : .plain(421, hostNames.description)
-        }
+        front.admit = { [unowned self] exchange in admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
         ticking = EventSource.timer(every: limits.tick, on: context) { [unowned self] in
@@ -129,24 +98,23 @@ final class Site {
     /// Starts to shut down: accepts no new connections, closes the sessions, and sends WebSockets a close frame. The
     /// thread ends when all are closed, or after 500 ms.
     func stop() {
-        endSnapshots()
+        snapshots.stop()
         for session in playerSessions.values { session.side.close(session.media) }
         playerSessions = [:]
         for session in publisherSessions.values { session.side.close(session.media) }
         publisherSessions = [:]
-        for member in members.values { member.socket.close(.goingAway) }
+        for member in members.all { member.socket.close(.goingAway) }
         for reader in Array(eventReaders.values) { reader.close(.goingAway) }
         socketIO.stop()
         front.stop()
         ticking = nil
-        pointerTimer = nil
-        for address in tracks.keys { tracks[address]?.pointerDecision = nil }
+        pointers.stop()
         rosters = [:]
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
             rounds += 1
-            guard rounds > 50 || (members.isEmpty && eventReaders.isEmpty && socketIO.isEmpty) else { return true }
-            for member in Array(members.values) { member.socket.abort() }
+            guard rounds > 50 || (members.all.isEmpty && eventReaders.isEmpty && socketIO.isEmpty) else { return true }
+            for member in members.all { member.socket.abort() }
             for reader in Array(eventReaders.values) { reader.abort() }
             socketIO.abort()
             thread.quit()
@@ -157,36 +125,33 @@ final class Site {
     /// Uses `certificate` for new connections, and accepts its names.
     func use(_ certificate: TLSCertificate) {
         front.use(certificate)
-        hostNames = HostNames(configuration, certificate: certificate)
+        admission.use(certificate)
     }
 
     private func tick() {
         front.tick()
-        tickAccess()
+        expireRooms()
         tickMembers()
         tickEvents()
         socketIO.tick()
-        tickSnapshots()
-        tickLines()
+        snapshots.tick()
+        log.tick()
     }
 }
 
-// MARK: - The log
+// MARK: - Expiry
 
 extension Site {
-    /// The longest log line that a client can cause, in characters.
-    private static let longestLine = 200
-
-    /// Logs a line that a client at `address` has caused, unless the address has caused too many already.
-    func log(_ line: String, of address: String) {
-        guard lines.take(address, now: g_get_monotonic_time()) else { return withheldLines += 1 }
-        log(line.count > Self.longestLine ? line.prefix(Self.longestLine - 1) + "…" : line)
-    }
-
-    private func tickLines() {
-        guard withheldLines > 0, lines.take("", now: g_get_monotonic_time()) else { return }
-        log("\(withheldLines) more lines like those before were left out")
-        withheldLines = 0
+    /// Removes everybody from expired rooms.
+    private func expireRooms() {
+        for action in rooms.advance(to: lifetimeClock()) { carryOut(action) }
+        for room in directory.roomNames where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
+            log("room \(room): its links have expired")
+            onExpiry(room)
+            // Members have been told already. These are players, publishers and the like.
+            for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
+            countAudience(of: room)
+        }
     }
 }
 
@@ -207,8 +172,8 @@ extension Site {
         case "whip" where path.count == 4:
             endpointSession(exchange, room: path[1], session: path[3], among: \.publisherSessions, for: .presenting)
         case "api": administration(exchange, path.dropFirst())
-        case "snapshot.png" where path.count == 1: snapshot(exchange, .png)
-        case "snapshot.jpg" where path.count == 1: snapshot(exchange, .jpeg)
+        case "snapshot.png" where path.count == 1: snapshots.handle(exchange, .png)
+        case "snapshot.jpg" where path.count == 1: snapshots.handle(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
         }
     }

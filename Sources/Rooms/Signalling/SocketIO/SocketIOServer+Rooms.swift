@@ -68,25 +68,19 @@ extension SocketIOServer {
         rooms[name].map { !$0.isEmpty } ?? false
     }
 
-    /// Whether a client in a one-to-one room watches that track.
-    func isWatched(_ address: TrackAddress) -> Bool {
-        guard let client = rooms[address.room]?.client else { return false }
-        return clients[client]?.media?.address == address
-    }
-
     /// Handles the end of a client's session by the media layer.
     func sessionEnded(_ member: MemberID) {
         guard let client = clients[member], let room = client.room else { return }
-        client.media = nil
-        site.decidePointers(of: room)
+        watch(nil, by: client)
+        site.pointers.decide(in: room)
         handle(.sessionEnded(member), in: room)
     }
 
     /// Handles a track added to the room or removed: the host is in the room while it has something to show.
     func tracksChanged(in name: String) {
         guard let room = rooms[name] else { return }
-        guard site.media[name] != nil else { return handle(.hostGone, in: name) }
-        if let member = room.client, let media = clients[member]?.media, site.tracks[media.address] == nil {
+        guard site.rooms.media(of: nil, in: name) != nil else { return handle(.hostGone, in: name) }
+        if let member = room.client, let media = clients[member]?.media, site.rooms[media.address] == nil {
             closeSession(of: member)
             handle(.sessionEnded(member), in: name)
         }
@@ -110,7 +104,8 @@ extension SocketIOServer {
         }
         client.joinBy = nil
         if rooms[definition.name] == nil {
-            rooms[definition.name] = PairRoom(host: definition.host, isHostThere: site.media[definition.name] != nil)
+            rooms[definition.name] = PairRoom(
+                host: definition.host, isHostThere: site.rooms.media(of: nil, in: definition.name) != nil)
         }
         client.room = definition.name
         handle(.join(client.member), in: definition.name)
@@ -120,7 +115,7 @@ extension SocketIOServer {
     private func admit(_ name: String, from address: String) -> RoomDefinition? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
         guard text.utf8.count <= Self.longestName else { return nil }
-        return site.room(openedBy: RoomKey(text), from: address)
+        return site.admission.room(openedBy: RoomKey(text), from: address)
     }
 
     /// Tells a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
@@ -195,7 +190,7 @@ extension SocketIOServer {
         do throws(MediaRefusal) {
             let address = try address(in: room)
             let (offered, key, side) = try site.offerSession(of: address, for: .caller(member))
-            client.media = (MemberSession(id: offered.id, key: key, side: side), address)
+            watch((MemberSession(id: offered.id, key: key, side: side), address), by: client)
             handle(.offered(member, sdp: offered.offer), in: room)
         } catch {
             site.log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
@@ -211,8 +206,8 @@ extension SocketIOServer {
             let address = try address(in: room)
             let (opened, key, side) = try site.openSession(
                 in: room, track: address.track, offer: offer, for: .caller(member))
-            client.media = (MemberSession(id: opened.id, key: key, side: side), address)
-            site.decidePointers(of: room)
+            watch((MemberSession(id: opened.id, key: key, side: side), address), by: client)
+            site.pointers.decide(in: room)
             handle(.answered(member, sdp: opened.answer), in: room)
         } catch {
             site.log("room \(room): an offer from \(client.address) was refused: \(error)", of: client.address)
@@ -227,15 +222,20 @@ extension SocketIOServer {
         } catch {
             site.log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
             site.sessionOwners[session.key] = nil
-            client.media = nil
-            site.decidePointers(of: room)
+            watch(nil, by: client)
+            site.pointers.decide(in: room)
             handle(.refused(member), in: room)
         }
     }
 
+    private func watch(_ media: (session: MemberSession, address: TrackAddress)?, by client: PairClient) {
+        client.media = media
+        site.pointers.setPlainReader(client.member.text, of: media?.address)
+    }
+
     /// The track that the host shows in a one-to-one room: the first.
     private func address(in room: String) throws(MediaRefusal) -> TrackAddress {
-        guard let address = site.address(of: nil, in: room) else {
+        guard let address = site.rooms.address(of: nil, in: room) else {
             throw .unsupported("nothing is shared in this room now")
         }
         return address
@@ -243,7 +243,7 @@ extension SocketIOServer {
 
     private func closeSession(of member: MemberID) {
         guard let client = clients[member], let session = client.media?.session else { return }
-        client.media = nil
+        watch(nil, by: client)
         site.sessionOwners[session.key] = nil
         session.side.close(session.id)
     }

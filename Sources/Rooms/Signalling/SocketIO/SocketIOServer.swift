@@ -147,7 +147,7 @@ extension SocketIOServer {
     /// Returns the headers that let the requesting page read the response; nil if its origin isn't allowed. The rule is
     /// the same as for WebSockets, because here too the request itself contains no token.
     private func sharing(_ exchange: HTTPExchange) -> HTTPHeaders? {
-        switch site.origin(of: exchange) {
+        switch site.admission.origin(of: exchange) {
         // A page can load an image or script from any site without sending its origin, and each request would open a
         // session.
         case .ours where exchange.isFromOtherSite: nil
