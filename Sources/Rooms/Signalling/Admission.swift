@@ -34,8 +34,7 @@ final class Admission {
         _ configuration: SignallingConfiguration,
         grant: @escaping (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
     ) {
-        self.configuration = configuration
-        self.grant = grant
+        (self.configuration, self.grant) = (configuration, grant)
         administrationToken = configuration.administration.map { AccessToken($0.token) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(configuration, certificate: configuration.tls)

@@ -100,7 +100,7 @@ final class HTTPFront {
 extension HTTPFront {
     private func listen() {
         accepting = listeners.compactMap { listener in
-            EventSource.accepting(listener.socket, on: context) { [unowned self] in accept(listener) }
+            EventSource.accepting(listener.socket, on: context, of: self) { $0.accept(listener) }
         }
     }
 

@@ -4,28 +4,19 @@ typealias HTTPHeaders = [(String, String)]
 /// A response to a request.
 struct HTTPResponse {
     let status: UInt32
-    var headers: HTTPHeaders = []
+    var headers: HTTPHeaders
     /// nil if there is no body.
-    var contentType: String?
-    var body: [UInt8] = []
+    let contentType: String?
+    let body: [UInt8]
     /// The file to send instead of `body`.
-    var snapshot: UnreadSnapshot?
+    let snapshot: UnreadSnapshot?
 
-    init(_ status: UInt32, headers: HTTPHeaders = []) {
-        self.status = status
-        self.headers = headers
-    }
-
-    init(_ status: UInt32, headers: HTTPHeaders = [], contentType: String, body: [UInt8]) {
-        self.init(status, headers: headers)
-        self.contentType = contentType
-        self.body = body
-    }
-
-    init(_ status: UInt32, headers: HTTPHeaders, contentType: String, snapshot: UnreadSnapshot) {
-        self.init(status, headers: headers)
-        self.contentType = contentType
-        self.snapshot = snapshot
+    init(
+        _ status: UInt32, headers: HTTPHeaders = [], contentType: String? = nil, body: [UInt8] = [],
+        snapshot: UnreadSnapshot? = nil
+    ) {
+        (self.status, self.headers, self.contentType) = (status, headers, contentType)
+        (self.body, self.snapshot) = (body, snapshot)
     }
 
     /// A plain-text response for the user.
@@ -68,6 +59,17 @@ extension HTTPResponse {
     /// A refusal that doesn't say why.
     static func refusal(_ status: UInt32) -> HTTPResponse {
         plain(status, "not allowed", status == 401 ? [("WWW-Authenticate", "Bearer")] : [])
+    }
+
+    /// The response to a refusal by the media layer.
+    static func refusal(_ refusal: MediaRefusal, _ headers: HTTPHeaders) -> HTTPResponse {
+        let (status, more): (UInt32, HTTPHeaders) =
+            switch refusal {
+            case .badOffer: (400, [])
+            case .unsupported: (422, [])
+            case .full: (503, [("Retry-After", "5")])
+            }
+        return HTTPResponse(status, headers: headers + more, text: refusal.description)
     }
 
     /// A JSON response that isn't stored.

@@ -16,10 +16,12 @@ struct SharedTrack {
     var since = g_get_monotonic_time()
 }
 
-/// The host's rooms: their members in a `RoomDirectory`, and the media layers of their tracks. All parts of the site
-/// read it; only `SkyRTCRooms` changes it.
+/// The host's rooms: their members in a `RoomDirectory` and with their WebSockets, and the media layers of their tracks.
+/// All parts of the site read it; only `SkyRTCRooms` changes it.
 final class HostRooms {
     private(set) var directory: RoomDirectory
+    /// The clients with an open WebSocket, in a room or not.
+    private(set) var members: [MemberID: RoomMember] = [:]
     private var tracks: [TrackAddress: SharedTrack] = [:]
 
     init(_ configuration: SignallingConfiguration) {
@@ -35,11 +37,35 @@ final class HostRooms {
     /// Sets the time of the rooms' clock, in seconds. Returns the actions to perform.
     func advance(to now: Int) -> [RoomAction] { directory.advance(to: now) }
 
+    subscript(id: MemberID) -> RoomMember? {
+        get { members[id] }
+        set { members[id] = newValue }
+    }
+
+    /// The members who watch `room` with our page.
+    func viewers(in room: String) -> [RoomMember] {
+        directory.viewers(in: room).compactMap { members[$0] }
+    }
+
+    /// Sends a message to all who watch `room` with our page.
+    func tellViewers(of room: String, _ text: String) {
+        let frame = WebSocketFrame.text(text)
+        for viewer in viewers(in: room) { viewer.socket.send(frame: frame) }
+    }
+
     subscript(address: TrackAddress) -> SharedTrack? { tracks[address] }
 
-    /// The media layer of that track, or of the room's first.
-    func media(of track: TrackName?, in room: String) -> (any RoomMedia)? {
-        address(of: track, in: room).flatMap { tracks[$0]?.media }
+    /// Whether something is shared in that room.
+    func hasTrack(in room: String) -> Bool { !directory.tracks(in: room).isEmpty }
+
+    /// The address and media layer of that track, or of the room's first.
+    func media(
+        of track: TrackName?, in room: String
+    ) throws(MediaRefusal) -> (address: TrackAddress, media: any RoomMedia) {
+        guard let address = address(of: track, in: room), let shared = tracks[address] else {
+            throw .unsupported("nothing is shared in this room now")
+        }
+        return (address, shared.media)
     }
 
     /// The address of that track, or of the room's first; nil if there is none.
@@ -59,7 +85,7 @@ final class HostRooms {
 
     /// The tracks of a room, as described to clients.
     func summaries(of room: String) -> [TrackSummary] {
-        addresses(in: room).map { TrackSummary(name: $0.track, state: tracks[$0]?.state ?? .waiting) }
+        addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).rawValue) }
     }
 
     /// Adds a track, if its room can have it. Returns the actions to perform.

@@ -53,7 +53,6 @@ final class Pointers {
     private static let period: UInt32 = 17
 
     private let rooms: HostRooms
-    private let members: RoomMembers
     private let log: SiteLog
     private let context: OpaquePointer
     private let post: Post<Pointers>
@@ -67,14 +66,8 @@ final class Pointers {
     /// Runs while there are updates to send.
     private var timer: EventSource?
 
-    init(
-        rooms: HostRooms, members: RoomMembers, log: SiteLog, on context: OpaquePointer, post: @escaping Post<Pointers>
-    ) {
-        self.rooms = rooms
-        self.members = members
-        self.log = log
-        self.context = context
-        self.post = post
+    init(rooms: HostRooms, log: SiteLog, on context: OpaquePointer, post: @escaping Post<Pointers>) {
+        (self.rooms, self.log, self.context, self.post) = (rooms, log, context, post)
     }
 
     /// Handles a track that was added to `room`.
@@ -146,8 +139,8 @@ extension Pointers {
             show()
         } else if let due = pointer.policy.due {
             let wait = UInt32(clamping: (due - now) / 1000 + 1)
-            decisions[address] = EventSource.timer(every: wait, on: context) { [unowned self] in
-                decide(address)
+            decisions[address] = EventSource.timer(every: wait, on: context, of: self) { pointers in
+                pointers.decide(address)
                 return false
             }
         }
@@ -175,11 +168,11 @@ extension Pointers {
     }
 
     /// Tells a page from which picture of its session on the pointer is drawn, or no longer drawn.
-    func watch(_ session: MemberSession, of address: TrackAddress, for id: MemberID) {
+    func watch(_ session: ClientSession, of address: TrackAddress, for id: MemberID) {
         guard rooms.directory.viewers(in: address.room).contains(id) else { return }
         session.side.watchPointer(session.id) { [post, key = session.key] isDrawn, timestamp in
             post { pointers in
-                guard let member = pointers.members[id], member.sessions[address.track]?.key == key else { return }
+                guard let member = pointers.rooms[id], member.sessions[address.track]?.key == key else { return }
                 let label = pointers.rooms.label(of: address)
                 member.socket.send(PointerEvent.mode(isDrawn: isDrawn, rtp: timestamp, track: label))
             }
@@ -189,9 +182,9 @@ extension Pointers {
     /// Sends what is new to the pages now. If there was anything, checks again after a period.
     private func show() {
         guard timer == nil, tellAll() else { return }
-        timer = EventSource.timer(every: Self.period, on: context) { [unowned self] in
-            if tellAll() { return true }
-            timer = nil
+        timer = EventSource.timer(every: Self.period, on: context, of: self) { pointers in
+            if pointers.tellAll() { return true }
+            pointers.timer = nil
             return false
         }
     }
@@ -200,7 +193,7 @@ extension Pointers {
     private func tellAll() -> Bool {
         var isNews = false
         for (address, pointer) in pointers where pointer.isApart {
-            for member in members.viewers(in: address.room) {
+            for member in rooms.viewers(in: address.room) {
                 let before = told[member.id]?[address.track] ?? PointerToldSoFar()
                 guard before != pointer.told,
                     pointer.label == nil || rooms.directory.isWatching(member.id, address.track)

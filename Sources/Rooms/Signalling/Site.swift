@@ -1,56 +1,29 @@
-import CGLib
 import Rooms
 import Viewer
 
-/// Everything that the server serves: the routes of `Protocol/http.md` and the rooms of `Protocol/rooms.md`.
+/// Everything that the server serves: composes the parts, and routes requests (`Protocol/http.md`) and the calls of
+/// other threads to them.
 ///
 /// It belongs to its thread. `SiteThread` passes it work from other threads.
 final class Site {
-    /// The thread that owns the site.
-    unowned let thread: SiteThread
-    let context: OpaquePointer
-    let limits: SignallingLimits
-    let log: SiteLog
-    let onEvent: @Sendable (RoomNews) -> Void
-    let onExpiry: @Sendable (String) -> Void
-    /// The media layer's clock (`SignallingConfiguration.clock`).
-    let clock: @Sendable () -> Int64
-    let front: HTTPFront
-
-    let rooms: HostRooms
-    var directory: RoomDirectory { rooms.directory }
-    let members: RoomMembers
-    let admission: Admission
-    let snapshots: Snapshots
     let pointers: Pointers
-    /// The audience of each room, for readers on other threads.
-    let audience: Audience
-    /// The clock for the expiry of rooms, in seconds, and the rooms that have expired.
-    let lifetimeClock: @Sendable () -> Int
-    var expiredRooms: Set<String> = []
+    let attendance: Attendance
+    let sessionEnds: SessionEnds
+    let snapshots: Snapshots
+    let skyRTC: SkyRTCRooms
+    let administration: AdministrationAPI
 
-    /// The players' sessions, keyed by the last segment of their URL.
-    var playerSessions: [String: PlayerSession] = [:]
-    /// Accepts publishers; nil if nobody may publish.
-    let publishing: (any TrackPublishing)?
-    /// The publishers' sessions, keyed by the last segment of their URL.
-    var publisherSessions: [String: PublisherSession] = [:]
-    /// The owners of the media sessions, to be told when the media layer ends one, by the session's key.
-    var sessionOwners: [UInt64: SessionOwner] = [:]
-    var lastSessionKey: UInt64 = 0
-    /// Everybody who is in a room, by the identifier for programs.
-    var visitors: [String: PresentVisitor] = [:]
-    /// The list of visitors that viewers are told, by room. Rooms without viewers have none.
-    var rosters: [String: Roster] = [:]
-    /// The one-to-one rooms of socket.io.
-    private(set) lazy var socketIO = SocketIOServer(site: self, alsoOtherJoined: alsoOtherJoined)
-    /// Answers the commands of `/api`; below, the readers of its events.
-    let commands: CommandAnswers
-    var eventReaders: [ObjectIdentifier: WebSocketConnection] = [:]
-    /// When the site was created (g_get_monotonic_time).
-    let startTime = g_get_monotonic_time()
-
-    private let alsoOtherJoined: Bool
+    /// The thread that owns the site.
+    private unowned let thread: SiteThread
+    private let context: OpaquePointer
+    private let log: SiteLog
+    private let front: HTTPFront
+    private let rooms: HostRooms
+    private let admission: Admission
+    private let players: Endpoint
+    private let publishers: Endpoint
+    private let pairRooms: PairRooms
+    private let socketIO: SocketIOServer
     private var ticking: EventSource?
 
     init(
@@ -59,38 +32,48 @@ final class Site {
     ) {
         self.thread = thread
         self.context = context
-        self.audience = audience
-        limits = configuration.limits
-        log = SiteLog(configuration.log)
-        publishing = configuration.publishing
-        onEvent = configuration.onEvent
-        onExpiry = configuration.onExpiry
-        commands = configuration.commands
-        clock = configuration.clock
-        alsoOtherJoined = configuration.alsoOtherJoined
-        lifetimeClock = configuration.lifetimeClock
+        let limits = configuration.limits
+        let log = SiteLog(configuration.log)
         let rooms = HostRooms(configuration)
-        self.rooms = rooms
-        members = RoomMembers(rooms: rooms)
-        admission = Admission(configuration) { rooms.directory.grant(to: $0) }
+        let admission = Admission(configuration) { rooms.directory.grant(to: $0) }
+        let front = HTTPFront(
+            listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
+            certificate: configuration.tls, on: context)
+        let pointers = Pointers(rooms: rooms, log: log, on: context) { work in
+            thread.post { work($0.pointers) }
+        }
+        let attendance = Attendance(
+            configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
+        let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
+        func endpoint(for service: Endpoint.Service) -> Endpoint {
+            Endpoint(
+                for: service, rooms: rooms, admission: admission, attendance: attendance, sessionEnds: sessionEnds,
+                log: log)
+        }
+        players = endpoint(for: .playing)
+        publishers = endpoint(for: .publishing(configuration.publishing))
         snapshots = Snapshots(limits: limits, admission: admission, rooms: rooms) { work in
             thread.post { work($0.snapshots) }
         }
-        pointers = Pointers(rooms: rooms, members: members, log: log, on: context) { work in
-            thread.post { work($0.pointers) }
-        }
-        front = HTTPFront(
-            listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
-            certificate: configuration.tls, on: context)
+        skyRTC = SkyRTCRooms(
+            configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
+            sessionEnds: sessionEnds, log: log)
+        pairRooms = PairRooms(
+            configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
+            sessionEnds: sessionEnds, log: log)
+        socketIO = SocketIOServer(limits: limits, front: front, admission: admission, pairRooms: pairRooms)
+        administration = AdministrationAPI(configuration, front: front, admission: admission, attendance: attendance)
+        (self.log, self.front, self.rooms, self.admission) = (log, front, rooms, admission)
+        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
         for room in configuration.rooms {
             if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
         }
 
-        front.admit = { [unowned self] exchange in admission.check(exchange) ?? socketIO.admit(exchange) }
+        front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }
         front.start()
-        ticking = EventSource.timer(every: limits.tick, on: context) { [unowned self] in
-            tick()
+        ticking = EventSource.timer(every: limits.tick, on: context, of: self) { site in
+            site.tick()
             return true
         }
     }
@@ -99,25 +82,23 @@ final class Site {
     /// thread ends when all are closed, or after 500 ms.
     func stop() {
         snapshots.stop()
-        for session in playerSessions.values { session.side.close(session.media) }
-        playerSessions = [:]
-        for session in publisherSessions.values { session.side.close(session.media) }
-        publisherSessions = [:]
-        for member in members.all { member.socket.close(.goingAway) }
-        for reader in Array(eventReaders.values) { reader.close(.goingAway) }
+        players.stop()
+        publishers.stop()
+        skyRTC.stop()
+        administration.stop()
         socketIO.stop()
         front.stop()
-        ticking = nil
         pointers.stop()
-        rosters = [:]
+        attendance.stop()
         var rounds = 0
-        ticking = EventSource.timer(every: 10, on: context) { [unowned self] in
+        ticking = EventSource.timer(every: 10, on: context, of: self) { site in
             rounds += 1
-            guard rounds > 50 || (members.all.isEmpty && eventReaders.isEmpty && socketIO.isEmpty) else { return true }
-            for member in members.all { member.socket.abort() }
-            for reader in Array(eventReaders.values) { reader.abort() }
-            socketIO.abort()
-            thread.quit()
+            let isEmpty = site.skyRTC.isEmpty && site.administration.isEmpty && site.socketIO.isEmpty
+            guard isEmpty || rounds > 50 else { return true }
+            site.skyRTC.abort()
+            site.administration.abort()
+            site.socketIO.abort()
+            site.thread.quit()
             return false
         }
     }
@@ -130,28 +111,34 @@ final class Site {
 
     private func tick() {
         front.tick()
-        expireRooms()
-        tickMembers()
-        tickEvents()
+        skyRTC.tick()
+        administration.tick()
         socketIO.tick()
         snapshots.tick()
         log.tick()
     }
 }
 
-// MARK: - Expiry
+// MARK: - Tracks
 
 extension Site {
-    /// Removes everybody from expired rooms.
-    private func expireRooms() {
-        for action in rooms.advance(to: lifetimeClock()) { carryOut(action) }
-        for room in directory.roomNames where directory.hasExpired(room) && expiredRooms.insert(room).inserted {
-            log("room \(room): its links have expired")
-            onExpiry(room)
-            // Members have been told already. These are players, publishers and the like.
-            for visitor in Array(visitors.values) where visitor.room == room { visitor.kick() }
-            countAudience(of: room)
-        }
+    /// Adds a track to an existing room. An existing track of the same name is left as it is.
+    func addTrack(_ track: TrackName, media: any RoomMedia, to room: String) {
+        guard skyRTC.add(media, as: TrackAddress(room: room, track: track)) else { return }
+        pointers.trackAdded(to: room)
+        pairRooms.tracksChanged(in: room)
+    }
+
+    /// Ends a track and all sessions for it.
+    func removeTrack(_ track: TrackName, from room: String) {
+        let address = TrackAddress(room: room, track: track)
+        guard rooms[address] != nil else { return }
+        players.endAll(of: address)
+        skyRTC.remove(address)
+        pointers.trackRemoved(address)
+        pairRooms.tracksChanged(in: room)
+        // The next track may now be the first.
+        attendance.changed(in: room)
     }
 }
 
@@ -163,18 +150,27 @@ extension Site {
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
-        case "whep" where path.count == 2: playerEndpoint(exchange, room: path[1])
-        case "whep" where path.count == 3:
-            endpointSession(exchange, room: path[1], session: path[2], among: \.playerSessions, for: .viewing)
+        case "whep" where path.count == 2: players.handle(exchange, room: path[1], track: exchange.query("track"))
+        case "whep" where path.count == 3: players.handle(exchange, room: path[1], session: path[2])
+        case "whip" where path.count == 2: publishers.handle(exchange, room: path[1])
+        case "whip" where path.count == 3: publishers.handle(exchange, room: path[1], track: path[2])
+        case "whip" where path.count == 4: publishers.handle(exchange, room: path[1], session: path[3])
         case "socket.io" where path.count == 1: socketIO.handle(exchange)
-        case "whip" where path.count == 2: publisherEndpoint(exchange, room: path[1], track: nil)
-        case "whip" where path.count == 3: publisherEndpoint(exchange, room: path[1], track: path[2])
-        case "whip" where path.count == 4:
-            endpointSession(exchange, room: path[1], session: path[3], among: \.publisherSessions, for: .presenting)
-        case "api": administration(exchange, path.dropFirst())
+        case "api": administration.handle(exchange, Array(path.dropFirst()))
         case "snapshot.png" where path.count == 1: snapshots.handle(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshots.handle(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
+        }
+    }
+
+    /// Answers a request for a WebSocket of SkyRTC.
+    private func upgrade(_ exchange: HTTPExchange) {
+        switch admission.origin(of: exchange) {
+        case .ours, .allowed: break
+        case .foreign, .malformed: return exchange.answer(.refusal(403))
+        }
+        front.acceptWebSocket(exchange) { [skyRTC] exchange, socket in
+            skyRTC.open(socket, from: exchange.clientAddress)
         }
     }
 

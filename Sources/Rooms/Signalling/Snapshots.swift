@@ -55,10 +55,7 @@ final class Snapshots {
     private let unread = UnreadSnapshots()
 
     init(limits: SignallingLimits, admission: Admission, rooms: HostRooms, post: @escaping Post<Snapshots>) {
-        self.limits = limits
-        self.admission = admission
-        self.rooms = rooms
-        self.post = post
+        (self.limits, self.admission, self.rooms, self.post) = (limits, admission, rooms, post)
     }
 
     func handle(_ exchange: HTTPExchange, _ format: SnapshotFormat) {

@@ -94,7 +94,7 @@ final class WebSocketConnection {
     /// Starts reading. Data that arrived with the handshake is read at once.
     func start() {
         guard readAll(), let input = g_io_stream_get_input_stream(stream) else { return }
-        reading = EventSource.readable(input, on: context) { [unowned self] in readAll() }
+        reading = EventSource.readable(input, on: context, of: self) { $0.readAll() }
     }
 
     /// Queues a text message. A client that leaves too much unread is disconnected.
@@ -273,7 +273,7 @@ extension WebSocketConnection {
                     return false
                 }
                 if writing == nil {
-                    writing = EventSource.writable(output, on: context) { [unowned self] in writeAll() }
+                    writing = EventSource.writable(output, on: context, of: self) { $0.writeAll() }
                 }
                 return true
             }

@@ -34,6 +34,8 @@ final class EngineSession {
     /// The secret identifier of the session: a client that knows it can act in the session.
     let name: String
     let version: EngineVersion
+    /// The client's address.
+    let address: String
     /// Called with the text of each message.
     var onMessage: (String) -> Void = { _ in }
     /// Called when the session has ended.
@@ -64,9 +66,11 @@ final class EngineSession {
     private static let farewellTime = 5_000_000
 
     /// Creates a session over `socket`, which isn't started yet, or over polling.
-    init(name: String, version: EngineVersion, socket: WebSocketConnection?, limits: SignallingLimits) {
+    init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
+    {
         self.name = name
         self.version = version
+        self.address = address
         self.limits = limits
         transport = socket.map { .webSocket($0) } ?? .polling
         let now = g_get_monotonic_time()
@@ -76,11 +80,6 @@ final class EngineSession {
         messagesLeft = limits.messagesBeforeJoining
         bytesLeft = limits.bytesBeforeJoining
         if let socket { listen(to: socket) }
-    }
-
-    /// Whether the session has ended completely.
-    var hasEnded: Bool {
-        if case .ended = state { true } else { false }
     }
 
     /// Whether the client uses polling; false once a WebSocket has taken over.

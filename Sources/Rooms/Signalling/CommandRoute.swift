@@ -1,47 +1,36 @@
 import Foundation
 import Synchronization
 
-/// The commands of the control socket (`Protocol/control.md`) over HTTP. Each request is translated to the equivalent
-/// line of the control socket, so one implementation serves both.
-extension Site {
-    /// A path below `/api` for a command.
-    private struct Route {
-        let method: String
-        let line: String
-        /// Whether the answer is already a JSON object rather than a sentence.
-        var isDocument = false
-    }
+/// A command of the control socket (`Protocol/control.md`) over HTTP. Each request is translated to the equivalent line
+/// of the control socket, so one implementation serves both.
+struct CommandRoute {
+    let method: String
+    private let line: String
+    /// Whether the answer is already a JSON object rather than a sentence.
+    private var isDocument = false
 
-    private static let routes: [String: Route] = [
-        "status": Route(method: "GET", line: "status json", isDocument: true),
-        "link": Route(method: "GET", line: "link", isDocument: true),
-        "pause": Route(method: "POST", line: "pause"),
-        "resume": Route(method: "POST", line: "resume"),
-        "sharpen": Route(method: "POST", line: "sharpen"),
-        "stop": Route(method: "POST", line: "stop"),
-        "rate": Route(method: "POST", line: "rate"),
+    /// By their path below `/api`.
+    static let all: [String: CommandRoute] = [
+        "status": CommandRoute(method: "GET", line: "status json", isDocument: true),
+        "link": CommandRoute(method: "GET", line: "link", isDocument: true),
+        "pause": CommandRoute(method: "POST", line: "pause"),
+        "resume": CommandRoute(method: "POST", line: "resume"),
+        "sharpen": CommandRoute(method: "POST", line: "sharpen"),
+        "stop": CommandRoute(method: "POST", line: "stop"),
+        "rate": CommandRoute(method: "POST", line: "rate"),
     ]
 
-    /// Answers a request for one of the commands; returns false if `name` isn't one.
-    func command(_ name: String, _ exchange: HTTPExchange) -> Bool {
-        guard let route = Self.routes[name] else { return false }
-        answer(exchange, route.method) {
-            do throws(BadCommand) {
-                let line = name == "rate" ? try RateRequest.line(of: exchange) : route.line
-                return response(to: line, of: route)
-            } catch {
-                return .problem(error.status, error.reason)
+    /// Has `commands` answer a request.
+    func response(to exchange: HTTPExchange, from commands: CommandAnswers) -> HTTPResponse {
+        do throws(BadCommand) {
+            let line = self.line == "rate" ? try RateRequest.line(of: exchange) : self.line
+            return switch commands.answer(line) {
+            case .done(let text): .json(200, isDocument ? text : RoomsDocument.json(["done": text]))
+            case .refused(let reason): .problem(409, reason)
+            case nil: .problem(400, RateRequest.usage)
             }
-        }
-        return true
-    }
-
-    private func response(to line: String, of route: Route) -> HTTPResponse {
-        switch commands.answer(line) {
-        case .done(let text):
-            HTTPResponse.json(200, route.isDocument ? text : RoomsDocument.json(["done": text]))
-        case .refused(let reason): .problem(409, reason)
-        case nil: .problem(400, RateRequest.usage)
+        } catch {
+            return .problem(error.status, error.reason)
         }
     }
 }
