@@ -22,15 +22,18 @@ final class AdministrationAPI {
     private let admission: Admission
     private let attendance: Attendance
     private let commands: CommandAnswers
-    private let front: HTTPFront
+    private let webSockets: WebSocketFront
     private let mostReaders: Int
     /// The WebSockets that read events.
     private var readers: [ObjectIdentifier: WebSocketConnection] = [:]
 
-    init(_ configuration: SignallingConfiguration, front: HTTPFront, admission: Admission, attendance: Attendance) {
+    init(
+        _ configuration: SignallingConfiguration, webSockets: WebSocketFront, admission: Admission,
+        attendance: Attendance
+    ) {
         commands = configuration.commands
         mostReaders = configuration.limits.eventReaders
-        (self.front, self.admission, self.attendance) = (front, admission, attendance)
+        (self.webSockets, self.admission, self.attendance) = (webSockets, admission, attendance)
     }
 
     /// Handles a request to the path `names` below `/api`.
@@ -76,9 +79,6 @@ final class AdministrationAPI {
 ///
 /// Messages to a slow reader are queued up to ``SignallingLimits/unread``; beyond that the reader is disconnected.
 extension AdministrationAPI {
-    /// Whether nobody reads events.
-    var isEmpty: Bool { readers.isEmpty }
-
     private func readEvents(_ exchange: HTTPExchange) {
         guard exchange.method == "GET" else {
             return exchange.answer(.problem(405, "not possible", [("Allow", "GET")]))
@@ -89,7 +89,7 @@ extension AdministrationAPI {
         guard readers.count < mostReaders else {
             return exchange.answer(.problem(503, "too many read events already", [("Retry-After", "5")]))
         }
-        front.acceptWebSocket(exchange) { [unowned self] _, socket in
+        webSockets.accept(exchange) { [unowned self] _, socket in
             socket.admit()
             let id = ObjectIdentifier(socket)
             readers[id] = socket
@@ -102,20 +102,5 @@ extension AdministrationAPI {
     func tell(_ event: String) {
         let frame = WebSocketFrame.text(event)
         for reader in Array(readers.values) { reader.send(frame: frame) }
-    }
-
-    /// Sends the pings that are due.
-    func tick() {
-        for reader in Array(readers.values) { reader.tick() }
-    }
-
-    /// Tells all readers that the host is ending.
-    func stop() {
-        for reader in Array(readers.values) { reader.close(.goingAway) }
-    }
-
-    /// Ends all remaining connections.
-    func abort() {
-        for reader in Array(readers.values) { reader.abort() }
     }
 }

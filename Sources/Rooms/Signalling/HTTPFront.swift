@@ -28,11 +28,8 @@ final class HTTPFront {
         _ listeners: [ListeningSocket], limits: SignallingLimits, proxies: TrustedProxies,
         certificate: TLSCertificate?, on context: OpaquePointer
     ) {
-        self.listeners = listeners
-        self.limits = limits
-        self.proxies = proxies
-        self.certificate = certificate
-        self.context = context
+        (self.listeners, self.limits, self.proxies) = (listeners, limits, proxies)
+        (self.certificate, self.context) = (certificate, context)
         connections = OpenConnections(limits: limits)
         handshakes = TLSHandshakes(limits: limits, on: context)
         server = shim_soup_server_new_raw_paths()
@@ -81,9 +78,14 @@ final class HTTPFront {
     }
 
     /// Takes the connection of `exchange` away from libsoup to use it for another protocol.
-    private func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
+    func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
         exchange.connection?.deadline = .max
         return soup_server_message_steal_connection(exchange.message)
+    }
+
+    /// Returns the exchange of a message whose connection still exists.
+    func exchange(of message: OpaquePointer) -> HTTPExchange? {
+        connections.connection(of: message).map { exchange(of: message, on: $0) }
     }
 
     private func exchange(of message: OpaquePointer, on connection: ClientConnection) -> HTTPExchange {
@@ -229,43 +231,6 @@ extension HTTPFront {
         // Everything has been written, and libsoup closes the connection now.
         if let tls = connection.tls { shim_end_sending(tls) }
     }
-}
-
-// MARK: - WebSockets
-
-extension HTTPFront {
-    /// Upgrades a request whose origin has been checked to a WebSocket. Once the response has been written, `open` is
-    /// passed the socket, which it has to start, and a new exchange: a closure that captured the old one would create a
-    /// reference cycle, because the message keeps the closure alive.
-    func acceptWebSocket(
-        _ exchange: HTTPExchange, _ open: @escaping (_ exchange: HTTPExchange, _ socket: WebSocketConnection) -> Void
-    ) {
-        // Sets the status: 101, or an error in the handshake.
-        guard soup_websocket_server_process_handshake(exchange.message, nil, nil, nil, nil) != 0 else { return }
-        let upgrade = Upgrade { [unowned self] message in
-            guard let connection = connections.connection(of: message) else { return }
-            let exchange = self.exchange(of: message, on: connection)
-            guard let stream = steal(exchange) else { return }
-            open(exchange, WebSocketConnection(stream, of: connection, limits: limits, on: context))
-        }
-        typealias Signal = @convention(c) (OpaquePointer?, gpointer?) -> Void
-        let wrote: Signal = { message, data in
-            guard let message, let data else { return }
-            Unmanaged<Upgrade>.fromOpaque(data).takeUnretainedValue().run(message)
-        }
-        g_signal_connect_data(
-            UnsafeMutableRawPointer(exchange.message), "wrote-informational", unsafeBitCast(wrote, to: GCallback.self),
-            Unmanaged.passRetained(upgrade).toOpaque(),
-            { data, _ in
-                if let data { Unmanaged<Upgrade>.fromOpaque(data).release() }
-            }, GConnectFlags(rawValue: 0))
-    }
-}
-
-/// The closure to call when the handshake's response has been written.
-private final class Upgrade {
-    let run: (_ message: OpaquePointer) -> Void
-    init(_ run: @escaping (_ message: OpaquePointer) -> Void) { self.run = run }
 }
 
 /// The two addresses of a connection, kept during its handshake.

@@ -15,10 +15,7 @@ final class RoomMember {
     var sessions: [TrackName: ClientSession] = [:]
 
     init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: Int) {
-        self.id = id
-        self.socket = socket
-        self.address = address
-        self.joinBy = joinBy
+        (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
     }
 }
 

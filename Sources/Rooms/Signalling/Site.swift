@@ -18,6 +18,7 @@ final class Site {
     private let context: OpaquePointer
     private let log: SiteLog
     private let front: HTTPFront
+    private let webSockets: WebSocketFront
     private let rooms: HostRooms
     private let admission: Admission
     private let players: Endpoint
@@ -39,6 +40,7 @@ final class Site {
         let front = HTTPFront(
             listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
             certificate: configuration.tls, on: context)
+        let webSockets = WebSocketFront(front, limits: limits, on: context)
         let pointers = Pointers(rooms: rooms, log: log, on: context) { work in
             thread.post { work($0.pointers) }
         }
@@ -61,9 +63,12 @@ final class Site {
         pairRooms = PairRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, attendance: attendance,
             sessionEnds: sessionEnds, log: log)
-        socketIO = SocketIOServer(limits: limits, front: front, admission: admission, pairRooms: pairRooms)
-        administration = AdministrationAPI(configuration, front: front, admission: admission, attendance: attendance)
-        (self.log, self.front, self.rooms, self.admission) = (log, front, rooms, admission)
+        socketIO = SocketIOServer(
+            limits: limits, webSockets: webSockets, admission: admission, pairRooms: pairRooms)
+        administration = AdministrationAPI(
+            configuration, webSockets: webSockets, admission: admission, attendance: attendance)
+        (self.log, self.rooms, self.admission) = (log, rooms, admission)
+        (self.front, self.webSockets) = (front, webSockets)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
         for room in configuration.rooms {
             if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
@@ -84,20 +89,16 @@ final class Site {
         snapshots.stop()
         players.stop()
         publishers.stop()
-        skyRTC.stop()
-        administration.stop()
         socketIO.stop()
+        webSockets.stop()
         front.stop()
         pointers.stop()
         attendance.stop()
         var rounds = 0
         ticking = EventSource.timer(every: 10, on: context, of: self) { site in
             rounds += 1
-            let isEmpty = site.skyRTC.isEmpty && site.administration.isEmpty && site.socketIO.isEmpty
-            guard isEmpty || rounds > 50 else { return true }
-            site.skyRTC.abort()
-            site.administration.abort()
-            site.socketIO.abort()
+            guard site.webSockets.isEmpty || rounds > 50 else { return true }
+            site.webSockets.abort()
             site.thread.quit()
             return false
         }
@@ -111,8 +112,8 @@ final class Site {
 
     private func tick() {
         front.tick()
+        webSockets.tick()
         skyRTC.tick()
-        administration.tick()
         socketIO.tick()
         snapshots.tick()
         log.tick()
@@ -169,7 +170,7 @@ extension Site {
         case .ours, .allowed: break
         case .foreign, .malformed: return exchange.answer(.refusal(403))
         }
-        front.acceptWebSocket(exchange) { [skyRTC] exchange, socket in
+        webSockets.accept(exchange) { [skyRTC] exchange, socket in
             skyRTC.open(socket, from: exchange.clientAddress)
         }
     }

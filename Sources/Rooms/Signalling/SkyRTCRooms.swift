@@ -32,10 +32,7 @@ final class SkyRTCRooms {
         socket.start()
     }
 
-    /// Whether all WebSockets have ended.
-    var isEmpty: Bool { rooms.members.isEmpty }
-
-    /// Sends pings, closes connections whose clients haven't joined in time, and removes everybody from expired rooms.
+    /// Closes connections whose clients haven't joined in time, and removes everybody from expired rooms.
     func tick() {
         for action in rooms.advance(to: configuration.lifetimeClock()) { carryOut(action) }
         for room in rooms.directory.roomNames
@@ -48,22 +45,10 @@ final class SkyRTCRooms {
         }
         let now = g_get_monotonic_time()
         for member in Array(rooms.members.values) {
-            if let joinBy = member.joinBy, now > joinBy {
-                member.joinBy = nil
-                member.socket.close(.noJoin)
-            }
-            member.socket.tick()
+            guard let joinBy = member.joinBy, now > joinBy else { continue }
+            member.joinBy = nil
+            member.socket.close(.noJoin)
         }
-    }
-
-    /// Tells all clients that the host is ending.
-    func stop() {
-        for member in Array(rooms.members.values) { member.socket.close(.goingAway) }
-    }
-
-    /// Ends all remaining connections.
-    func abort() {
-        for member in Array(rooms.members.values) { member.socket.abort() }
     }
 
     private func received(_ text: String, from id: MemberID) {

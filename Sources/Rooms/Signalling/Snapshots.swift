@@ -33,9 +33,7 @@ private final class SnapshotJob {
     var underWay: (ticket: UInt64, deadline: Int)?
 
     init(_ subject: Subject, media: any RoomMedia, for first: PendingSnapshot) {
-        self.subject = subject
-        self.media = media
-        waiting = [first]
+        (self.subject, self.media, waiting) = (subject, media, [first])
     }
 }
 

@@ -68,10 +68,7 @@ final class EngineSession {
     /// Creates a session over `socket`, which isn't started yet, or over polling.
     init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
     {
-        self.name = name
-        self.version = version
-        self.address = address
-        self.limits = limits
+        (self.name, self.version, self.address, self.limits) = (name, version, address, limits)
         transport = socket.map { .webSocket($0) } ?? .polling
         let now = g_get_monotonic_time()
         lastHeard = now
@@ -162,8 +159,6 @@ final class EngineSession {
     /// Sends heartbeats, and ends the session on a timeout. Must be called several times during a ping timeout.
     func tick() {
         let now = g_get_monotonic_time()
-        if case .webSocket(let socket) = transport { socket.tick() }
-        upgrade?.socket.tick()
         if let deadline = upgrade?.deadline, now > deadline { upgrade?.socket.close(.policy) }
         switch state {
         case .ended: return

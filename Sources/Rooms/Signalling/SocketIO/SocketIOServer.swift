@@ -6,18 +6,15 @@ import SocketIORooms
 /// It belongs to the site's thread.
 final class SocketIOServer {
     private let limits: SignallingLimits
-    private let front: HTTPFront
+    private let webSockets: WebSocketFront
     private let admission: Admission
     private let pairRooms: PairRooms
     /// Keyed by the secret identifier in a client's requests.
     private var sessions: [String: EngineSession] = [:]
 
-    init(limits: SignallingLimits, front: HTTPFront, admission: Admission, pairRooms: PairRooms) {
-        (self.limits, self.front, self.admission, self.pairRooms) = (limits, front, admission, pairRooms)
+    init(limits: SignallingLimits, webSockets: WebSocketFront, admission: Admission, pairRooms: PairRooms) {
+        (self.limits, self.webSockets, self.admission, self.pairRooms) = (limits, webSockets, admission, pairRooms)
     }
-
-    /// Whether all sessions have ended.
-    var isEmpty: Bool { sessions.isEmpty }
 
     func tick() {
         pairRooms.tick()
@@ -28,11 +25,6 @@ final class SocketIOServer {
     func stop() {
         pairRooms.stop()
         for session in Array(sessions.values) { session.endWithHost() }
-    }
-
-    /// Ends all remaining sessions.
-    func abort() {
-        for session in Array(sessions.values) { session.end() }
     }
 }
 
@@ -88,7 +80,7 @@ extension SocketIOServer {
         } else {
             try mayOpen(from: exchange.clientAddress)
         }
-        front.acceptWebSocket(exchange) { [unowned self] exchange, socket in
+        webSockets.accept(exchange) { [unowned self] exchange, socket in
             if let name = exchange.query("sid") {
                 // The state may have changed since the request arrived.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }
