@@ -16,7 +16,7 @@ struct SharedTrack {
     var since = g_get_monotonic_time()
 }
 
-/// The host's rooms: their members in a `RoomDirectory` and with their WebSockets, and the media layers of their tracks.
+/// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
 /// All parts of the site read it; only `SkyRTCRooms` changes it.
 final class HostRooms {
     private(set) var directory: RoomDirectory
