@@ -22,68 +22,39 @@ struct CommandRoute {
 
     /// Has `commands` answer a request.
     func response(to exchange: HTTPExchange, from commands: CommandAnswers) -> HTTPResponse {
-        do throws(BadCommand) {
-            let line = self.line == "rate" ? try RateRequest.line(of: exchange) : self.line
-            return switch commands.answer(line) {
-            case .done(let text): .json(200, isDocument ? text : RoomsDocument.json(["done": text]))
-            case .refused(let reason): .problem(409, reason)
-            case nil: .problem(400, RateRequest.usage)
+        var line = self.line
+        if line == "rate" {
+            guard exchange.contentType == "application/json" else {
+                return .problem(415, "the body must be of type application/json")
             }
-        } catch {
-            return .problem(error.status, error.reason)
+            guard let limits = try? JSONDecoder().decode([String: RateLimit].self, from: Data(exchange.body)),
+                limits.keys.allSatisfy({ $0 == "fps" || $0 == "bitrate" })
+            else { return .problem(400, Self.rateUsage) }
+            // The parser of the line checks the range of the numbers.
+            line += limits.sorted { $0.key > $1.key }.map { " \($0.key)=\($0.value.word)" }.joined()
+        }
+        return switch commands.answer(line) {
+        case .done(let text): .json(200, isDocument ? text : RoomsDocument.json(["done": text]))
+        case .refused(let reason): .problem(409, reason)
+        case nil: .problem(400, Self.rateUsage)
         }
     }
-}
 
-/// Why a request isn't a valid command.
-private struct BadCommand: Error {
-    let status: UInt32
-    let reason: String
-}
-
-/// The body of `POST /api/rate`.
-private struct RateRequest: Decodable {
-    static let usage =
+    private static let rateUsage =
         "send a JSON object with fps (1 to 120), bitrate (10000 to 1000000000) or both, each a whole number or \"max\""
+}
 
-    private let limits: [String: Limit]
-
-    private enum Limit: Decodable {
-        case number(Int)
-        case unlimited
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let number = try? value.decode(Int.self) {
-                self = .number(number)
-            } else if try value.decode(String.self) == "max" {
-                self = .unlimited
-            } else {
-                throw DecodingError.dataCorruptedError(in: value, debugDescription: "neither a number nor max")
-            }
-        }
-
-        var word: String {
-            switch self {
-            case .number(let number): "\(number)"
-            case .unlimited: "max"
-            }
-        }
-    }
+/// A limit in the body of `POST /api/rate`: a whole number or `max`.
+private struct RateLimit: Decodable {
+    let word: String
 
     init(from decoder: any Decoder) throws {
-        limits = try decoder.singleValueContainer().decode([String: Limit].self)
-    }
-
-    /// Returns the equivalent line of the control socket. The parser of that line checks the range of the numbers.
-    static func line(of exchange: HTTPExchange) throws(BadCommand) -> String {
-        guard exchange.contentType == "application/json" else {
-            throw BadCommand(status: 415, reason: "the body must be of type application/json")
+        let value = try decoder.singleValueContainer()
+        let number = try? value.decode(Int.self)
+        word = try number.map { "\($0)" } ?? value.decode(String.self)
+        guard number != nil || word == "max" else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "neither a number nor max")
         }
-        guard let request = try? JSONDecoder().decode(RateRequest.self, from: Data(exchange.body)),
-            request.limits.keys.allSatisfy({ $0 == "fps" || $0 == "bitrate" })
-        else { throw BadCommand(status: 400, reason: usage) }
-        return "rate" + request.limits.sorted { $0.key > $1.key }.map { " \($0.key)=\($0.value.word)" }.joined()
     }
 }
 

@@ -43,12 +43,12 @@ final class HTTPFront {
         soup_server_add_handler(
             server, nil, { _, message, _, _, data in HTTPFront.from(data)?.gotRequest(message) }, me, nil)
         typealias Signal = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, gpointer?) -> Void
-        let started: Signal = { _, message, data in HTTPFront.from(data)?.requestStarted(message) }
-        let read: Signal = { _, message, data in HTTPFront.from(data)?.requestRead(message) }
-        let finished: Signal = { _, message, data in HTTPFront.from(data)?.requestFinished(message) }
-        shim_g_signal_connect(server, "request-started", unsafeBitCast(started, to: GCallback.self), me)
-        shim_g_signal_connect(server, "request-read", unsafeBitCast(read, to: GCallback.self), me)
-        shim_g_signal_connect(server, "request-finished", unsafeBitCast(finished, to: GCallback.self), me)
+        func connect(_ name: String, _ signal: Signal) {
+            shim_g_signal_connect(server, name, unsafeBitCast(signal, to: GCallback.self), me)
+        }
+        connect("request-started") { _, message, data in HTTPFront.from(data)?.requestStarted(message) }
+        connect("request-read") { _, message, data in HTTPFront.from(data)?.requestRead(message) }
+        connect("request-finished") { _, message, data in HTTPFront.from(data)?.requestFinished(message) }
         listen()
     }
 
@@ -127,15 +127,16 @@ extension HTTPFront {
         guard let stream = g_socket_connection_factory_create_connection(socket) else { return true }
         defer { g_object_unref(stream) }
         lastNumber += 1
-        let connection = ClientConnection(socket: socket, address: remote, number: lastNumber, proxies: proxies)
+        let connection = ClientConnection(
+            socket: socket, local: local, remote: remote, number: lastNumber, proxies: proxies)
         guard connections.makeRoom(for: connection) else {
             g_socket_close(socket, nil)
             return true
         }
         let plain = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self)
         guard let certificate else {
-            connections.keep(connection, by: remote, until: plain)
-            serve(connection, plain, local, remote)
+            connections.keep(connection, until: plain)
+            serve(connection, plain)
             return true
         }
         // Closing TLS waits until the client has read everything, unless the system gives the connection up.
@@ -145,22 +146,18 @@ extension HTTPFront {
             return true
         }
         defer { g_object_unref(secure) }
-        connections.keep(connection, by: remote, until: secure)
-        let owned = ConnectionEnds(local: local, remote: remote)
+        connections.keep(connection, until: secure)
         handshakes.begin(connection, secure, socket) { [weak self] in
             connection.tls = secure
-            self?.serve(connection, secure, owned.local, owned.remote)
+            self?.serve(connection, secure)
         }
         return true
     }
 
-    private func serve(
-        _ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>,
-        _ local: UnsafeMutablePointer<GSocketAddress>, _ remote: UnsafeMutablePointer<GSocketAddress>
-    ) {
+    private func serve(_ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>) {
         guard !isStopped else { return }
         connection.allow(limits.requestTime)
-        soup_server_accept_iostream(server, stream, local, remote, nil)
+        soup_server_accept_iostream(server, stream, connection.local, connection.remote, nil)
     }
 }
 
@@ -187,7 +184,7 @@ extension HTTPFront {
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
             refuse(exchange, on: connection)
         } else if let response = admit(exchange) {
-            exchange.answer(response.with([("Connection", "close")]))
+            exchange.answer(response)
         }
     }
 
@@ -230,23 +227,5 @@ extension HTTPFront {
         connection.allow(limits.idleTime)
         // Everything has been written, and libsoup closes the connection now.
         if let tls = connection.tls { shim_end_sending(tls) }
-    }
-}
-
-/// The two addresses of a connection, kept during its handshake.
-private final class ConnectionEnds {
-    let local: UnsafeMutablePointer<GSocketAddress>
-    let remote: UnsafeMutablePointer<GSocketAddress>
-
-    init(local: UnsafeMutablePointer<GSocketAddress>, remote: UnsafeMutablePointer<GSocketAddress>) {
-        self.local = local
-        self.remote = remote
-        g_object_ref(local)
-        g_object_ref(remote)
-    }
-
-    deinit {
-        g_object_unref(local)
-        g_object_unref(remote)
     }
 }

@@ -4,7 +4,7 @@ typealias HTTPHeaders = [(String, String)]
 /// A response to a request.
 struct HTTPResponse {
     let status: UInt32
-    var headers: HTTPHeaders
+    let headers: HTTPHeaders
     /// nil if there is no body.
     let contentType: String?
     let body: [UInt8]
@@ -22,13 +22,6 @@ struct HTTPResponse {
     /// A plain-text response for the user.
     init(_ status: UInt32, headers: HTTPHeaders = [], text: String) {
         self.init(status, headers: headers, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
-    }
-
-    /// Returns this response with more headers.
-    func with(_ more: HTTPHeaders) -> HTTPResponse {
-        var result = self
-        result.headers += more
-        return result
     }
 }
 

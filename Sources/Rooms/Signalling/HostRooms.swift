@@ -55,9 +55,6 @@ final class HostRooms {
 
     subscript(address: TrackAddress) -> SharedTrack? { tracks[address] }
 
-    /// Whether something is shared in that room.
-    func hasTrack(in room: String) -> Bool { !directory.tracks(in: room).isEmpty }
-
     /// The address and media layer of that track, or of the room's first.
     func media(
         of track: TrackName?, in room: String

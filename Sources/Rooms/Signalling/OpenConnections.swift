@@ -22,11 +22,8 @@ final class OpenConnections {
     }
 
     /// Keeps the connection until `stream` is freed.
-    func keep(
-        _ connection: ClientConnection, by address: UnsafeMutablePointer<GSocketAddress>,
-        until stream: UnsafeMutablePointer<GIOStream>
-    ) {
-        let key = OpaquePointer(address)
+    func keep(_ connection: ClientConnection, until stream: UnsafeMutablePointer<GIOStream>) {
+        let key = OpaquePointer(connection.remote)
         connections[key] = connection
         connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
             if !connection.isDropped { discount(connection) }

@@ -85,15 +85,16 @@ public final class SignallingServer: Sendable {
     /// if there is more to say. A state that hasn't changed isn't sent again. Without `track`, the room's first track
     /// is meant.
     public func announce(_ state: SourceState, message: String = "", room: String, track: String? = nil) {
-        guard let name = Named(track) else { return }
-        running?.thread.post { $0.skyRTC.announce(state, message, in: room, track: name.track) }
+        let name = track.flatMap { TrackName($0) }
+        guard name?.text == track else { return }
+        running?.thread.post { $0.skyRTC.announce(state, message, in: room, track: name) }
     }
 
     /// Updates the pointer of a track; without `track`, of the room's first. Returns quickly. Only the latest update of
     /// each kind is kept, so the memory is bounded.
     public func updatePointer(_ update: PointerUpdate, room: String, track: String? = nil) {
-        guard let name = Named(track), let running else { return }
-        let key = PointerBoard.Key(room: room, track: name.track)
+        let key = PointerBoard.Key(room: room, track: track.flatMap { TrackName($0) })
+        guard key.track?.text == track, let running else { return }
         guard pointers.note(update, key) else { return }
         running.thread.post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
@@ -121,16 +122,6 @@ public final class SignallingServer: Sendable {
         state.withLock { state in
             guard case .running(let running) = state else { return nil }
             return running
-        }
-    }
-
-    /// The track that a caller means; nil if the text isn't a valid name.
-    private struct Named {
-        let track: TrackName?
-
-        init?(_ text: String?) {
-            track = text.flatMap { TrackName($0) }
-            if text != nil, track == nil { return nil }
         }
     }
 

@@ -123,7 +123,7 @@ final class PairRooms {
     /// Handles a track added to the room or removed: the host is in the room while it has something to show.
     func tracksChanged(in name: String) {
         guard let room = pairs[name] else { return }
-        guard rooms.hasTrack(in: name) else { return handle(.hostGone, in: name) }
+        guard rooms.address(of: nil, in: name) != nil else { return handle(.hostGone, in: name) }
         if let member = room.client, let media = clients[member]?.media, rooms[media.address] == nil {
             closeSession(of: member)
             handle(.sessionEnded(member), in: name)
@@ -149,7 +149,7 @@ final class PairRooms {
         client.joinBy = nil
         if pairs[definition.name] == nil {
             pairs[definition.name] = PairRoom(
-                host: definition.host, isHostThere: rooms.hasTrack(in: definition.name))
+                host: definition.host, isHostThere: rooms.address(of: nil, in: definition.name) != nil)
         }
         client.room = definition.name
         handle(.join(client.member), in: definition.name)
