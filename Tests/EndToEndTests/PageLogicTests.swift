@@ -87,7 +87,7 @@ extension EndToEndInBrowser {
             ),
             (
                 "the silence of a source that was steady is told after six seconds in which the page was awake",
-                "retry",
+                "silence",
                 """
                 const silence = new it.Silence();
                 const look = (framesDecoded, seconds, captured = null, isDue = true) => {

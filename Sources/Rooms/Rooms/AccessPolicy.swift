@@ -34,9 +34,6 @@ public struct AccessPolicy: Sendable {
     /// Whether anyone who can reach the port may view, without a token or a password.
     public var isOpen: Bool { viewing == nil && isPassword == nil }
 
-    /// Whether the room has a password.
-    public var hasPassword: Bool { isPassword != nil }
-
     /// Whether the tokens have expired at `now`, in seconds.
     public func isExpired(at now: Int) -> Bool {
         expiry.map { now >= $0 } ?? false

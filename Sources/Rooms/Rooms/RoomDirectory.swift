@@ -82,13 +82,8 @@ public struct RoomDirectory: Sendable {
         }
     }
 
-    /// Returns the room that `key` opens, or nil. The caller can't tell whether the room or the token was wrong, not
-    /// even from the time this takes.
-    public func room(openedBy key: RoomKey) -> RoomDefinition? {
-        index(openedBy: key).map { rooms[$0].definition }
-    }
-
-    /// Returns what `key` grants, and the room that it opens, if any.
+    /// Returns what `key` grants, and the room that it opens, if any. The caller can't tell whether the room or the
+    /// token was wrong, not even from the time this takes.
     public func grant(to key: RoomKey) -> (grant: AccessGrant, room: RoomDefinition?) {
         let (grant, index) = lookUp(key)
         return (grant, index.map { rooms[$0].definition })
@@ -152,10 +147,6 @@ extension RoomDirectory {
         rooms[index].peers.remove(member)
         rooms[index].viewers.remove(member)
         return actions
-    }
-
-    private func index(openedBy key: RoomKey) -> Int? {
-        lookUp(key).index
     }
 
     /// The index is nil if the grant doesn't let the client in.

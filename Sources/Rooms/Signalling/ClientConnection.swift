@@ -24,21 +24,21 @@ final class ClientConnection {
     /// The TLS stream over the socket; nil until its handshake is done, and without TLS.
     var tls: UnsafeMutablePointer<GIOStream>?
 
+    let local: UnsafeMutablePointer<GSocketAddress>
+    let remote: UnsafeMutablePointer<GSocketAddress>
     private let socket: UnsafeMutablePointer<GSocket>
-    private let socketAddress: UnsafeMutablePointer<GSocketAddress>
     private var onGone: (() -> Void)?
 
-    /// Keeps references to `socket` and `address`, so the pointer to the latter identifies this connection alone.
+    /// Keeps references to all three, so the pointer to `remote` identifies this connection alone.
     init(
-        socket: UnsafeMutablePointer<GSocket>, address: UnsafeMutablePointer<GSocketAddress>, number: UInt64,
-        proxies: TrustedProxies
+        socket: UnsafeMutablePointer<GSocket>, local: UnsafeMutablePointer<GSocketAddress>,
+        remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies
     ) {
-        self.number = number
-        self.socket = socket
-        socketAddress = address
+        (self.socket, self.local, self.remote, self.number) = (socket, local, remote, number)
         g_object_ref(socket)
-        g_object_ref(address)
-        if let host = shim_g_socket_address_host(address) {
+        g_object_ref(local)
+        g_object_ref(remote)
+        if let host = shim_g_socket_address_host(remote) {
             self.address = String(cString: host)
             g_free(host)
         } else {
@@ -53,7 +53,8 @@ final class ClientConnection {
 
     deinit {
         g_object_unref(socket)
-        g_object_unref(socketAddress)
+        g_object_unref(local)
+        g_object_unref(remote)
     }
 
     /// Calls `onGone` once when `stream` is freed.

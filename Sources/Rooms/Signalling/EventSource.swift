@@ -2,6 +2,8 @@ import CGLib
 
 /// A GSource that calls a Swift closure on its context's thread. The closure returns whether to call it again.
 ///
+/// The closure is passed the owner of the source, which must outlive it.
+///
 /// It belongs to the thread of its context. It ends when it is cancelled, when the closure returns false, or with the
 /// context; the closure is freed then.
 final class EventSource {
@@ -23,8 +25,9 @@ final class EventSource {
         case plain, pollable, socket
     }
 
-    private init(
-        _ source: UnsafeMutablePointer<GSource>, _ shape: Shape, on context: OpaquePointer, _ run: @escaping () -> Bool
+    private init<Owner: AnyObject>(
+        _ source: UnsafeMutablePointer<GSource>, _ shape: Shape, on context: OpaquePointer, of owner: Owner,
+        _ run: @escaping (Owner) -> Bool
     ) {
         self.source = source
         let plain: @convention(c) (gpointer?) -> gboolean = { Action.call($0) }
@@ -38,7 +41,8 @@ final class EventSource {
             case .pollable: unsafeBitCast(pollable, to: GSourceFunc.self)
             case .socket: unsafeBitCast(socket, to: GSourceFunc.self)
             }
-        g_source_set_callback(source, callback, Unmanaged.passRetained(Action(run)).toOpaque()) { data in
+        let action = Action { [unowned owner] in run(owner) }
+        g_source_set_callback(source, callback, Unmanaged.passRetained(action).toOpaque()) { data in
             if let data { Unmanaged<Action>.fromOpaque(data).release() }
         }
         g_source_attach(source, context)
@@ -55,32 +59,35 @@ final class EventSource {
     }
 
     /// Calls `run` every `milliseconds`.
-    static func timer(every milliseconds: UInt32, on context: OpaquePointer, _ run: @escaping () -> Bool)
-        -> EventSource?
-    {
-        g_timeout_source_new(milliseconds).map { EventSource($0, .plain, on: context, run) }
+    static func timer<Owner: AnyObject>(
+        every milliseconds: UInt32, on context: OpaquePointer, of owner: Owner, _ run: @escaping (Owner) -> Bool
+    ) -> EventSource? {
+        g_timeout_source_new(milliseconds).map { EventSource($0, .plain, on: context, of: owner, run) }
     }
 
     /// Calls `run` while a connection waits on `listener`.
-    static func accepting(
-        _ listener: UnsafeMutablePointer<GSocket>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    static func accepting<Owner: AnyObject>(
+        _ listener: UnsafeMutablePointer<GSocket>, on context: OpaquePointer, of owner: Owner,
+        _ run: @escaping (Owner) -> Bool
     ) -> EventSource? {
-        g_socket_create_source(listener, G_IO_IN, nil).map { EventSource($0, .socket, on: context, run) }
+        g_socket_create_source(listener, G_IO_IN, nil).map { EventSource($0, .socket, on: context, of: owner, run) }
     }
 
     /// Calls `run` while `stream` can be read without blocking, which includes its end.
-    static func readable(
-        _ stream: UnsafeMutablePointer<GInputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    static func readable<Owner: AnyObject>(
+        _ stream: UnsafeMutablePointer<GInputStream>, on context: OpaquePointer, of owner: Owner,
+        _ run: @escaping (Owner) -> Bool
     ) -> EventSource? {
         g_pollable_input_stream_create_source(OpaquePointer(stream), nil)
-            .map { EventSource($0, .pollable, on: context, run) }
+            .map { EventSource($0, .pollable, on: context, of: owner, run) }
     }
 
     /// Calls `run` while `stream` can be written without blocking.
-    static func writable(
-        _ stream: UnsafeMutablePointer<GOutputStream>, on context: OpaquePointer, _ run: @escaping () -> Bool
+    static func writable<Owner: AnyObject>(
+        _ stream: UnsafeMutablePointer<GOutputStream>, on context: OpaquePointer, of owner: Owner,
+        _ run: @escaping (Owner) -> Bool
     ) -> EventSource? {
         g_pollable_output_stream_create_source(OpaquePointer(stream), nil)
-            .map { EventSource($0, .pollable, on: context, run) }
+            .map { EventSource($0, .pollable, on: context, of: owner, run) }
     }
 }

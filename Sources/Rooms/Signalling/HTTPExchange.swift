@@ -160,44 +160,11 @@ final class HTTPExchange {
     func resume() {
         soup_server_message_unpause(message)
     }
-}
 
-/// A response to a request.
-struct HTTPResponse {
-    let status: UInt32
-    var headers: [(String, String)] = []
-    /// nil if there is no body.
-    var contentType: String?
-    var body: [UInt8] = []
-    /// The file to send instead of `body`.
-    var snapshot: UnreadSnapshot?
-
-    init(_ status: UInt32, headers: [(String, String)] = []) {
-        self.status = status
-        self.headers = headers
-    }
-
-    init(_ status: UInt32, headers: [(String, String)] = [], contentType: String, body: [UInt8]) {
-        self.init(status, headers: headers)
-        self.contentType = contentType
-        self.body = body
-    }
-
-    init(_ status: UInt32, headers: [(String, String)], contentType: String, snapshot: UnreadSnapshot) {
-        self.init(status, headers: headers)
-        self.contentType = contentType
-        self.snapshot = snapshot
-    }
-
-    /// A plain-text response for the user.
-    init(_ status: UInt32, headers: [(String, String)] = [], text: String) {
-        self.init(status, headers: headers, contentType: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
-    }
-
-    /// Returns this response with more headers.
-    func with(_ more: [(String, String)]) -> HTTPResponse {
-        var result = self
-        result.headers += more
-        return result
+    /// The credentials of the Authorization header (RFC 6750 section 2.1); nil without any.
+    var bearer: String? {
+        let parts = (header("Authorization") ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].trimmed
     }
 }

@@ -17,12 +17,7 @@ final class HTTPFront {
     private let limits: SignallingLimits
     private let proxies: TrustedProxies
     private var accepting: [EventSource] = []
-    /// Keyed by the client's address object, which libsoup provides with each message of the connection.
-    private var connections: [OpaquePointer: ClientConnection] = [:]
-    /// The number of connections of each address, except loopback, and the total. Connections that were closed to make
-    /// room don't count.
-    private var connectionCounts: [String: Int] = [:]
-    private var connectionCount = 0
+    private let connections: OpenConnections
     private var lastNumber: UInt64 = 0
     /// nil without TLS.
     private var certificate: TLSCertificate?
@@ -33,11 +28,9 @@ final class HTTPFront {
         _ listeners: [ListeningSocket], limits: SignallingLimits, proxies: TrustedProxies,
         certificate: TLSCertificate?, on context: OpaquePointer
     ) {
-        self.listeners = listeners
-        self.limits = limits
-        self.proxies = proxies
-        self.certificate = certificate
-        self.context = context
+        (self.listeners, self.limits, self.proxies) = (listeners, limits, proxies)
+        (self.certificate, self.context) = (certificate, context)
+        connections = OpenConnections(limits: limits)
         handshakes = TLSHandshakes(limits: limits, on: context)
         server = shim_soup_server_new_raw_paths()
     }
@@ -50,12 +43,12 @@ final class HTTPFront {
         soup_server_add_handler(
             server, nil, { _, message, _, _, data in HTTPFront.from(data)?.gotRequest(message) }, me, nil)
         typealias Signal = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, gpointer?) -> Void
-        let started: Signal = { _, message, data in HTTPFront.from(data)?.requestStarted(message) }
-        let read: Signal = { _, message, data in HTTPFront.from(data)?.requestRead(message) }
-        let finished: Signal = { _, message, data in HTTPFront.from(data)?.requestFinished(message) }
-        shim_g_signal_connect(server, "request-started", unsafeBitCast(started, to: GCallback.self), me)
-        shim_g_signal_connect(server, "request-read", unsafeBitCast(read, to: GCallback.self), me)
-        shim_g_signal_connect(server, "request-finished", unsafeBitCast(finished, to: GCallback.self), me)
+        func connect(_ name: String, _ signal: Signal) {
+            shim_g_signal_connect(server, name, unsafeBitCast(signal, to: GCallback.self), me)
+        }
+        connect("request-started") { _, message, data in HTTPFront.from(data)?.requestStarted(message) }
+        connect("request-read") { _, message, data in HTTPFront.from(data)?.requestRead(message) }
+        connect("request-finished") { _, message, data in HTTPFront.from(data)?.requestFinished(message) }
         listen()
     }
 
@@ -65,10 +58,9 @@ final class HTTPFront {
         for listener in listeners { listener.close() }
         isStopped = true
         handshakes.stop()
-        for connection in connections.values { if let tls = connection.tls { shim_end_sending(tls) } }
+        for connection in connections.all { if let tls = connection.tls { shim_end_sending(tls) } }
         soup_server_disconnect(server)
-        for connection in connections.values { connection.forget() }
-        connections = [:]
+        connections.forgetAll()
         g_object_unref(server)
     }
 
@@ -76,7 +68,7 @@ final class HTTPFront {
     /// descriptors.
     func tick() {
         let now = g_get_monotonic_time()
-        for connection in Array(connections.values) where connection.deadline < now { connection.endInTime() }
+        for connection in connections.all where connection.deadline < now { connection.endInTime() }
         if accepting.isEmpty { listen() }
     }
 
@@ -87,13 +79,13 @@ final class HTTPFront {
 
     /// Takes the connection of `exchange` away from libsoup to use it for another protocol.
     func steal(_ exchange: HTTPExchange) -> UnsafeMutablePointer<GIOStream>? {
-        connection(of: exchange.message)?.deadline = .max
+        exchange.connection?.deadline = .max
         return soup_server_message_steal_connection(exchange.message)
     }
 
     /// Returns the exchange of a message whose connection still exists.
     func exchange(of message: OpaquePointer) -> HTTPExchange? {
-        connection(of: message).map { exchange(of: message, on: $0) }
+        connections.connection(of: message).map { exchange(of: message, on: $0) }
     }
 
     private func exchange(of message: OpaquePointer, on connection: ClientConnection) -> HTTPExchange {
@@ -103,10 +95,6 @@ final class HTTPFront {
     private static func from(_ data: gpointer?) -> HTTPFront? {
         data.map { Unmanaged<HTTPFront>.fromOpaque($0).takeUnretainedValue() }
     }
-
-    private func connection(of message: OpaquePointer) -> ClientConnection? {
-        soup_server_message_get_remote_address(message).flatMap { connections[OpaquePointer($0)] }
-    }
 }
 
 // MARK: - Connections
@@ -114,7 +102,7 @@ final class HTTPFront {
 extension HTTPFront {
     private func listen() {
         accepting = listeners.compactMap { listener in
-            EventSource.accepting(listener.socket, on: context) { [unowned self] in accept(listener) }
+            EventSource.accepting(listener.socket, on: context, of: self) { $0.accept(listener) }
         }
     }
 
@@ -139,89 +127,37 @@ extension HTTPFront {
         guard let stream = g_socket_connection_factory_create_connection(socket) else { return true }
         defer { g_object_unref(stream) }
         lastNumber += 1
-        let connection = ClientConnection(socket: socket, address: remote, number: lastNumber, proxies: proxies)
-        guard makeRoom(for: connection) else {
+        let connection = ClientConnection(
+            socket: socket, local: local, remote: remote, number: lastNumber, proxies: proxies)
+        guard connections.makeRoom(for: connection) else {
             g_socket_close(socket, nil)
             return true
         }
         let plain = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self)
         guard let certificate else {
-            keep(connection, by: remote, until: plain)
-            serve(connection, plain, local, remote)
+            connections.keep(connection, until: plain)
+            serve(connection, plain)
             return true
         }
         // Closing TLS waits until the client has read everything, unless the system gives the connection up.
         g_socket_set_option(socket, gint(IPPROTO_TCP), TCP_USER_TIMEOUT, 10_000, nil)
         guard let secure = TLSHandshakes.stream(over: plain, certificate) else {
-            discount(connection)
+            connections.discount(connection)
             return true
         }
         defer { g_object_unref(secure) }
-        keep(connection, by: remote, until: secure)
-        let owned = ConnectionEnds(local: local, remote: remote)
+        connections.keep(connection, until: secure)
         handshakes.begin(connection, secure, socket) { [weak self] in
             connection.tls = secure
-            self?.serve(connection, secure, owned.local, owned.remote)
+            self?.serve(connection, secure)
         }
         return true
     }
 
-    /// Keeps the connection until `stream` is freed.
-    private func keep(
-        _ connection: ClientConnection, by address: UnsafeMutablePointer<GSocketAddress>,
-        until stream: UnsafeMutablePointer<GIOStream>
-    ) {
-        let key = OpaquePointer(address)
-        connections[key] = connection
-        connection.watch(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GObject.self)) { [unowned self] in
-            if !connection.isDropped { discount(connection) }
-            connections[key] = nil
-        }
-    }
-
-    private func serve(
-        _ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>,
-        _ local: UnsafeMutablePointer<GSocketAddress>, _ remote: UnsafeMutablePointer<GSocketAddress>
-    ) {
+    private func serve(_ connection: ClientConnection, _ stream: UnsafeMutablePointer<GIOStream>) {
         guard !isStopped else { return }
         connection.allow(limits.requestTime)
-        soup_server_accept_iostream(server, stream, local, remote, nil)
-    }
-
-    /// Counts `connection`. At the limit, the oldest connection that hasn't been admitted is closed to make room.
-    /// Returns false if there is none.
-    private func makeRoom(for connection: ClientConnection) -> Bool {
-        // Connections that were closed to make room disappear soon, but hold a descriptor until then.
-        guard connections.count - connectionCount < Self.mostDropped else { return false }
-        if let key = connection.countedAs, connectionCounts[key, default: 0] >= limits.connectionsPerAddress {
-            guard dropOldest({ $0.countedAs == key }) else { return false }
-        }
-        guard connectionCount < limits.connections || dropOldest({ _ in true }) else { return false }
-        connectionCount += 1
-        if let key = connection.countedAs { connectionCounts[key, default: 0] += 1 }
-        return true
-    }
-
-    private static let mostDropped = 128
-
-    /// Closes one of the connections that match `isMeant` and haven't been admitted: the oldest of those whose request
-    /// has been answered, because a browser reopens them by itself, or else the oldest of all. Returns false if there
-    /// is none.
-    private func dropOldest(_ isMeant: (ClientConnection) -> Bool) -> Bool {
-        let candidates = connections.values.filter { !$0.isAdmitted && !$0.isDropped && isMeant($0) }
-        let answered = candidates.filter(\.isAnswered)
-        let oldest = (answered.isEmpty ? candidates : answered).min { $0.number < $1.number }
-        guard let oldest else { return false }
-        oldest.isDropped = true
-        discount(oldest)
-        oldest.abort()
-        return true
-    }
-
-    private func discount(_ connection: ClientConnection) {
-        connectionCount -= 1
-        guard let key = connection.countedAs else { return }
-        connectionCounts[key] = connectionCounts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+        soup_server_accept_iostream(server, stream, connection.local, connection.remote, nil)
     }
 }
 
@@ -229,7 +165,7 @@ extension HTTPFront {
 
 extension HTTPFront {
     private func requestStarted(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.bodyCount = 0
         connection.isAnswered = false
         connection.allow(limits.requestTime)
@@ -241,14 +177,14 @@ extension HTTPFront {
     }
 
     private func gotHeaders(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         let exchange = self.exchange(of: message, on: connection)
         // libsoup serves ranges by itself, no matter how many a request names.
         exchange.ignoreHeader("Range")
         if exchange.announcedLength < 0 || exchange.announcedLength > limits.body {
             refuse(exchange, on: connection)
         } else if let response = admit(exchange) {
-            exchange.answer(response.with([("Connection", "close")]))
+            exchange.answer(response)
         }
     }
 
@@ -268,46 +204,28 @@ extension HTTPFront {
 
     /// Counts the bytes of a body without an announced length, because libsoup would buffer all of it.
     private func gotChunk(_ message: OpaquePointer?, _ chunk: OpaquePointer?) {
-        guard let message, let chunk, let connection = connection(of: message) else { return }
+        guard let message, let chunk, let connection = connections.connection(of: message) else { return }
         connection.bodyCount += Int(g_bytes_get_size(chunk))
         guard connection.bodyCount > limits.body, connection.onDeadline == nil else { return }
         refuse(exchange(of: message, on: connection), on: connection)
     }
 
     private func requestRead(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.allow(limits.answerTime)
     }
 
     private func gotRequest(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         guard connection.bodyCount <= limits.body else { return }
         handle(exchange(of: message, on: connection))
     }
 
     private func requestFinished(_ message: OpaquePointer?) {
-        guard let message, let connection = connection(of: message) else { return }
+        guard let message, let connection = connections.connection(of: message) else { return }
         connection.isAnswered = true
         connection.allow(limits.idleTime)
         // Everything has been written, and libsoup closes the connection now.
         if let tls = connection.tls { shim_end_sending(tls) }
-    }
-}
-
-/// The two addresses of a connection, kept during its handshake.
-private final class ConnectionEnds {
-    let local: UnsafeMutablePointer<GSocketAddress>
-    let remote: UnsafeMutablePointer<GSocketAddress>
-
-    init(local: UnsafeMutablePointer<GSocketAddress>, remote: UnsafeMutablePointer<GSocketAddress>) {
-        self.local = local
-        self.remote = remote
-        g_object_ref(local)
-        g_object_ref(remote)
-    }
-
-    deinit {
-        g_object_unref(local)
-        g_object_unref(remote)
     }
 }

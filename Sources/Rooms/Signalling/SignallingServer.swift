@@ -30,10 +30,7 @@ public final class SignallingServer: Sendable {
     /// The addresses that the server listens on, with the ports that the system chose; empty unless the server is
     /// running.
     public var addresses: [ListenAddress] {
-        state.withLock { state in
-            guard case .running(let running) = state else { return [] }
-            return running.addresses
-        }
+        running?.addresses ?? []
     }
 
     /// Listens on every address of the configuration and starts serving. May be called once. If it throws, nothing
@@ -88,36 +85,37 @@ public final class SignallingServer: Sendable {
     /// if there is more to say. A state that hasn't changed isn't sent again. Without `track`, the room's first track
     /// is meant.
     public func announce(_ state: SourceState, message: String = "", room: String, track: String? = nil) {
-        guard let name = Named(track) else { return }
-        running?.thread.post { $0.announce(state, message, in: room, track: name.track) }
+        let name = track.flatMap { TrackName($0) }
+        guard name?.text == track else { return }
+        running?.thread.post { $0.skyRTC.announce(state, message, in: room, track: name) }
     }
 
     /// Updates the pointer of a track; without `track`, of the room's first. Returns quickly. Only the latest update of
     /// each kind is kept, so the memory is bounded.
     public func updatePointer(_ update: PointerUpdate, room: String, track: String? = nil) {
-        guard let name = Named(track), let running else { return }
-        let key = PointerBoard.Key(room: room, track: name.track)
+        let key = PointerBoard.Key(room: room, track: track.flatMap { TrackName($0) })
+        guard key.track?.text == track, let running else { return }
         guard pointers.note(update, key) else { return }
-        running.thread.post { [pointers] in $0.takePointerNews(of: key, from: pointers) }
+        running.thread.post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
 
     /// Passes the current state of the rooms to `completion`, on the signalling thread. The list is empty if the server
     /// isn't running.
     public func describe(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
         guard let running else { return completion([]) }
-        running.thread.post { completion($0.report()) }
+        running.thread.post { completion($0.attendance.report()) }
     }
 
     /// Removes a visitor that `describe` or `onEvent` reported. Calls `completion` on the signalling thread with
     /// whether there was one. A visitor with the link can come back.
     public func kick(_ id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
-        running.thread.post { completion($0.kick(id)) }
+        running.thread.post { completion($0.attendance.kick(id)) }
     }
 
     /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
-        running?.thread.post { $0.tell(event: event) }
+        running?.thread.post { $0.administration.tell(event) }
     }
 
     private var running: Running? {
@@ -127,23 +125,9 @@ public final class SignallingServer: Sendable {
         }
     }
 
-    /// The track that a caller means; nil if the text isn't a valid name.
-    private struct Named {
-        let track: TrackName?
-
-        init?(_ text: String?) {
-            track = text.flatMap { TrackName($0) }
-            if text != nil, track == nil { return nil }
-        }
-    }
-
     /// Uses another certificate for new connections, and accepts its names; existing connections continue. Does nothing
     /// on a server that started without one.
     public func use(_ certificate: TLSCertificate) {
-        let running = self.state.withLock { state -> Running? in
-            guard case .running(let running) = state else { return nil }
-            return running
-        }
         guard configuration.tls != nil else { return }
         running?.thread.post { $0.use(certificate) }
     }

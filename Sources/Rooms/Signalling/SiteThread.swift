@@ -112,6 +112,9 @@ final class SiteThread: @unchecked Sendable {
     }
 }
 
+/// Runs work with a part of the site on the site's thread, as `SiteThread.post` does. May be called from any thread.
+typealias Post<Part> = @Sendable (_ work: @escaping @Sendable (Part) -> Void) -> Void
+
 /// Passes a C pointer to the thread that owns it from then on.
 struct Sent<Value>: @unchecked Sendable {
     var value: Value

@@ -90,22 +90,26 @@ struct SkyRTCMessage: Decodable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            func text(_ key: CodingKeys) -> String? { try? container.decodeIfPresent(String.self, forKey: key) }
-            func number(_ key: CodingKeys) -> Int? {
-                (try? container.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
-            }
-            room = text(.room)
-            role = text(.role)
-            password = text(.password)
-            socketId = text(.socketId)
-            sdp = (try? container.decodeIfPresent(Description.self, forKey: .sdp))?.sdp ?? text(.sdp)
-            candidate = text(.candidate)
-            mediaIndex = number(.label) ?? number(.sdpMLineIndex)
-            mediaTag = text(.id) ?? text(.sdpMid)
-            name = text(.name)
-            track = text(.track)
+            room = container.text(.room)
+            role = container.text(.role)
+            password = container.text(.password)
+            socketId = container.text(.socketId)
+            sdp = (try? container.decodeIfPresent(Description.self, forKey: .sdp))?.sdp ?? container.text(.sdp)
+            candidate = container.text(.candidate)
+            mediaIndex = container.number(.label) ?? container.number(.sdpMLineIndex)
+            mediaTag = container.text(.id) ?? container.text(.sdpMid)
+            name = container.text(.name)
+            track = container.text(.track)
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
+    }
+}
+
+/// Clients differ in details, so a value of the wrong type counts as missing, and a number may be written as text.
+extension KeyedDecodingContainer {
+    func text(_ key: Key) -> String? { try? decodeIfPresent(String.self, forKey: key) }
+    func number(_ key: Key) -> Int? {
+        (try? decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
     }
 }

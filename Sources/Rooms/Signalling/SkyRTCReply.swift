@@ -1,4 +1,3 @@
-import Foundation
 import Rooms
 
 /// Encodes the server's messages as SkyRTC's JSON.
@@ -24,7 +23,7 @@ struct SkyRTCReply: Encodable {
         var password: Bool?
         var name: String?
         var track: String?
-        var tracks: [Track]?
+        var tracks: [TrackSummary]?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -36,11 +35,6 @@ struct SkyRTCReply: Encodable {
     private struct Description: Encodable {
         let type: String
         let sdp: String
-    }
-
-    private struct Track: Encodable {
-        let name: String
-        let source: String
     }
 
     private struct Member: Encodable {
@@ -65,59 +59,44 @@ struct SkyRTCReply: Encodable {
 
     /// Creates a message of a room. `tracks` are those that a newcomer can watch.
     init(_ message: RoomMessage, tracks: [TrackSummary] = []) {
-        var data = Payload()
-        switch message {
-        case .peers(let connections, let you, let host):
-            eventName = "_peers"
-            data.connections = .identifiers(connections.map(\.text))
-            data.you = you.text
-            data.host = host.text
-            data.tracks = tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) }
-        case .newPeer(let peer, let name):
-            eventName = "_new_peer"
-            data.socketId = peer.text
-            data.name = name
-        case .removePeer(let peer):
-            eventName = "_remove_peer"
-            data.socketId = peer.text
-        case .offer(let sdp, let sender):
-            eventName = "_offer"
-            data.sdp = Description(type: "offer", sdp: sdp)
-            data.socketId = sender.text
-        case .answer(let sdp, let sender, let track):
-            eventName = "_answer"
-            data.sdp = Description(type: "answer", sdp: sdp)
-            data.socketId = sender.text
-            data.track = track?.text
-        case .candidate(let candidate, let sender):
-            eventName = "_ice_candidate"
-            data.candidate = candidate.candidate
-            data.label = candidate.mediaIndex
-            data.sdpMLineIndex = candidate.mediaIndex
-            data.id = candidate.mediaTag
-            data.sdpMid = candidate.mediaTag
-            data.socketId = sender.text
-        case .meeting(let others):
-            eventName = "_meeting"
-            data.on = true
-            data.connections = .members(others.map { Member(socketId: $0.id.text, name: $0.name) })
-        case .notMeeting(let reason):
-            eventName = "_meeting"
-            data.on = false
-            data.connections = .members([])
-            data.reason = reason
-        case .offerRefused(let host, let reason, let track):
-            eventName = "_refused"
-            data.socketId = host.text
-            data.reason = reason
-            data.track = track?.text
-        case .sessionEnded(let host, let reason, let track):
-            eventName = "_session_ended"
-            data.socketId = host.text
-            data.reason = reason
-            data.track = track?.text
-        }
-        self.data = data
+        (eventName, data) =
+            switch message {
+            case .peers(let connections, let you, let host):
+                (
+                    "_peers",
+                    Payload(
+                        connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
+                        tracks: tracks)
+                )
+            case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
+            case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))
+            case .offer(let sdp, let sender):
+                ("_offer", Payload(socketId: sender.text, sdp: Description(type: "offer", sdp: sdp)))
+            case .answer(let sdp, let sender, let track):
+                (
+                    "_answer",
+                    Payload(socketId: sender.text, sdp: Description(type: "answer", sdp: sdp), track: track?.text)
+                )
+            case .candidate(let candidate, let sender):
+                (
+                    "_ice_candidate",
+                    Payload(
+                        socketId: sender.text, candidate: candidate.candidate, label: candidate.mediaIndex,
+                        id: candidate.mediaTag, sdpMLineIndex: candidate.mediaIndex, sdpMid: candidate.mediaTag)
+                )
+            case .meeting(let others):
+                (
+                    "_meeting",
+                    Payload(
+                        connections: .members(others.map { Member(socketId: $0.id.text, name: $0.name) }), on: true)
+                )
+            case .notMeeting(let reason):
+                ("_meeting", Payload(connections: .members([]), reason: reason, on: false))
+            case .offerRefused(let host, let reason, let track):
+                ("_refused", Payload(socketId: host.text, reason: reason, track: track?.text))
+            case .sessionEnded(let host, let reason, let track):
+                ("_session_ended", Payload(socketId: host.text, reason: reason, track: track?.text))
+            }
     }
 
     /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`. `track` is given if
@@ -139,7 +118,7 @@ struct SkyRTCReply: Encodable {
     /// `_tracks`, to viewers: the tracks that exist now.
     init(tracks: [TrackSummary]) {
         eventName = "_tracks"
-        data = Payload(tracks: tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) })
+        data = Payload(tracks: tracks)
     }
 
     /// `_people`, to viewers: the number of people in the room, and some of them by name.
@@ -170,16 +149,11 @@ struct SkyRTCReply: Encodable {
     }
 
     /// The message as it is sent over the socket.
-    var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
-    }
+    var text: String { RoomsDocument.json(self) }
 }
 
 /// A track as described to clients.
-struct TrackSummary: Equatable {
-    let name: TrackName
-    let state: SourceState
+struct TrackSummary: Encodable {
+    let name: String
+    let source: String
 }

@@ -68,8 +68,8 @@ final class TLSHandshakes {
     ) {
         let newcomer = Newcomer(connection, stream, socket, serve: serve)
         connection.allow(limits.handshakeTime)
-        newcomer.waiting = EventSource.accepting(socket, on: context) { [unowned self, unowned newcomer] in
-            spoke(newcomer)
+        newcomer.waiting = EventSource.accepting(socket, on: context, of: self) { [unowned newcomer] handshakes in
+            handshakes.spoke(newcomer)
             return false
         }
         silent[ObjectIdentifier(newcomer)] = newcomer

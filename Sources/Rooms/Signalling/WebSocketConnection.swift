@@ -33,6 +33,8 @@ final class WebSocketConnection {
     var onMessage: (String) -> Void = { _ in }
     /// Called when the connection has ended.
     var onEnd: () -> Void = {}
+    /// Called after that, for whoever keeps the connection.
+    var onGone: () -> Void = {}
 
     /// The burst that a client may send after a quiet time, in microseconds of the allowed rate.
     private static let burstTime = 2_000_000
@@ -63,10 +65,7 @@ final class WebSocketConnection {
         _ stream: UnsafeMutablePointer<GIOStream>, of client: ClientConnection?, limits: SignallingLimits,
         on context: OpaquePointer
     ) {
-        self.stream = stream
-        self.client = client
-        self.limits = limits
-        self.context = context
+        (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
         allowance = limits.messagesBeforeJoining
         lastPing = g_get_monotonic_time()
@@ -94,7 +93,7 @@ final class WebSocketConnection {
     /// Starts reading. Data that arrived with the handshake is read at once.
     func start() {
         guard readAll(), let input = g_io_stream_get_input_stream(stream) else { return }
-        reading = EventSource.readable(input, on: context) { [unowned self] in readAll() }
+        reading = EventSource.readable(input, on: context, of: self) { $0.readAll() }
     }
 
     /// Queues a text message. A client that leaves too much unread is disconnected.
@@ -119,12 +118,9 @@ final class WebSocketConnection {
         return false
     }
 
-    /// Sends a close frame, and ends when the client has answered or 2 s have passed.
-    func close(_ code: CloseCode) {
-        close(code, isDeaf: false)
-    }
-
-    private func close(_ code: CloseCode, isDeaf: Bool) {
+    /// Sends a close frame, and ends when the client has answered or 2 s have passed. After a fault the connection is
+    /// deaf.
+    func close(_ code: CloseCode, isDeaf: Bool = false) {
         guard case .open = state else { return }
         state = .closing(deadline: g_get_monotonic_time() + 2_000_000, isDeaf: isDeaf)
         queue(WebSocketFrame.close(code.rawValue))
@@ -140,6 +136,7 @@ final class WebSocketConnection {
         shim_end_sending(stream)
         g_io_stream_close(stream, nil, nil)
         onEnd()
+        onGone()
     }
 
     /// Sends pings, and disconnects a client that didn't answer the last one. Must be called several times in
@@ -273,7 +270,7 @@ extension WebSocketConnection {
                     return false
                 }
                 if writing == nil {
-                    writing = EventSource.writable(output, on: context) { [unowned self] in writeAll() }
+                    writing = EventSource.writable(output, on: context, of: self) { $0.writeAll() }
                 }
                 return true
             }

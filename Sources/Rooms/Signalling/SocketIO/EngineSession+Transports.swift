@@ -4,7 +4,7 @@ import SocketIORooms
 /// Long polling: a GET waits for packets to the client, and a POST brings packets from it.
 extension EngineSession {
     /// Handles a GET: it is answered at once if packets are waiting, or else when there are some.
-    func poll(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
+    func poll(_ exchange: HTTPExchange, _ headers: HTTPHeaders) {
         guard waiting == nil else {
             exchange.answer(.engineError(.badRequest, headers))
             return end()
@@ -29,7 +29,7 @@ extension EngineSession {
     }
 
     /// Handles a POST that has been received completely.
-    func post(_ exchange: HTTPExchange, _ headers: [(String, String)]) {
+    func post(_ exchange: HTTPExchange, _ headers: HTTPHeaders) {
         posting = nil
         var payloadLimits = EnginePayload.Limits()
         payloadLimits.bytes = min(payloadLimits.bytes, limits.body)

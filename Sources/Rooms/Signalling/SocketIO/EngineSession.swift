@@ -9,7 +9,7 @@ final class EngineSession {
     /// A GET that waits for packets.
     struct Poll {
         let exchange: HTTPExchange
-        let headers: [(String, String)]
+        let headers: HTTPHeaders
     }
 
     enum Transport {
@@ -34,6 +34,8 @@ final class EngineSession {
     /// The secret identifier of the session: a client that knows it can act in the session.
     let name: String
     let version: EngineVersion
+    /// The client's address.
+    let address: String
     /// Called with the text of each message.
     var onMessage: (String) -> Void = { _ in }
     /// Called when the session has ended.
@@ -64,10 +66,9 @@ final class EngineSession {
     private static let farewellTime = 5_000_000
 
     /// Creates a session over `socket`, which isn't started yet, or over polling.
-    init(name: String, version: EngineVersion, socket: WebSocketConnection?, limits: SignallingLimits) {
-        self.name = name
-        self.version = version
-        self.limits = limits
+    init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
+    {
+        (self.name, self.version, self.address, self.limits) = (name, version, address, limits)
         transport = socket.map { .webSocket($0) } ?? .polling
         let now = g_get_monotonic_time()
         lastHeard = now
@@ -76,11 +77,6 @@ final class EngineSession {
         messagesLeft = limits.messagesBeforeJoining
         bytesLeft = limits.bytesBeforeJoining
         if let socket { listen(to: socket) }
-    }
-
-    /// Whether the session has ended completely.
-    var hasEnded: Bool {
-        if case .ended = state { true } else { false }
     }
 
     /// Whether the client uses polling; false once a WebSocket has taken over.
@@ -163,8 +159,6 @@ final class EngineSession {
     /// Sends heartbeats, and ends the session on a timeout. Must be called several times during a ping timeout.
     func tick() {
         let now = g_get_monotonic_time()
-        if case .webSocket(let socket) = transport { socket.tick() }
-        upgrade?.socket.tick()
         if let deadline = upgrade?.deadline, now > deadline { upgrade?.socket.close(.policy) }
         switch state {
         case .ended: return

@@ -56,16 +56,13 @@ struct SocketIOEvent: Decodable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            func text(_ key: CodingKeys) -> String? { try? container.decodeIfPresent(String.self, forKey: key) }
-            func number(_ key: CodingKeys) -> Int? {
-                (try? container.decodeIfPresent(Int.self, forKey: key)) ?? text(key).flatMap { Int($0) }
-            }
-            type = text(.type)
-            sdp = text(.sdp)
-            iceCandidate = (text(.candidate) ?? text(.sdp)).map { line in
+            type = container.text(.type)
+            let sdp = container.text(.sdp)
+            self.sdp = sdp
+            iceCandidate = (container.text(.candidate) ?? sdp).map { line in
                 ICECandidate(
-                    candidate: line, mediaIndex: number(.label) ?? number(.sdpMLineIndex),
-                    mediaTag: text(.id) ?? text(.sdpMid))
+                    candidate: line, mediaIndex: container.number(.label) ?? container.number(.sdpMLineIndex),
+                    mediaTag: container.text(.id) ?? container.text(.sdpMid))
             }
         }
     }

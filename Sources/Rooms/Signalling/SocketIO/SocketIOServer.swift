@@ -1,5 +1,3 @@
-import CGLib
-import Rooms
 import SocketIORooms
 
 /// `/socket.io/`: Engine.IO 3 and 4 over polling and WebSocket, with the one-to-one rooms of socket.io on top, as
@@ -7,42 +5,26 @@ import SocketIORooms
 ///
 /// It belongs to the site's thread.
 final class SocketIOServer {
-    unowned let site: Site
-    let alsoOtherJoined: Bool
+    private let limits: SignallingLimits
+    private let webSockets: WebSocketFront
+    private let admission: Admission
+    private let pairRooms: PairRooms
     /// Keyed by the secret identifier in a client's requests.
-    var sessions: [String: EngineSession] = [:]
-    var clients: [MemberID: PairClient] = [:]
-    /// The rooms that have a client, by name.
-    var rooms: [String: PairRoom] = [:]
+    private var sessions: [String: EngineSession] = [:]
 
-    init(site: Site, alsoOtherJoined: Bool) {
-        self.site = site
-        self.alsoOtherJoined = alsoOtherJoined
+    init(limits: SignallingLimits, webSockets: WebSocketFront, admission: Admission, pairRooms: PairRooms) {
+        (self.limits, self.webSockets, self.admission, self.pairRooms) = (limits, webSockets, admission, pairRooms)
     }
 
-    /// Whether all sessions have ended.
-    var isEmpty: Bool { sessions.isEmpty }
-
     func tick() {
-        let now = g_get_monotonic_time()
-        for client in Array(clients.values) {
-            if let joinBy = client.joinBy, now > joinBy {
-                client.joinBy = nil
-                client.session.endIdle()
-            }
-        }
+        pairRooms.tick()
         for session in Array(sessions.values) { session.tick() }
     }
 
     /// Tells all clients that the host is ending.
     func stop() {
-        for name in Array(rooms.keys) { handle(.hostGone, in: name) }
+        pairRooms.stop()
         for session in Array(sessions.values) { session.endWithHost() }
-    }
-
-    /// Ends all remaining sessions.
-    func abort() {
-        for session in Array(sessions.values) { session.end() }
     }
 }
 
@@ -59,7 +41,7 @@ extension SocketIOServer {
 
     func handle(_ exchange: HTTPExchange) {
         guard let headers = sharing(exchange) else {
-            return exchange.answer(.engineError(.forbidden, Site.commonHeaders))
+            return exchange.answer(.engineError(.forbidden, HTTPResponse.commonHeaders))
         }
         if exchange.method == "OPTIONS" { return exchange.answer(Self.preflight(headers)) }
         do throws(EngineRequestError) {
@@ -74,7 +56,7 @@ extension SocketIOServer {
         }
     }
 
-    private func poll(_ exchange: HTTPExchange, _ headers: [(String, String)]) throws(EngineRequestError) {
+    private func poll(_ exchange: HTTPExchange, _ headers: HTTPHeaders) throws(EngineRequestError) {
         let headers = headers + [("Cache-Control", "no-store")]
         guard let name = exchange.query("sid") else {
             guard exchange.method == "GET" else { throw .badMethod }
@@ -98,9 +80,7 @@ extension SocketIOServer {
         } else {
             try mayOpen(from: exchange.clientAddress)
         }
-        site.acceptWebSocket(exchange) { [unowned self] exchange, stream in
-            let socket = WebSocketConnection(
-                stream, of: exchange.connection, limits: site.limits, on: site.context)
+        webSockets.accept(exchange) { [unowned self] exchange, socket in
             if let name = exchange.query("sid") {
                 // The state may have changed since the request arrived.
                 guard let session = sessions[name], session.mayUpgrade else { return socket.abort() }
@@ -114,10 +94,10 @@ extension SocketIOServer {
     }
 
     private func mayOpen(from address: String) throws(EngineRequestError) {
-        guard sessions.count < site.limits.engineSessions else { throw .tooManySessions }
+        guard sessions.count < limits.engineSessions else { throw .tooManySessions }
         if ClientAddress.isLoopback(address) { return }
         let key = ClientAddress.key(address)
-        guard clients.values.count(where: { ClientAddress.key($0.address) == key }) < Self.sessionsPerAddress else {
+        guard sessions.values.count(where: { ClientAddress.key($0.address) == key }) < Self.sessionsPerAddress else {
             throw .tooManySessions
         }
     }
@@ -128,39 +108,29 @@ extension SocketIOServer {
     /// Opens a session and greets its client.
     private func open(_ exchange: HTTPExchange, socket: WebSocketConnection?) -> EngineSession {
         let version = EngineVersion(parameter: exchange.query("EIO"))
-        let name = Site.newIdentifier()
-        let session = EngineSession(name: name, version: version, socket: socket, limits: site.limits)
-        let member = MemberID(Site.newIdentifier())
-        let joinBy = g_get_monotonic_time() + site.limits.joinTime.microseconds
-        let client = PairClient(member: member, session: session, address: exchange.clientAddress, joinBy: joinBy)
+        let name = newIdentifier()
+        let session = EngineSession(
+            name: name, version: version, socket: socket, address: exchange.clientAddress, limits: limits)
         sessions[name] = session
-        clients[member] = client
-        session.onMessage = { [unowned self, unowned client] text in received(text, from: client) }
-        session.onEnd = { [unowned self] in
-            sessions[name] = nil
-            ended(member)
-        }
-        session.greet()
-        // Clients of version 3 are in the only namespace without asking.
-        if version == .three { connect(client) }
+        pairRooms.open(session) { [unowned self] in sessions[name] = nil }
         return session
     }
 
     /// Returns the headers that let the requesting page read the response; nil if its origin isn't allowed. The rule is
     /// the same as for WebSockets, because here too the request itself contains no token.
-    private func sharing(_ exchange: HTTPExchange) -> [(String, String)]? {
-        switch site.origin(of: exchange) {
+    private func sharing(_ exchange: HTTPExchange) -> HTTPHeaders? {
+        switch admission.origin(of: exchange) {
         // A page can load an image or script from any site without sending its origin, and each request would open a
         // session.
         case .ours where exchange.isFromOtherSite: nil
-        case .ours: Site.commonHeaders
+        case .ours: HTTPResponse.commonHeaders
         // Clients of version 3 always send credentials, though none have a meaning here.
-        case .allowed(let origin): Site.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]
+        case .allowed(let origin): HTTPResponse.sharing(with: origin) + [("Access-Control-Allow-Credentials", "true")]
         case .foreign, .malformed: nil
         }
     }
 
-    private static func preflight(_ headers: [(String, String)]) -> HTTPResponse {
+    private static func preflight(_ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(
             204,
             headers: headers + [
@@ -201,7 +171,7 @@ enum EngineRequestError: Int, Error {
 }
 
 extension HTTPResponse {
-    static func engineError(_ error: EngineRequestError, _ headers: [(String, String)]) -> HTTPResponse {
+    static func engineError(_ error: EngineRequestError, _ headers: HTTPHeaders) -> HTTPResponse {
         let body = "{\"code\":\(error.rawValue),\"message\":\"\(error.message)\"}"
         return HTTPResponse(error.status, headers: headers, contentType: "application/json", body: Array(body.utf8))
     }

@@ -1,17 +1,12 @@
-// Joins the room of the link, gets the screen from its host, and recovers by itself from failures.
+// Joins the room of the link, and recovers by itself from failures.
 
 import { readBrowser, readLink } from "./link.js";
 import { messages } from "./messages.js";
-import { Reception } from "./reception.js";
-import { Attempts, Patience, Silence } from "./retry.js";
+import { Attempts, Patience } from "./retry.js";
+import { ShownTrack } from "./shown.js";
 import { Signalling } from "./signalling.js";
-import { Source } from "./source.js";
-import { TrackList } from "./tracklist.js";
-import { TrackMemory } from "./trackmemory.js";
 
 const JOIN_PATIENCE = 10_000;
-// If a session ends because its track was removed, the next message says so.
-const TRACKS_PATIENCE = 100;
 
 /**
  * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
@@ -38,46 +33,44 @@ export class Viewer extends EventTarget {
    */
   phase = "connecting";
   reconnects = 0;
-  /** The state of the shown track's source. */
-  source = new Source();
-  tracks = new TrackList();
   /** The contents of `__join` besides room and role. */
   introduction = {};
-  /** The reception of the shown track; null if there is none. */
-  reception = null;
   /** Why there is no new picture: a message, with `canTryAgain` if a button may help; null if nothing is wrong. */
   reason = null;
   /** Whether the browser requires a click to play. */
   isPlayBlocked = false;
 
   #stage;
+  #shown;
   #signalling = null;
   #attempts = new Attempts();
   #patience = new Patience();
-  #decodedBefore = 0;
-  #memory = new TrackMemory();
-  #silence = new Silence();
   /** Whether the host has told us that it ends, and none has let us in since. */
   #hasEnded = false;
 
   constructor(stage) {
     super();
     this.#stage = stage;
+    this.#shown = new ShownTrack(this, stage, {
+      onTold: (type, detail) => this.#tell(type, detail),
+      onNegotiation: () => {
+        this.#patience.stop();
+        if (this.phase === "connecting") this.#enter("negotiating");
+      },
+      onFailure: (reason) => this.#retry(reason),
+    });
   }
 
-  /** The number of frames that this page has decoded, over all its connections. */
-  get framesDecoded() {
-    return this.#decodedBefore + (this.reception?.counted?.framesDecoded ?? 0);
-  }
+  // What is known of the shown track, as `ShownTrack` describes it.
+  get source() { return this.#shown.source; }
+  get tracks() { return this.#shown.tracks; }
+  get reception() { return this.#shown.reception; }
+  get framesDecoded() { return this.#shown.framesDecoded; }
+  get silence() { return this.#shown.silence; }
 
   /** Whether there is nothing to see: the share has ended, or this page isn't let in. */
   get isOver() {
     return this.phase === "ended" || this.phase === "failed" || this.phase === "locked";
-  }
-
-  /** For how many seconds expected pictures have not arrived; null if there is nothing to report. */
-  get silence() {
-    return this.#silence.seconds;
   }
 
   /** Seconds until the next attempt; null if none is scheduled. */
@@ -135,10 +128,7 @@ export class Viewer extends EventTarget {
 
   /** Shows the track `name` instead of the current one. */
   watch(name) {
-    const before = this.tracks.shown;
-    if (!this.tracks.choose(name) || !this.#signalling) return;
-    this.send("__unwatch", { track: before });
-    this.#turn();
+    this.#shown.choose(name);
   }
 
   /** Handles the first picture of the current stream. */
@@ -160,8 +150,7 @@ export class Viewer extends EventTarget {
     // In a hidden tab no picture is presented, but pictures are decoded.
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
-    const isDue = this.phase === "playing" && this.source.state === "live";
-    this.#silence.look(reception.counted, isDue);
+    this.#shown.count(this.phase === "playing");
   }
 
   #connect() {
@@ -185,84 +174,16 @@ export class Viewer extends EventTarget {
       onExpired: only(() => this.#stop(messages.expired())),
       onClosed: only(() => this.#noHost(this.reception ? messages.lostConnection() : messages.hostAway())),
     });
-    this.#signalling = signalling;
+    this.#signalling = this.#shown.signalling = signalling;
     this.#patience.expect(JOIN_PATIENCE, () => this.#noHost(messages.hostAway()));
   }
 
   /** Handles a message, and then passes it on as an event. */
   #heard(name, data) {
-    const isHosts = data.socketId === undefined || data.socketId === this.#signalling.host;
-    if (isHosts) this.#memory.keep(name, data, data.track ?? this.tracks.all[0]?.name);
-    if (name === "_peers") {
-      if (this.#hasEnded) this.#begin();
-      this.tracks.told(data.tracks);
-      this.#tell("tracks", this.tracks.all);
-      this.#negotiate();
-    } else if (name === "_tracks") this.#listed(data.tracks);
-    else if (isHosts && this.tracks.isShown(data.track)) {
-      if (name === "_state") {
-        this.source.told(data);
-        if (this.source.state === "live" && this.reception?.isConnected) this.#awaitPicture();
-        this.#changed();
-      } else if (name === "_session_ended") {
-        if (this.reception?.isAnswered) this.#sessionEnded();
-      }
-      else this.reception?.heard(name, data);
-    }
+    if (name === "_peers" && this.#hasEnded) this.#begin();
+    this.#shown.heard(name, data);
     this.#tell(name, data);
     if (name === "_peers") this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
-  }
-
-  #listed(list) {
-    if (!Array.isArray(list)) return;
-    const isOther = this.tracks.told(list);
-    this.#tell("tracks", this.tracks.all);
-    // Also if the first track has been added or the last one removed.
-    if (isOther || this.tracks.isEmpty === (this.reception !== null)) this.#turn();
-  }
-
-  /** Switches to the track that is shown now. */
-  #turn() {
-    this.#stage.hold();
-    this.source = new Source();
-    if (this.tracks.isEmpty) this.source.told({ source: "waiting" });
-    this.#tell("shown", {});
-    for (const [name, data] of this.#memory.of(this.tracks.shown)) {
-      if (name === "_state") this.source.told(data);
-      else this.#tell(name, data);
-    }
-    this.#negotiate();
-    this.#changed();
-  }
-
-  #sessionEnded() {
-    const reception = this.reception;
-    setTimeout(() => {
-      if (reception && this.reception === reception) this.#retry(messages.lostConnection());
-    }, TRACKS_PATIENCE);
-  }
-
-  #negotiate() {
-    this.#endReception();
-    this.#patience.stop();
-    if (this.phase === "connecting") this.#enter("negotiating");
-    // Without a track there is nothing to ask for until one is added.
-    if (this.tracks.isEmpty) return;
-    const only = (action) => (...values) => {
-      if (this.reception === reception) action(...values);
-    };
-    const reception = new Reception(this.#signalling, this.tracks.asked, this, {
-      onStream: only((stream) => this.#tell("stream", stream)),
-      onConnected: only(() => this.#awaitPicture()),
-      onFailure: only((reason) => this.#retry(reason)),
-    });
-    this.reception = reception;
-    reception.open();
-  }
-
-  /** Waits for a picture. A live source has one for a new viewer; any other may have none. */
-  #awaitPicture() {
-    this.reception.expectPicture(() => this.source.state === "live" && !this.isPlayBlocked);
   }
 
   /** Handles the end of the host. Nothing it shared stays visible. If it comes back, the page continues by itself. */
@@ -315,20 +236,11 @@ export class Viewer extends EventTarget {
     this.#attempts.stop();
     this.#patience.stop();
     this.#stage.hold();
-    this.#endReception();
+    this.#shown.leave();
     const wasJoined = this.#signalling !== null;
     this.#signalling?.close();
     this.#signalling = null;
-    this.source = new Source();
-    this.#memory.forget();
     if (wasJoined) this.#tell("left", {});
-  }
-
-  #endReception() {
-    this.#silence = new Silence();
-    this.#decodedBefore = this.framesDecoded;
-    this.reception?.close();
-    this.reception = null;
   }
 
   /** Switches to another phase, and announces it. */

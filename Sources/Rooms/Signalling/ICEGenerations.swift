@@ -1,22 +1,5 @@
 import SDP
 
-/// A session that a client created with a `POST` to `/whep` or `/whip`. Its URL is valid until `DELETE` or until the
-/// media layer ends the session (RFC 9725 section 4.2).
-protocol EndpointSession {
-    var room: String { get }
-    /// The ICE generations that the client's later requests are compared with.
-    var ice: ICEGenerations { get set }
-
-    /// Adds candidates that the client found later.
-    func take(candidates fragment: String)
-
-    /// Restarts ICE with the credentials in `fragment`.
-    func restartICE(fragment: String) throws(MediaRefusal) -> RestartedSession
-
-    /// Ends the session from the server's side. `name` is the last segment of its URL.
-    func end(_ name: String, at site: Site)
-}
-
 /// The current ICE generation of a session's client, and the one before it (RFC 9725 section 4.3).
 struct ICEGenerations {
     /// The entity tag of the current generation.

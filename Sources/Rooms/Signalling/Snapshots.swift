@@ -3,15 +3,15 @@ import Rooms
 import Synchronization
 
 /// A request that waits for a snapshot.
-struct PendingSnapshot {
+private struct PendingSnapshot {
     let exchange: HTTPExchange
-    let headers: [(String, String)]
+    let headers: HTTPHeaders
     /// When the request times out (g_get_monotonic_time).
     let deadline: Int
 }
 
 /// A snapshot file that is being made, or will be, for all requests that wait for it.
-final class SnapshotJob {
+private final class SnapshotJob {
     /// The track and format of the file.
     struct Subject: Hashable {
         let track: TrackAddress
@@ -28,13 +28,12 @@ final class SnapshotJob {
     let subject: Subject
     let media: any RoomMedia
     let demand = Demand()
-    var waiting: [PendingSnapshot] = []
+    var waiting: [PendingSnapshot]
     /// The ticket and the deadline (g_get_monotonic_time), once the media layer has been asked; nil before.
     var underWay: (ticket: UInt64, deadline: Int)?
 
-    init(_ subject: Subject, media: any RoomMedia) {
-        self.subject = subject
-        self.media = media
+    init(_ subject: Subject, media: any RoomMedia, for first: PendingSnapshot) {
+        (self.subject, self.media, waiting) = (subject, media, [first])
     }
 }
 
@@ -42,9 +41,23 @@ final class SnapshotJob {
 ///
 /// A request gets a picture that isn't older than the request. If a snapshot is being made when the request arrives,
 /// the request waits, together with others, for the next one.
-extension Site {
-    func snapshot(_ exchange: HTTPExchange, _ format: SnapshotFormat) {
-        switch admit(exchange, to: exchange.query("room") ?? "") {
+final class Snapshots {
+    private let limits: SignallingLimits
+    private let admission: Admission
+    private let rooms: HostRooms
+    private let post: Post<Snapshots>
+    /// The snapshots that are being made or wait to be, in order of request.
+    private var jobs: [SnapshotJob] = []
+    private var lastTicket: UInt64 = 0
+    /// The snapshot data that clients haven't read yet.
+    private let unread = UnreadSnapshots()
+
+    init(limits: SignallingLimits, admission: Admission, rooms: HostRooms, post: @escaping Post<Snapshots>) {
+        (self.limits, self.admission, self.rooms, self.post) = (limits, admission, rooms, post)
+    }
+
+    func handle(_ exchange: HTTPExchange, _ format: SnapshotFormat) {
+        switch admission.admit(exchange, to: exchange.query("room") ?? "") {
         case .refused(let response): exchange.answer(response)
         case .admitted(let room, let headers):
             guard ["GET", "HEAD"].contains(exchange.method) else {
@@ -53,43 +66,39 @@ extension Site {
             }
             let wanted = exchange.query("track")
             let track = wanted.flatMap { TrackName($0) }
-            guard let media = media[room.name, track], let address = address(of: track, in: room.name),
+            guard let address = rooms.address(of: track, in: room.name), let media = rooms[address]?.media,
                 wanted == nil || track != nil
             else {
-                let isEmpty = wanted == nil
                 return exchange.answer(
-                    isEmpty
+                    wanted == nil
                         ? Self.notNow("no picture yet", headers)
                         : HTTPResponse(404, headers: headers, text: "this room has no such track"))
             }
-            guard snapshotJobs.reduce(0, { $0 + $1.waiting.count }) < limits.snapshots else {
+            guard jobs.reduce(0, { $0 + $1.waiting.count }) < limits.snapshots else {
                 return exchange.answer(Self.notNow("too many snapshots at once", headers))
             }
-            guard unreadSnapshots.byteCount < limits.snapshotBytes else {
+            guard unread.byteCount < limits.snapshotBytes else {
                 return exchange.answer(Self.notNow(Self.tooMuchUnread, headers))
             }
             exchange.pause()
             let subject = SnapshotJob.Subject(track: address, format: format)
-            let job = snapshotJobs.first { $0.subject == subject && $0.underWay == nil }
             let pending = PendingSnapshot(
                 exchange: exchange, headers: headers + [("Cache-Control", "no-store")],
                 deadline: g_get_monotonic_time() + limits.snapshotTime.microseconds)
-            if let job {
+            if let job = jobs.first(where: { $0.subject == subject && $0.underWay == nil }) {
                 job.waiting.append(pending)
             } else {
-                let new = SnapshotJob(subject, media: media)
-                new.waiting = [pending]
-                snapshotJobs.append(new)
+                jobs.append(SnapshotJob(subject, media: media, for: pending))
             }
-            startSnapshots()
+            startJobs()
         }
     }
 
     /// Answers requests that have waited too long, and drops those whose client has disconnected.
-    func tickSnapshots() {
-        guard !snapshotJobs.isEmpty else { return }
+    func tick() {
+        guard !jobs.isEmpty else { return }
         let now = g_get_monotonic_time()
-        for job in snapshotJobs {
+        for job in jobs {
             dropGone(of: job)
             for pending in job.waiting where pending.deadline < now {
                 Self.answer(pending, HTTPResponse(504, headers: pending.headers, text: "no picture came in time"))
@@ -97,15 +106,15 @@ extension Site {
             job.waiting.removeAll { $0.deadline < now }
             if job.waiting.isEmpty { job.demand.end() }
         }
-        snapshotJobs.removeAll { $0.waiting.isEmpty && ($0.underWay.map { $0.deadline < now } ?? true) }
-        startSnapshots()
+        jobs.removeAll { $0.waiting.isEmpty && ($0.underWay.map { $0.deadline < now } ?? true) }
+        startJobs()
     }
 
     /// Answers all waiting requests, because the host is ending.
-    func endSnapshots() {
-        let jobs = snapshotJobs
-        snapshotJobs = []
-        for job in jobs {
+    func stop() {
+        let ending = jobs
+        jobs = []
+        for job in ending {
             job.demand.end()
             for pending in job.waiting { Self.answer(pending, HTTPResponse(503, text: "the host is ending")) }
         }
@@ -113,7 +122,7 @@ extension Site {
 
     private static let tooMuchUnread = "too many snapshots have not been read yet"
 
-    private static func notNow(_ why: String, _ headers: [(String, String)]) -> HTTPResponse {
+    private static func notNow(_ why: String, _ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: why)
     }
 
@@ -131,13 +140,13 @@ extension Site {
     }
 
     /// Asks the media layer for waiting snapshots, up to the limit, and for each track and format one at a time.
-    private func startSnapshots() {
-        var busy = Set(snapshotJobs.filter { $0.underWay != nil }.map(\.subject))
-        for job in snapshotJobs where job.underWay == nil {
+    private func startJobs() {
+        var busy = Set(jobs.filter { $0.underWay != nil }.map(\.subject))
+        for job in jobs where job.underWay == nil {
             guard busy.count < limits.snapshotsUnderWay else { break }
             guard !busy.contains(job.subject) else { continue }
             dropGone(of: job)
-            if unreadSnapshots.byteCount >= limits.snapshotBytes {
+            if unread.byteCount >= limits.snapshotBytes {
                 for pending in job.waiting { Self.answer(pending, Self.notNow(Self.tooMuchUnread, pending.headers)) }
                 job.waiting = []
             }
@@ -145,7 +154,7 @@ extension Site {
             busy.insert(job.subject)
             start(job)
         }
-        snapshotJobs.removeAll { $0.waiting.isEmpty && $0.underWay == nil }
+        jobs.removeAll { $0.waiting.isEmpty && $0.underWay == nil }
     }
 
     private func start(_ job: SnapshotJob) {
@@ -153,14 +162,14 @@ extension Site {
         let ticket = lastTicket
         job.underWay = (ticket, g_get_monotonic_time() + limits.snapshotTime.microseconds)
         job.media.snapshot(job.subject.format, isWanted: { [demand = job.demand] in demand.isWanted }) {
-            [thread] result in
-            thread.post { $0.snapshotIsReady(ticket, result) }
+            [post] result in
+            post { $0.isReady(ticket, result) }
         }
     }
 
-    private func snapshotIsReady(_ ticket: UInt64, _ result: Result<SnapshotFile, SnapshotFailure>) {
-        guard let index = snapshotJobs.firstIndex(where: { $0.underWay?.ticket == ticket }) else { return }
-        let job = snapshotJobs.remove(at: index)
+    private func isReady(_ ticket: UInt64, _ result: Result<SnapshotFile, SnapshotFailure>) {
+        guard let index = jobs.firstIndex(where: { $0.underWay?.ticket == ticket }) else { return }
+        let job = jobs.remove(at: index)
         dropGone(of: job)
         for pending in job.waiting {
             let response =
@@ -168,13 +177,13 @@ extension Site {
                 case .success(let file):
                     HTTPResponse(
                         200, headers: pending.headers, contentType: job.subject.format.contentType,
-                        snapshot: UnreadSnapshot(file, unreadSnapshots))
+                        snapshot: UnreadSnapshot(file, unread))
                 case .failure(.noPicture): Self.notNow("no picture yet", pending.headers)
                 case .failure(.failed(let reason)):
                     HTTPResponse(500, headers: pending.headers, text: "the picture can't be written: \(reason)")
                 }
             Self.answer(pending, response)
         }
-        startSnapshots()
+        startJobs()
     }
 }

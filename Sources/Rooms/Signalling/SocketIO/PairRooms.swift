@@ -3,10 +3,10 @@ import Rooms
 import SocketIORooms
 
 /// A socket.io client, for the lifetime of its session.
-final class PairClient {
+private final class PairClient {
     let member: MemberID
     let session: EngineSession
-    let address: String
+    var address: String { session.address }
     /// The deadline for joining (g_get_monotonic_time); nil once the client has joined.
     var joinBy: Int?
     /// Whether the client is in the namespace, which version 4 must ask for.
@@ -17,27 +17,76 @@ final class PairClient {
     /// compare it.
     var roomAsNamed = ""
     /// The client's media session, while it has one, and the track it is for.
-    var media: (session: MemberSession, address: TrackAddress)?
+    var media: (session: ClientSession, address: TrackAddress)?
 
-    init(member: MemberID, session: EngineSession, address: String, joinBy: Int) {
-        self.member = member
-        self.session = session
-        self.address = address
-        self.joinBy = joinBy
+    init(member: MemberID, session: EngineSession, joinBy: Int) {
+        (self.member, self.session, self.joinBy) = (member, session, joinBy)
     }
 }
 
-/// socket.io over Engine.IO: one namespace, events, and empty acknowledgements.
-extension SocketIOServer {
+/// The one-to-one rooms of socket.io, which speaks events and empty acknowledgements in one namespace over Engine.IO.
+final class PairRooms {
     /// The longest name of a room with its token, in bytes.
     private static let longestName = 512
 
-    func connect(_ client: PairClient) {
+    private let alsoOtherJoined: Bool
+    private let joinTime: Int
+    private let rooms: HostRooms
+    private let admission: Admission
+    private let pointers: Pointers
+    private let attendance: Attendance
+    private let sessionEnds: SessionEnds
+    private let log: SiteLog
+    private var clients: [MemberID: PairClient] = [:]
+    /// The rooms that have a client, by name.
+    private var pairs: [String: PairRoom] = [:]
+
+    init(
+        _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
+        attendance: Attendance, sessionEnds: SessionEnds, log: SiteLog
+    ) {
+        alsoOtherJoined = configuration.alsoOtherJoined
+        joinTime = configuration.limits.joinTime.microseconds
+        (self.rooms, self.admission, self.log) = (rooms, admission, log)
+        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+    }
+
+    /// Takes over a new session and greets its client. `onEnd` is called when the session has ended.
+    func open(_ session: EngineSession, onEnd: @escaping () -> Void) {
+        let member = MemberID(newIdentifier())
+        let client = PairClient(member: member, session: session, joinBy: g_get_monotonic_time() + joinTime)
+        clients[member] = client
+        session.onMessage = { [unowned self, unowned client] text in received(text, from: client) }
+        session.onEnd = { [unowned self] in
+            onEnd()
+            ended(member)
+        }
+        session.greet()
+        // Clients of version 3 are in the only namespace without asking.
+        if session.version == .three { connect(client) }
+    }
+
+    func tick() {
+        let now = g_get_monotonic_time()
+        for client in Array(clients.values) {
+            if let joinBy = client.joinBy, now > joinBy {
+                client.joinBy = nil
+                client.session.endIdle()
+            }
+        }
+    }
+
+    /// Tells all clients that the host is ending.
+    func stop() {
+        for name in Array(pairs.keys) { handle(.hostGone, in: name) }
+    }
+
+    private func connect(_ client: PairClient) {
         client.isConnected = true
         client.session.send(SocketPacket.connected(client.session.version, as: client.member))
     }
 
-    func received(_ text: String, from client: PairClient) {
+    private func received(_ text: String, from client: PairClient) {
         guard let packet = SocketPacket(parsing: text) else { return client.session.close() }
         guard packet.namespace == "/" else {
             if packet.kind == .connect {
@@ -57,36 +106,25 @@ extension SocketIOServer {
     }
 
     /// Handles the end of a client's connection.
-    func ended(_ member: MemberID) {
+    private func ended(_ member: MemberID) {
         guard let client = clients[member] else { return }
         if let room = client.room { handle(.lost(member), in: room) }
         clients[member] = nil
     }
 
-    /// Whether a client is in the one-to-one room called `name`.
-    func hasClient(in name: String) -> Bool {
-        rooms[name].map { !$0.isEmpty } ?? false
-    }
-
-    /// Whether a client in a one-to-one room watches that track.
-    func isWatched(_ address: TrackAddress) -> Bool {
-        guard let client = rooms[address.room]?.client else { return false }
-        return clients[client]?.media?.address == address
-    }
-
     /// Handles the end of a client's session by the media layer.
-    func sessionEnded(_ member: MemberID) {
+    private func sessionEnded(_ member: MemberID) {
         guard let client = clients[member], let room = client.room else { return }
-        client.media = nil
-        site.decidePointers(of: room)
+        watch(nil, by: client)
+        pointers.decide(in: room)
         handle(.sessionEnded(member), in: room)
     }
 
     /// Handles a track added to the room or removed: the host is in the room while it has something to show.
     func tracksChanged(in name: String) {
-        guard let room = rooms[name] else { return }
-        guard site.media[name] != nil else { return handle(.hostGone, in: name) }
-        if let member = room.client, let media = clients[member]?.media, site.tracks[media.address] == nil {
+        guard let room = pairs[name] else { return }
+        guard rooms.address(of: nil, in: name) != nil else { return handle(.hostGone, in: name) }
+        if let member = room.client, let media = clients[member]?.media, rooms[media.address] == nil {
             closeSession(of: member)
             handle(.sessionEnded(member), in: name)
         }
@@ -104,13 +142,14 @@ extension SocketIOServer {
         if let room = client.room { handle(.lost(client.member), in: room) }
         client.roomAsNamed = name
         guard let definition = admit(name, from: client.address) else {
-            site.log("a client from \(client.address) was not admitted", of: client.address)
+            log("a client from \(client.address) was not admitted", of: client.address)
             // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
             return dismiss(client)
         }
         client.joinBy = nil
-        if rooms[definition.name] == nil {
-            rooms[definition.name] = PairRoom(host: definition.host, isHostThere: site.media[definition.name] != nil)
+        if pairs[definition.name] == nil {
+            pairs[definition.name] = PairRoom(
+                host: definition.host, isHostThere: rooms.address(of: nil, in: definition.name) != nil)
         }
         client.room = definition.name
         handle(.join(client.member), in: definition.name)
@@ -120,7 +159,7 @@ extension SocketIOServer {
     private func admit(_ name: String, from address: String) -> RoomDefinition? {
         let text = name.contains(",") ? name : PercentCoding.decode(name) ?? name
         guard text.utf8.count <= Self.longestName else { return nil }
-        return site.room(openedBy: RoomKey(text), from: address)
+        return admission.room(openedBy: RoomKey(text), from: address)
     }
 
     /// Tells a client that it has left, and disconnects it as socket.io does: otherwise it would reconnect at once.
@@ -134,11 +173,11 @@ extension SocketIOServer {
 
 // MARK: - Actions
 
-extension SocketIOServer {
-    func handle(_ event: PairEvent, in name: String) {
-        guard var room = rooms[name] else { return }
+extension PairRooms {
+    private func handle(_ event: PairEvent, in name: String) {
+        guard var room = pairs[name] else { return }
         let actions = room.handle(event)
-        rooms[name] = room.isEmpty ? nil : room
+        pairs[name] = room.isEmpty ? nil : room
         for action in actions { carryOut(action, in: name) }
     }
 
@@ -150,21 +189,19 @@ extension SocketIOServer {
             if case .notice(.full, _) = message {
                 client.room = nil
                 client.session.allowAnotherTry()
-                client.joinBy = g_get_monotonic_time() + site.limits.joinTime.microseconds
+                client.joinBy = g_get_monotonic_time() + joinTime
             }
             send(message, to: client)
         case .joined(let member):
             guard let client = clients[member] else { return }
             client.session.admit()
-            site.log("room \(room): a socket.io client came from \(client.address)", of: client.address)
-            site.countAudience(of: room)
+            log("room \(room): a socket.io client came from \(client.address)", of: client.address)
             let who = Visitor(id: member.text, name: nil, address: client.address, kind: .caller)
-            site.came(who, to: room, track: client.media?.address.track) { [unowned self] in sendAway(member) }
+            attendance.came(who, to: room, track: client.media?.address.track) { [unowned self] in sendAway(member) }
         case .left(let member):
             clients[member]?.room = nil
-            site.log("room \(room): a socket.io client left", of: clients[member]?.address ?? "")
-            site.countAudience(of: room)
-            site.left(member.text)
+            log("room \(room): a socket.io client left", of: clients[member]?.address ?? "")
+            attendance.left(member.text)
         case .openSession(let member): offer(to: member, in: room)
         case .answerOffer(let member, let sdp): answer(sdp, of: member, in: room)
         case .acceptAnswer(let member, let sdp): accept(sdp, from: member, in: room)
@@ -193,12 +230,16 @@ extension SocketIOServer {
     private func offer(to member: MemberID, in room: String) {
         guard let client = clients[member] else { return }
         do throws(MediaRefusal) {
-            let address = try address(in: room)
-            let (offered, key, side) = try site.offerSession(of: address, for: .caller(member))
-            client.media = (MemberSession(id: offered.id, key: key, side: side), address)
+            let (address, media) = try rooms.media(of: nil, in: room)
+            let (offered, key) = try sessionEnds.expect { [unowned self] _ in
+                sessionEnded(member)
+            } of: { (onEnd) throws(MediaRefusal) in
+                try media.offer(onEnd: onEnd)
+            }
+            watch((ClientSession(id: offered.id, key: key, side: media), address), by: client)
             handle(.offered(member, sdp: offered.offer), in: room)
         } catch {
-            site.log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
+            log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
             var isFull = false
             if case .full = error { isFull = true }
             handle(.notOffered(member, isFull: isFull), in: room)
@@ -208,14 +249,17 @@ extension SocketIOServer {
     private func answer(_ offer: String, of member: MemberID, in room: String) {
         guard let client = clients[member] else { return }
         do throws(MediaRefusal) {
-            let address = try address(in: room)
-            let (opened, key, side) = try site.openSession(
-                in: room, track: address.track, offer: offer, for: .caller(member))
-            client.media = (MemberSession(id: opened.id, key: key, side: side), address)
-            site.decidePointers(of: room)
+            let (address, media) = try rooms.media(of: nil, in: room)
+            let (opened, session) = try sessionEnds.open(offer, at: media) { [unowned self] _ in
+                sessionEnded(member)
+            }
+            watch((session, address), by: client)
+            pointers.decide(in: room)
             handle(.answered(member, sdp: opened.answer), in: room)
         } catch {
-            site.log("room \(room): an offer from \(client.address) was refused: \(error)", of: client.address)
+            log(
+                "room \(room): an offer from \(client.address) was refused: \(error)",
+                of: client.address)
             handle(.refused(member), in: room)
         }
     }
@@ -225,26 +269,22 @@ extension SocketIOServer {
         do throws(MediaRefusal) {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
-            site.log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
-            site.sessionOwners[session.key] = nil
-            client.media = nil
-            site.decidePointers(of: room)
+            log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
+            sessionEnds.forget(session.key)
+            watch(nil, by: client)
+            pointers.decide(in: room)
             handle(.refused(member), in: room)
         }
     }
 
-    /// The track that the host shows in a one-to-one room: the first.
-    private func address(in room: String) throws(MediaRefusal) -> TrackAddress {
-        guard let address = site.address(of: nil, in: room) else {
-            throw .unsupported("nothing is shared in this room now")
-        }
-        return address
+    private func watch(_ media: (session: ClientSession, address: TrackAddress)?, by client: PairClient) {
+        client.media = media
+        pointers.setPlainReader(client.member.text, of: media?.address)
     }
 
     private func closeSession(of member: MemberID) {
         guard let client = clients[member], let session = client.media?.session else { return }
-        client.media = nil
-        site.sessionOwners[session.key] = nil
-        session.side.close(session.id)
+        watch(nil, by: client)
+        sessionEnds.close(session)
     }
 }

@@ -1,0 +1,106 @@
+/// Who may use `/api`.
+public struct Administration: Sendable {
+    /// The accepted Bearer token. It grants access to no room.
+    public let token: String
+    /// Whether other machines may use `/api`, not only this one.
+    public let allowsNetwork: Bool
+    /// The file that contains the token, so that people can find it; nil if there is none.
+    public let tokenFile: String?
+
+    public init(token: String, allowsNetwork: Bool, tokenFile: String? = nil) {
+        self.token = token
+        self.allowsNetwork = allowsNetwork
+        self.tokenFile = tokenFile
+    }
+}
+
+/// `/api`: the rooms and their members, the commands of the control socket, and the events, for clients with the
+/// administration token (`Protocol/openapi.yaml`).
+///
+/// No response has a CORS header.
+final class AdministrationAPI {
+    private let admission: Admission
+    private let attendance: Attendance
+    private let commands: CommandAnswers
+    private let webSockets: WebSocketFront
+    private let mostReaders: Int
+    /// The WebSockets that read events.
+    private var readers: [ObjectIdentifier: WebSocketConnection] = [:]
+
+    init(
+        _ configuration: SignallingConfiguration, webSockets: WebSocketFront, admission: Admission,
+        attendance: Attendance
+    ) {
+        commands = configuration.commands
+        mostReaders = configuration.limits.eventReaders
+        (self.webSockets, self.admission, self.attendance) = (webSockets, admission, attendance)
+    }
+
+    /// Handles a request to the path `names` below `/api`.
+    func handle(_ exchange: HTTPExchange, _ names: [String]) {
+        if let refusal = admission.checkAdministration(exchange) { return exchange.answer(refusal) }
+        switch names.count {
+        case 1 where names[0] == "rooms":
+            answer(exchange, "GET") { Self.document(RoomsDocument(attendance.report())) }
+        case 2 where names[0] == "rooms":
+            answer(exchange, "GET") {
+                let room = RoomsDocument(attendance.report()).rooms.first { $0.name == names[1] }
+                return room.map { Self.document($0) } ?? .problem(404, "no such room")
+            }
+        case 4 where names[0] == "rooms" && names[2] == "members":
+            answer(exchange, "DELETE") {
+                guard attendance.kick(names[3], from: names[1]) else { return .problem(404, "no such member") }
+                return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
+            }
+        case 1 where names[0] == "events": readEvents(exchange)
+        case 1:
+            guard let command = CommandRoute.all[names[0]] else { fallthrough }
+            answer(exchange, command.method) { command.response(to: exchange, from: commands) }
+        default: exchange.answer(.problem(404, "not found"))
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ method: String, _ work: () -> HTTPResponse) {
+        // HEAD is answered like GET, without the body.
+        guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
+            let allowed = method == "GET" ? "GET, HEAD" : method
+            return exchange.answer(.problem(405, "not possible", [("Allow", allowed)]))
+        }
+        exchange.answer(work())
+    }
+
+    private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, RoomsDocument.json(value)) }
+}
+
+// MARK: - Events
+
+/// `GET /api/events`: the same events as `share` and `host` print with `--json`, over a WebSocket, one object per
+/// message.
+///
+/// Messages to a slow reader are queued up to ``SignallingLimits/unread``; beyond that the reader is disconnected.
+extension AdministrationAPI {
+    private func readEvents(_ exchange: HTTPExchange) {
+        guard exchange.method == "GET" else {
+            return exchange.answer(.problem(405, "not possible", [("Allow", "GET")]))
+        }
+        guard exchange.wantsWebSocket else {
+            return exchange.answer(.problem(426, "open a WebSocket here", [("Upgrade", "websocket")]))
+        }
+        guard readers.count < mostReaders else {
+            return exchange.answer(.problem(503, "too many read events already", [("Retry-After", "5")]))
+        }
+        webSockets.accept(exchange) { [unowned self] _, socket in
+            socket.admit()
+            let id = ObjectIdentifier(socket)
+            readers[id] = socket
+            socket.onEnd = { [unowned self] in readers[id] = nil }
+            socket.start()
+        }
+    }
+
+    /// Sends an event to all readers.
+    func tell(_ event: String) {
+        let frame = WebSocketFrame.text(event)
+        for reader in Array(readers.values) { reader.send(frame: frame) }
+    }
+}

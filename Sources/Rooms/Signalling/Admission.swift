@@ -1,0 +1,218 @@
+import CGLib
+import Rooms
+
+/// Decides who gets in: names of the host, origins, tokens, passwords, and the limits for one address.
+///
+/// It belongs to the site's thread.
+final class Admission {
+    /// The result of checking a request: the room with headers for the response, or a refusal.
+    enum Verdict {
+        case admitted(RoomDefinition, headers: HTTPHeaders)
+        case refused(HTTPResponse)
+    }
+
+    /// What a request wants to do in a room.
+    enum Purpose {
+        case viewing, presenting
+    }
+
+    private let configuration: SignallingConfiguration
+    /// Returns what a key grants, and the room that it opens.
+    private let grant: (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
+    /// The token for `/api`; nil if nobody may use it.
+    private let administrationToken: AccessToken?
+    private let allowedOrigins: Set<String>
+    private var hostNames: HostNames
+    /// Wrong tokens, and wrong passwords given with a right token.
+    private var attempts = FailedAttempts()
+    private var passwords = FailedAttempts()
+    /// Requests without a token, and requests with a right token.
+    private var requests: RequestRate
+    private var requestsWithToken: RequestRate
+
+    init(
+        _ configuration: SignallingConfiguration,
+        grant: @escaping (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
+    ) {
+        (self.configuration, self.grant) = (configuration, grant)
+        administrationToken = configuration.administration.map { AccessToken($0.token) }
+        allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
+        hostNames = HostNames(configuration, certificate: configuration.tls)
+        let limits = configuration.limits
+        requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
+        requestsWithToken = requests
+    }
+
+    /// Accepts the names of `certificate`.
+    func use(_ certificate: TLSCertificate) {
+        hostNames = HostNames(configuration, certificate: certificate)
+    }
+
+    /// Checks a request whose body hasn't arrived yet, whatever it is for. Returns a refusal, or nil.
+    func check(_ exchange: HTTPExchange) -> HTTPResponse? {
+        if let fault = exchange.proxyFault { return .plain(400, "\(fault)") }
+        if let refusal = checkRate(of: exchange) { return refusal }
+        return hostNames.accept(exchange.header("Host")) ? nil : .plain(421, hostNames.description)
+    }
+
+    func origin(of exchange: HTTPExchange) -> RequestOrigin {
+        RequestOrigin(header: exchange.header("Origin"), host: exchange.header("Host"), allowed: allowedOrigins)
+    }
+
+    /// The headers of every response to a request that needs no token; nil if its origin can't be parsed.
+    func sharingHeaders(for exchange: HTTPExchange) -> HTTPHeaders? {
+        switch origin(of: exchange) {
+        case .ours: HTTPResponse.commonHeaders
+        case .allowed(let origin), .foreign(let origin): HTTPResponse.sharing(with: origin)
+        case .malformed: nil
+        }
+    }
+}
+
+// MARK: - Rooms
+
+extension Admission {
+    /// Checks the token, password and origin of a request about `room`. A page of another origin needs an allowed
+    /// origin or a secret of its own, which no other page can make a browser send for it.
+    ///
+    /// The token is checked first, and only wrong ones are counted, so nobody can cause a right token to be refused.
+    func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Verdict {
+        let address = exchange.clientAddress
+        let given = exchange.key(to: room)
+        // If the token is wrong, the response is the same as for any wrong token.
+        let key = limited(given, from: address)
+        let (grant, found) = self.grant(key)
+        guard let definition = found else {
+            guard grant == .needsPassword else {
+                return .refused(noteWrongToken(from: address) ? .refusal(401) : Self.tooManyAttempts)
+            }
+            if given.password != key.password { return .refused(Self.tooManyAttempts) }
+            if key.password != nil { noteWrongPassword(from: address) }
+            return .refused(
+                .plain(
+                    401, "a password is needed", [("WWW-Authenticate", "Bearer"), ("X-Room-Password", "needed")]))
+        }
+        let headers: HTTPHeaders
+        switch origin(of: exchange) {
+        case .ours: headers = HTTPResponse.commonHeaders
+        case .allowed(let origin): headers = HTTPResponse.sharing(with: origin)
+        case .foreign(let origin) where !definition.access.isOpen || grant == .presenting:
+            headers = HTTPResponse.sharing(with: origin)
+        case .foreign, .malformed: return .refused(.refusal(403))
+        }
+        guard purpose == .viewing || grant == .presenting else {
+            return .refused(HTTPResponse(403, headers: headers, text: "this token is for viewing"))
+        }
+        exchange.connection?.isAdmitted = true
+        return .admitted(definition, headers: headers)
+    }
+
+    /// Returns the room that a client at `address` may enter with `key`, and counts failures.
+    func room(openedBy key: RoomKey, from address: String) -> RoomDefinition? {
+        let key = limited(key, from: address)
+        let (grant, room) = self.grant(key)
+        switch grant {
+        case .refused: noteWrongToken(from: address)
+        case .needsPassword where key.password != nil: noteWrongPassword(from: address)
+        case .needsPassword, .viewing, .presenting: break
+        }
+        return room
+    }
+
+    /// Returns `key` without its password if a client at `address` has given too many wrong ones. None is compared
+    /// then: a client with the right token is asked for one again.
+    func limited(_ key: RoomKey, from address: String) -> RoomKey {
+        var key = key
+        if key.password != nil, !passwords.mayTry(address, now: configuration.attemptClock()) { key.password = nil }
+        return key
+    }
+
+    /// Counts a wrong token. Returns whether the address was within its limit before.
+    @discardableResult
+    func noteWrongToken(from address: String) -> Bool {
+        attempts.note(address, now: configuration.attemptClock())
+    }
+
+    /// Counts a wrong password that came with a right token.
+    func noteWrongPassword(from address: String) {
+        passwords.note(address, now: configuration.attemptClock())
+    }
+
+    private static var tooManyAttempts: HTTPResponse { .plain(429, "not allowed", [("Retry-After", "30")]) }
+}
+
+// MARK: - Requests
+
+extension Admission {
+    /// Refuses an address that makes too many requests, before the request is read.
+    ///
+    /// Requests with a right token, with a wrong one, and without any have separate limits, so no group can use up what
+    /// another needs.
+    private func checkRate(of exchange: HTTPExchange) -> HTTPResponse? {
+        let address = exchange.clientAddress
+        let isTaken: Bool
+        switch showsRightToken(exchange) {
+        case nil where asksForWebSocket(exchange):
+            // It gives its token later. Until then, only the number of connections limits it.
+            isTaken = true
+        case nil: isTaken = requests.take(address, now: g_get_monotonic_time())
+        case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
+        case false?:
+            // `/api` counts its failures itself, and has its own error messages.
+            guard exchange.path?.first != "api", !attempts.mayTry(address, now: configuration.attemptClock()) else {
+                return nil
+            }
+            noteWrongToken(from: address)
+            return Self.tooManyAttempts
+        }
+        return isTaken ? nil : .plain(429, "too many requests", [("Retry-After", "1")])
+    }
+
+    /// Whether the token of a request is right, regardless of its password; nil if it has none or needs none.
+    private func showsRightToken(_ exchange: HTTPExchange) -> Bool? {
+        guard exchange.header("Authorization") != nil, let path = exchange.path else { return nil }
+        let room: String
+        switch path.first {
+        case "whep", "whip": room = path.count > 1 ? path[1] : ""
+        case "api": return administrationToken?.matches(exchange.bearer ?? "")
+        case "snapshot.png", "snapshot.jpg": room = exchange.query("room") ?? ""
+        default: return nil
+        }
+        var key = exchange.key(to: room)
+        key.password = nil
+        return grant(key).grant != .refused
+    }
+
+    private func asksForWebSocket(_ exchange: HTTPExchange) -> Bool {
+        guard exchange.wantsWebSocket, let path = exchange.path else { return false }
+        return path.isEmpty || path == ["ws"] || path == ["socket.io"]
+    }
+
+    /// Checks a request to `/api`. Pages of other origins are always refused, whatever credentials they have. Returns a
+    /// refusal, or nil.
+    func checkAdministration(_ exchange: HTTPExchange) -> HTTPResponse? {
+        guard let administrationToken else { return .problem(404, "not found") }
+        guard configuration.administration?.allowsNetwork == true || ClientAddress.isLoopback(exchange.clientAddress)
+        else { return .problem(403, "not from this address") }
+        guard case .ours = origin(of: exchange) else { return .problem(403, "not from this origin") }
+        if administrationToken.matches(exchange.bearer ?? "") { return nil }
+        guard noteWrongToken(from: exchange.clientAddress) else {
+            return .problem(429, "too many attempts", [("Retry-After", "30")])
+        }
+        return .problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
+    }
+}
+
+extension HTTPExchange {
+    /// Returns the credentials of a request about `room`: `Bearer TOKEN` and the header `X-Room-Password`, or `Bearer
+    /// TOKEN,PASSWORD` from clients that can't send that header. The password is UTF-8 in percent-encoding, because
+    /// browsers can't send anything else.
+    fileprivate func key(to room: String) -> RoomKey {
+        let parts = (bearer ?? "").split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        var password = parts.count > 1 ? String(parts[1]) : nil
+        if let header = header("X-Room-Password") { password = header }
+        let decoded = password.flatMap { PercentCoding.decode($0) } ?? ""
+        return RoomKey(
+            room: room, token: parts.first.map(String.init) ?? "", password: decoded.isEmpty ? nil : decoded)
+    }
+}

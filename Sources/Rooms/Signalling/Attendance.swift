@@ -1,0 +1,178 @@
+import CGLib
+import Rooms
+
+/// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers.
+final class Attendance {
+    /// Somebody who is in a room.
+    private struct Presence {
+        let who: Visitor
+        let room: String
+        /// When the visitor arrived (g_get_monotonic_time).
+        let since: Int
+        /// The track that it watches or sends. For members of a room the directory knows the tracks.
+        let track: TrackName?
+        /// Makes the visitor leave.
+        let kick: () -> Void
+    }
+
+    /// The list of visitors that a room's viewers are told, and when.
+    private struct Roster {
+        /// The last list sent, and when it was sent (g_get_monotonic_time).
+        var text = ""
+        var toldAt = Int.min / 2
+        /// The timer for the next list; nil if nothing has changed.
+        var timer: EventSource?
+    }
+
+    private let rooms: HostRooms
+    private let pointers: Pointers
+    /// The counts, for readers on other threads.
+    private let audience: Audience
+    private let mostFromAddress: Int
+    private let onEvent: @Sendable (RoomNews) -> Void
+    private let log: SiteLog
+    private let context: OpaquePointer
+    /// By the identifier for programs.
+    private var present: [String: Presence] = [:]
+    /// Those who aren't members: they watch over WHEP or socket.io.
+    private var players: Set<String> = []
+    /// By room. Rooms without viewers have none.
+    private var rosters: [String: Roster] = [:]
+
+    init(
+        _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, audience: Audience,
+        log: SiteLog,
+        on context: OpaquePointer
+    ) {
+        mostFromAddress = configuration.limits.visitorsPerAddress
+        onEvent = configuration.onEvent
+        (self.rooms, self.pointers, self.audience) = (rooms, pointers, audience)
+        (self.log, self.context) = (log, context)
+    }
+
+    /// Whether one more visitor from `address` may enter a room.
+    func mayEnter(from address: String) -> Bool {
+        guard !ClientAddress.isLoopback(address) else { return true }
+        let key = ClientAddress.key(address)
+        return present.values.count { ClientAddress.key($0.who.address) == key } < mostFromAddress
+    }
+
+    /// Records that somebody has entered a room. The caller must call ``left(_:)`` later.
+    func came(_ who: Visitor, to room: String, track: TrackName? = nil, kick: @escaping () -> Void) {
+        present[who.id] = Presence(who: who, room: room, since: g_get_monotonic_time(), track: track, kick: kick)
+        if who.kind == .player || who.kind == .caller { players.insert(who.id) }
+        if who.kind == .player, let track {
+            pointers.setPlainReader(who.id, of: TrackAddress(room: room, track: track))
+        }
+        changed(in: room)
+        onEvent(RoomNews(.came, room: room, who: who))
+    }
+
+    /// Records that a visitor has left. Unknown ids are ignored.
+    func left(_ id: String) {
+        guard let visitor = present.removeValue(forKey: id) else { return }
+        players.remove(id)
+        pointers.setPlainReader(id, of: nil)
+        changed(in: visitor.room)
+        onEvent(RoomNews(.left, room: visitor.room, who: visitor.who))
+    }
+
+    /// Counts the audience of `room`. Must be called whenever it may have changed other than by somebody's coming or
+    /// leaving.
+    func changed(in room: String) {
+        audience.set(room, members: rooms.directory.memberCount(in: room), players: playerCount(in: room))
+        pointers.decide(in: room)
+        scheduleRoster(of: room)
+    }
+
+    /// Makes a visitor leave. Returns whether there was one, in that room if one is given.
+    func kick(_ id: String, from room: String? = nil) -> Bool {
+        guard let visitor = present[id], room == nil || visitor.room == room else { return false }
+        log("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
+        visitor.kick()
+        return true
+    }
+
+    /// Makes all visitors in `room` leave.
+    func kickAll(from room: String) {
+        for visitor in Array(present.values) where visitor.room == room { visitor.kick() }
+    }
+
+    /// Returns the current state of the rooms, in the order of the configuration, with visitors in order of arrival.
+    func report() -> [RoomReport] {
+        let now = g_get_monotonic_time()
+        let directory = rooms.directory
+        let present = Dictionary(grouping: present.values, by: \.room)
+        return directory.roomNames.map { room in
+            RoomReport(
+                name: room,
+                tracks: rooms.addresses(in: room).compactMap { address in
+                    rooms[address].map { track in
+                        RoomReport.Track(
+                            name: address.track.text, state: track.state, message: track.message,
+                            age: .microseconds(now - track.since))
+                    }
+                },
+                visitors: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in
+                    let member = MemberID(visitor.who.id)
+                    let watched = directory.tracksWatched(by: member) + [visitor.track].compactMap { $0 }
+                    return RoomReport.Presence(
+                        who: visitor.who, age: .microseconds(now - visitor.since), tracks: watched.map(\.text),
+                        isMeeting: directory.place(of: member)?.isMeeting ?? false)
+                })
+        }
+    }
+
+    func stop() {
+        rosters = [:]
+    }
+
+    private func playerCount(in room: String) -> Int {
+        players.count { present[$0]?.room == room }
+    }
+}
+
+// MARK: - Telling each other
+
+extension Attendance {
+    /// The shortest time between two lists, in microseconds.
+    private static let rosterPause = 1_000_000
+    /// The time that each viewer adds to this, in microseconds. Whatever their number, at most 200 messages a second
+    /// are sent.
+    private static let rosterPausePerViewer = 5000
+    /// How long a change waits so that others can be sent with it, in microseconds.
+    private static let rosterDelay = 100_000
+
+    /// Sends a new member the last list that was sent to all. Changes since then follow on their own.
+    func tellRoster(of room: String, to member: RoomMember) {
+        if let text = rosters[room]?.text, !text.isEmpty { member.socket.send(text) }
+    }
+
+    /// Schedules a new list of visitors for the viewers of `room`.
+    private func scheduleRoster(of room: String) {
+        let viewers = rooms.directory.viewers(in: room).count
+        guard viewers > 0 else { return rosters[room] = nil }
+        var roster = rosters[room] ?? Roster()
+        guard roster.timer == nil else { return }
+        let now = g_get_monotonic_time()
+        let pause = max(Self.rosterPause, viewers * Self.rosterPausePerViewer)
+        let wait = max(Self.rosterDelay, roster.toldAt + pause - now)
+        roster.timer = EventSource.timer(every: UInt32(clamping: wait / 1000), on: context, of: self) { attendance in
+            attendance.rosters[room]?.timer = nil
+            attendance.tellRoster(of: room)
+            return false
+        }
+        rosters[room] = roster
+    }
+
+    private func tellRoster(of room: String) {
+        guard var roster = rosters[room] else { return }
+        let people = rooms.directory.people(in: room)
+        let text = SkyRTCReply(people: people.members, count: people.count + playerCount(in: room)).text
+        guard text != roster.text else { return }
+        roster.text = text
+        roster.toldAt = g_get_monotonic_time()
+        rosters[room] = roster
+        rooms.tellViewers(of: room, text)
+    }
+}

@@ -1,0 +1,294 @@
+import Rooms
+import SDP
+
+/// An endpoint of WHEP (draft-ietf-wish-whep), for players that don't use our page, or of WHIP (RFC 9725), for programs
+/// that send a room's pictures: `/whep/ROOM` or `/whip/ROOM[/TRACK]`, and the sessions that clients create there. A
+/// session's URL is valid until `DELETE` or until the media layer ends the session (RFC 9725 section 4.2).
+final class Endpoint {
+    /// What clients do here.
+    enum Service {
+        /// WHEP.
+        case playing
+        /// WHIP; nil if nobody may publish.
+        case publishing((any TrackPublishing)?)
+    }
+
+    private struct Session {
+        let address: TrackAddress
+        /// The client. Its identifier isn't the last segment of the URL, because that is secret.
+        let who: Visitor
+        let served: Served
+        /// The key that identifies this session when the media layer reports its end.
+        let key: UInt64
+        /// The ICE generations that the client's later requests are compared with.
+        var ice: ICEGenerations
+    }
+
+    /// A session as the media layer serves it.
+    private struct Served {
+        let opened: OpenedSession
+        let takeCandidates: (_ fragment: String) -> Void
+        let restartICE: (_ fragment: String) throws(MediaRefusal) -> RestartedSession
+        let close: () -> Void
+    }
+
+    private static let descriptionType = "application/sdp"
+    private static let fragmentType = "application/trickle-ice-sdpfrag"
+    private static let acceptPost = ("Accept-Post", descriptionType)
+    private static let acceptPatch = ("Accept-Patch", fragmentType)
+    private static let methods = "OPTIONS, GET, HEAD, POST"
+    private static let sessionMethods = "OPTIONS, GET, HEAD, PATCH, DELETE"
+
+    private let service: Service
+    private let rooms: HostRooms
+    private let admission: Admission
+    private let attendance: Attendance
+    private let sessionEnds: SessionEnds
+    private let log: SiteLog
+    /// Keyed by the last segment of their URL.
+    private var sessions: [String: Session] = [:]
+
+    init(
+        for service: Service, rooms: HostRooms, admission: Admission, attendance: Attendance, sessionEnds: SessionEnds,
+        log: SiteLog
+    ) {
+        (self.service, self.rooms, self.admission) = (service, rooms, admission)
+        (self.attendance, self.sessionEnds, self.log) = (attendance, sessionEnds, log)
+    }
+
+    private var isPlaying: Bool {
+        if case .playing = service { true } else { false }
+    }
+    private var purpose: Admission.Purpose { isPlaying ? .viewing : .presenting }
+
+    /// Handles a request to the endpoint itself.
+    func handle(_ exchange: HTTPExchange, room: String, track: String? = nil) {
+        if exchange.method == "OPTIONS" { return options(exchange, Self.methods, accept: Self.acceptPost) }
+        switch admission.admit(exchange, to: room, for: purpose) {
+        case .refused(let response): exchange.answer(response)
+        case .admitted(let room, let headers):
+            exchange.answer(response(to: exchange, room.name, track, headers))
+        }
+    }
+
+    private func response(
+        to exchange: HTTPExchange, _ room: String, _ track: String?, _ headers: HTTPHeaders
+    ) -> HTTPResponse {
+        if case .publishing(nil) = service {
+            return HTTPResponse(404, headers: headers, text: "this host takes no publishers")
+        }
+        switch exchange.method {
+        case "POST": return open(exchange, room, track, headers)
+        case "GET", "HEAD":
+            let headers = headers + [Self.acceptPost]
+            return isPlaying
+                ? HTTPResponse(200, headers: headers, contentType: Self.descriptionType, body: [])
+                : HTTPResponse(204, headers: headers)
+        default: return HTTPResponse(405, headers: headers + [("Allow", Self.methods)], text: "not possible")
+        }
+    }
+
+    /// Handles a request to a session. Its URL is secret to the client that has the token, so it replaces the token if
+    /// none is sent (MediaMTX's reader sends none here).
+    func handle(_ exchange: HTTPExchange, room: String, session name: String) {
+        if exchange.method == "OPTIONS" { return options(exchange, Self.sessionMethods, accept: Self.acceptPatch) }
+        let session = sessions[name].flatMap { $0.address.room == room ? $0 : nil }
+        let headers: HTTPHeaders
+        if session != nil, exchange.header("Authorization") == nil {
+            guard let sharing = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
+            headers = sharing
+        } else {
+            switch admission.admit(exchange, to: room, for: purpose) {
+            case .refused(let response): return exchange.answer(response)
+            case .admitted(_, let admitted): headers = admitted
+            }
+        }
+        guard let session else { return exchange.answer(HTTPResponse(404, headers: headers, text: "no such session")) }
+        switch exchange.method {
+        case "PATCH": exchange.answer(patch(exchange, name, session, headers))
+        case "DELETE":
+            end(name)
+            exchange.answer(HTTPResponse(200, headers: headers))
+        case "GET", "HEAD":
+            exchange.answer(HTTPResponse(204, headers: headers + [("ETag", session.ice.tag.header), Self.acceptPatch]))
+        default:
+            exchange.answer(
+                HTTPResponse(405, headers: headers + [("Allow", Self.sessionMethods)], text: "not possible"))
+        }
+    }
+
+    /// Answers a preflight. It carries no credentials and reveals nothing about rooms, so everybody gets the same
+    /// response.
+    private func options(_ exchange: HTTPExchange, _ allowed: String, accept: (String, String)) {
+        guard let headers = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
+        exchange.answer(
+            HTTPResponse(
+                200,
+                headers: headers + [
+                    ("Allow", allowed), accept,
+                    ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
+                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
+                    ("Access-Control-Max-Age", "600"),
+                ]))
+    }
+}
+
+// MARK: - The life of a session
+
+extension Endpoint {
+    /// Opens a session for the offer that a client has posted.
+    private func open(
+        _ exchange: HTTPExchange, _ room: String, _ track: String?, _ headers: HTTPHeaders
+    ) -> HTTPResponse {
+        guard exchange.contentType == Self.descriptionType else {
+            return HTTPResponse(
+                415, headers: headers + [Self.acceptPost], text: "the offer must be of type application/sdp")
+        }
+        let noOffer = "the body is not an SDP offer"
+        guard let offer = exchange.bodyText, offer.hasPrefix("v=") else {
+            return HTTPResponse(400, headers: headers, text: noOffer)
+        }
+        let generation: TrickleFragment
+        do throws(SDPError) {
+            generation = try TrickleFragment(parsing: Array(offer.utf8))
+        } catch {
+            return HTTPResponse(400, headers: headers, text: isPlaying ? error.description : noOffer)
+        }
+        // If no track is named, the first is meant. A player's must exist.
+        let wanted = if let track { TrackName(track) } else { rooms.directory.tracks(in: room).first ?? .screen }
+        let named = wanted.map { TrackAddress(room: room, track: $0) }
+        guard let address = named, !isPlaying || rooms[address] != nil else {
+            let grammar = "a track's name is 1 to 64 letters, digits, '-', '_' and '.'"
+            return HTTPResponse(404, headers: headers, text: isPlaying ? "this room has no such track" : grammar)
+        }
+        let client = exchange.clientAddress
+        guard attendance.mayEnter(from: client) else {
+            return HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once")
+        }
+        let name = newIdentifier()
+        let kind: Visitor.Kind = isPlaying ? .player : .publisher
+        do throws(PublishingRefusal) {
+            let (served, key) = try sessionEnds.expect { [unowned self] reason in
+                ended(name, reason)
+            } of: { (onEnd) throws(PublishingRefusal) in
+                try serve(offer, address, onEnd)
+            }
+            let opened = served.opened
+            let who = Visitor(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
+            let ice = ICEGenerations(of: generation, tag: opened.entityTag)
+            sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
+            log(
+                "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)",
+                of: client)
+            attendance.came(who, to: room, track: address.track) { [unowned self] in end(name) }
+            let path = PercentCoding.encode(room)
+            let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
+            return HTTPResponse(
+                201,
+                headers: headers + [
+                    ("Location", location), ("ETag", ice.tag.header), Self.acceptPatch, ("Cache-Control", "no-store"),
+                ], contentType: Self.descriptionType, body: Array(opened.answer.utf8))
+        } catch {
+            log("room \(room): a \(kind.rawValue)'s offer from \(client) was refused: \(error)", of: client)
+            switch error {
+            case .offer(let refusal): return .refusal(refusal, headers)
+            case .taken(let why): return HTTPResponse(409, headers: headers, text: why)
+            }
+        }
+    }
+
+    /// Has the media layer open a session for `offer`.
+    private func serve(
+        _ offer: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
+    ) throws(PublishingRefusal) -> Served {
+        if case .publishing(let publishing?) = service {
+            let opened = try publishing.publish(
+                offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
+            // An ICE-lite host needs no candidates.
+            return Served(
+                opened: opened, takeCandidates: { _ in },
+                restartICE: { (fragment) throws(MediaRefusal) in
+                    try publishing.restartICE(opened.id, fragment: fragment)
+                }, close: { publishing.close(opened.id) })
+        }
+        do throws(MediaRefusal) {
+            let media = try rooms.media(of: address.track, in: address.room).media
+            let opened = try media.open(offer: offer, onEnd: onEnd)
+            return Served(
+                opened: opened, takeCandidates: { media.remoteCandidates(opened.id, fragment: $0) },
+                restartICE: { (fragment) throws(MediaRefusal) in try media.restartICE(opened.id, fragment: fragment) },
+                close: { media.close(opened.id) })
+        } catch {
+            throw .offer(error)
+        }
+    }
+
+    /// Ends a session from the server's side.
+    private func end(_ name: String) {
+        guard let session = sessions.removeValue(forKey: name) else { return }
+        sessionEnds.forget(session.key)
+        session.served.close()
+        left(session, (isPlaying ? "a player" : "the publisher of \(session.address.track)") + " left")
+    }
+
+    /// Handles the end of a session by the media layer.
+    private func ended(_ name: String, _ reason: String) {
+        guard let session = sessions.removeValue(forKey: name) else { return }
+        let whose = isPlaying ? "a player's session" : "the session of the publisher of \(session.address.track)"
+        left(session, "\(whose) ended: \(reason)")
+    }
+
+    private func left(_ session: Session, _ words: String) {
+        log("room \(session.address.room): \(words)", of: session.who.address)
+        attendance.left(session.who.id)
+    }
+
+    /// Ends all sessions for a track that is being removed.
+    func endAll(of address: TrackAddress) {
+        for (name, session) in sessions where session.address == address { end(name) }
+    }
+
+    /// Ends all sessions, because the host is ending.
+    func stop() {
+        for session in sessions.values { session.served.close() }
+        sessions = [:]
+    }
+
+    /// Handles candidates that a client found later, or an ICE restart (RFC 9725 section 4.3).
+    private func patch(
+        _ exchange: HTTPExchange, _ name: String, _ session: Session, _ headers: HTTPHeaders
+    ) -> HTTPResponse {
+        guard exchange.contentType == Self.fragmentType else {
+            return HTTPResponse(
+                415, headers: headers + [Self.acceptPatch], text: "the fragment must be of type \(Self.fragmentType)")
+        }
+        guard let text = exchange.bodyText, let fragment = try? TrickleFragment(parsing: Array(text.utf8)) else {
+            return HTTPResponse(400, headers: headers, text: "the body is not a fragment of SDP")
+        }
+        guard session.ice.tag.matches(exchange.header("If-Match")) else {
+            return HTTPResponse(412, headers: headers, text: "If-Match names another state of this session")
+        }
+        switch session.ice.step(of: fragment) {
+        case .trickle:
+            session.served.takeCandidates(text)
+            return HTTPResponse(204, headers: headers)
+        case .leftBehind:
+            let why = "ICE has been restarted since these candidates were found"
+            return HTTPResponse(412, headers: headers, text: why)
+        case .restart:
+            do throws(MediaRefusal) {
+                let restarted = try session.served.restartICE(text)
+                var ice = session.ice
+                ice.restart(with: fragment, tag: restarted.entityTag)
+                sessions[name]?.ice = ice
+                return HTTPResponse(
+                    200, headers: headers + [("ETag", ice.tag.header), ("Cache-Control", "no-store")],
+                    contentType: Self.fragmentType, body: Array(restarted.fragment.utf8))
+            } catch {
+                let client = exchange.clientAddress
+                log("room \(session.address.room): an ICE restart by \(client) was refused: \(error)", of: client)
+                return .refusal(error, headers)
+            }
+        }
+    }
+}

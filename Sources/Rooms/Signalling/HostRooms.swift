@@ -1,0 +1,110 @@
+import CGLib
+import Rooms
+
+/// Identifies a track of the host.
+struct TrackAddress: Hashable {
+    let room: String
+    let track: TrackName
+}
+
+/// A track that the viewers of its room can watch.
+struct SharedTrack {
+    let media: any RoomMedia
+    /// The state of its source, and the start of that state (g_get_monotonic_time).
+    var state = SourceState.waiting
+    var message = ""
+    var since = g_get_monotonic_time()
+}
+
+/// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
+/// All parts of the site read it; only `SkyRTCRooms` changes it.
+final class HostRooms {
+    private(set) var directory: RoomDirectory
+    /// The clients with an open WebSocket, in a room or not.
+    private(set) var members: [MemberID: RoomMember] = [:]
+    private var tracks: [TrackAddress: SharedTrack] = [:]
+
+    init(_ configuration: SignallingConfiguration) {
+        directory = RoomDirectory(
+            configuration.rooms.map { room in
+                RoomDefinition(name: room.name, access: room.access.policy, host: MemberID(newIdentifier()))
+            }, memberLimit: configuration.limits.membersInRoom)
+    }
+
+    /// Passes an event to the directory. Returns the actions to perform.
+    func handle(_ event: RoomEvent) -> [RoomAction] { directory.handle(event) }
+
+    /// Sets the time of the rooms' clock, in seconds. Returns the actions to perform.
+    func advance(to now: Int) -> [RoomAction] { directory.advance(to: now) }
+
+    subscript(id: MemberID) -> RoomMember? {
+        get { members[id] }
+        set { members[id] = newValue }
+    }
+
+    /// The members who watch `room` with our page.
+    func viewers(in room: String) -> [RoomMember] {
+        directory.viewers(in: room).compactMap { members[$0] }
+    }
+
+    /// Sends a message to all who watch `room` with our page.
+    func tellViewers(of room: String, _ text: String) {
+        let frame = WebSocketFrame.text(text)
+        for viewer in viewers(in: room) { viewer.socket.send(frame: frame) }
+    }
+
+    subscript(address: TrackAddress) -> SharedTrack? { tracks[address] }
+
+    /// The address and media layer of that track, or of the room's first.
+    func media(
+        of track: TrackName?, in room: String
+    ) throws(MediaRefusal) -> (address: TrackAddress, media: any RoomMedia) {
+        guard let address = address(of: track, in: room), let shared = tracks[address] else {
+            throw .unsupported("nothing is shared in this room now")
+        }
+        return (address, shared.media)
+    }
+
+    /// The address of that track, or of the room's first; nil if there is none.
+    func address(of track: TrackName?, in room: String) -> TrackAddress? {
+        (track ?? directory.tracks(in: room).first).map { TrackAddress(room: room, track: $0) }
+    }
+
+    /// The addresses of a room's tracks, in the order in which they were added.
+    func addresses(in room: String) -> [TrackAddress] {
+        directory.tracks(in: room).map { TrackAddress(room: room, track: $0) }
+    }
+
+    /// The track's name in messages; nil if the room has never had more than one.
+    func label(of address: TrackAddress) -> TrackName? {
+        directory.namesTracks(in: address.room) ? address.track : nil
+    }
+
+    /// The tracks of a room, as described to clients.
+    func summaries(of room: String) -> [TrackSummary] {
+        addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).rawValue) }
+    }
+
+    /// Adds a track, if its room can have it. Returns the actions to perform.
+    func add(_ media: any RoomMedia, as address: TrackAddress) -> [RoomAction] {
+        let actions = directory.handle(.addTrack(address.track, room: address.room))
+        if directory.tracks(in: address.room).contains(address.track) { tracks[address] = SharedTrack(media: media) }
+        return actions
+    }
+
+    /// Removes a track. Returns the actions to perform.
+    func remove(_ address: TrackAddress) -> [RoomAction] {
+        tracks[address] = nil
+        return directory.handle(
+            .removeTrack(address.track, room: address.room, reason: "this track is shared no more"))
+    }
+
+    /// Records the state of a track's source. Returns false if nothing has changed.
+    func set(_ state: SourceState, _ message: String, of address: TrackAddress) -> Bool {
+        guard let shared = tracks[address], shared.state != state || shared.message != message else { return false }
+        if shared.state != state { tracks[address]?.since = g_get_monotonic_time() }
+        tracks[address]?.state = state
+        tracks[address]?.message = message
+        return true
+    }
+}

@@ -1,0 +1,274 @@
+import CGLib
+import Rooms
+
+/// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
+/// tells viewers of tracks.
+final class SkyRTCRooms {
+    private let configuration: SignallingConfiguration
+    private let rooms: HostRooms
+    private let admission: Admission
+    private let pointers: Pointers
+    private let attendance: Attendance
+    private let sessionEnds: SessionEnds
+    private let log: SiteLog
+    private let startTime = g_get_monotonic_time()
+    private var expiredRooms: Set<String> = []
+
+    init(
+        _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
+        attendance: Attendance, sessionEnds: SessionEnds, log: SiteLog
+    ) {
+        (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
+        (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
+    }
+
+    /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
+    func open(_ socket: WebSocketConnection, from address: String) {
+        let id = MemberID(newIdentifier())
+        let joinBy = g_get_monotonic_time() + configuration.limits.joinTime.microseconds
+        rooms[id] = RoomMember(id: id, socket: socket, address: address, joinBy: joinBy)
+        socket.onMessage = { [unowned self] text in received(text, from: id) }
+        socket.onEnd = { [unowned self] in ended(id) }
+        socket.start()
+    }
+
+    /// Closes connections whose clients haven't joined in time, and removes everybody from expired rooms.
+    func tick() {
+        for action in rooms.advance(to: configuration.lifetimeClock()) { carryOut(action) }
+        for room in rooms.directory.roomNames
+        where rooms.directory.hasExpired(room) && expiredRooms.insert(room).inserted {
+            log("room \(room): its links have expired")
+            configuration.onExpiry(room)
+            // Members have been told already. These are players, publishers and the like.
+            attendance.kickAll(from: room)
+            attendance.changed(in: room)
+        }
+        let now = g_get_monotonic_time()
+        for member in Array(rooms.members.values) {
+            guard let joinBy = member.joinBy, now > joinBy else { continue }
+            member.joinBy = nil
+            member.socket.close(.noJoin)
+        }
+    }
+
+    private func received(_ text: String, from id: MemberID) {
+        guard let member = rooms[id] else { return }
+        let arrival = configuration.clock()
+        let message = SkyRTCMessage(text)
+        if let stamp = message?.clockStamp, member.room != nil {
+            let reply = SkyRTCReply(clockStamp: stamp, received: arrival, sent: configuration.clock())
+            return member.socket.send(reply.text)
+        }
+        var event = message?.event(from: id) ?? .unknown(id)
+        if case .join(_, var key, let role, let name) = event {
+            member.joinBy = nil
+            key = admission.limited(key, from: member.address)
+            member.gavePassword = !(key.password ?? "").isEmpty
+            event = .join(id, key, role, name: name)
+        }
+        handle(event)
+    }
+
+    private func ended(_ id: MemberID) {
+        handle(.leave(id))
+        pointers.forget(id)
+        guard let member = rooms[id] else { return }
+        rooms[id] = nil
+        if let room = member.room { log("room \(room): a viewer left", of: member.address) }
+    }
+}
+
+// MARK: - Tracks
+
+extension SkyRTCRooms {
+    /// Adds a track to an existing room, and tells its viewers. Returns false if there can't be such a track.
+    func add(_ media: any RoomMedia, as address: TrackAddress) -> Bool {
+        let (room, track) = (address.room, address.track)
+        guard rooms[address] == nil else {
+            log("room \(room): it has a track \(track) already")
+            return false
+        }
+        for action in rooms.add(media, as: address) { carryOut(action) }
+        if rooms[address] == nil { log("room \(room): the track \(track) can't be added") }
+        return rooms[address] != nil
+    }
+
+    /// Removes a track, ends the members' sessions for it, and tells its viewers.
+    func remove(_ address: TrackAddress) {
+        for action in rooms.remove(address) { carryOut(action) }
+    }
+
+    /// Tells the viewers of `room` the state of a track's source.
+    func announce(_ state: SourceState, _ message: String, in room: String, track: TrackName?) {
+        guard let address = rooms.address(of: track, in: room), rooms.set(state, message, of: address) else { return }
+        let whose = rooms.label(of: address).map { "the source of \($0)" } ?? "the source"
+        log("room \(room): \(whose) is \(state.rawValue)")
+        if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
+    }
+
+    private func stateReply(of address: TrackAddress) -> SkyRTCReply? {
+        rooms[address].map { shared in
+            SkyRTCReply(
+                shared.state, shared.message, microseconds: g_get_monotonic_time() - shared.since,
+                track: rooms.label(of: address))
+        }
+    }
+
+    /// Tells a new member the states of the sources of its room's tracks.
+    private func tellStates(to member: RoomMember, in room: String) {
+        var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
+        if replies.isEmpty {
+            replies = [SkyRTCReply(.waiting, "", microseconds: g_get_monotonic_time() - startTime)]
+        }
+        for reply in replies { member.socket.send(reply.text) }
+    }
+}
+
+// MARK: - Events and actions
+
+extension SkyRTCRooms {
+    /// Passes an event about a member to the directory and performs the actions that it returns.
+    private func handle(_ event: RoomEvent) {
+        let before = event.member.flatMap { rooms.directory.place(of: $0) }
+        let actions = rooms.handle(event)
+        // Done before anybody is told, so that a client that asks in response gets the new numbers.
+        if let id = event.member { moved(id, from: before, to: rooms.directory.place(of: id)) }
+        for action in actions { carryOut(action) }
+    }
+
+    private func moved(_ id: MemberID, from before: RoomDirectory.Place?, to after: RoomDirectory.Place?) {
+        guard before != after else { return }
+        if let before, let after, before.room == after.room, before.role == after.role, before.name == after.name {
+            return attendance.changed(in: after.room)
+        }
+        attendance.left(id.text)
+        guard let after, let member = rooms[id] else { return }
+        let who = Visitor(
+            id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)
+        attendance.came(who, to: after.room) { [unowned self] in
+            guard let socket = rooms[id]?.socket else { return }
+            socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
+            socket.close(.sentAway)
+            handle(.leave(id))
+        }
+    }
+
+    private func carryOut(_ action: RoomAction) {
+        switch action {
+        case .send(let message, let id): send(message, to: id)
+        case .joined(let id, let room, let role): joined(id, room, role)
+        case .openSession(let id, let room, let track, let offer):
+            openSession(for: id, TrackAddress(room: room, track: track), offer)
+        case .closeSession(let id, let track): closeSession(of: id, track)
+        case .addCandidate(let id, let candidate, let track):
+            guard let session = rooms[id]?.sessions[track] else { return }
+            session.side.remoteCandidates(session.id, fragment: candidate.candidate)
+        case .refuse(let id, let refusal): refuse(id, refusal)
+        case .tracksChanged(let room):
+            rooms.tellViewers(of: room, SkyRTCReply(tracks: rooms.summaries(of: room)).text)
+        }
+    }
+
+    private func send(_ message: RoomMessage, to id: MemberID) {
+        guard let member = rooms[id] else { return }
+        if case .peers = message, let room = rooms.directory.place(of: id)?.room {
+            return member.socket.send(SkyRTCReply(message, tracks: rooms.summaries(of: room)).text)
+        }
+        let text = SkyRTCReply(message).text
+        let isRelayed =
+            switch message {
+            case .offer, .candidate: true
+            case .answer(_, let sender, _): rooms[sender] != nil
+            default: false
+            }
+        // A client that reads slowly misses messages from other members, rather than being disconnected because of
+        // them.
+        if isRelayed, member.socket.unsentCount + text.utf8.count > Self.mostRelayed { return }
+        member.socket.send(text)
+    }
+
+    /// How many bytes may be queued for a member before messages from other members are dropped.
+    private static let mostRelayed = 128 * 1024
+
+    private func joined(_ id: MemberID, _ room: String, _ role: MemberRole) {
+        guard let member = rooms[id] else { return }
+        member.room = room
+        member.socket.admit()
+        pointers.forget(id)
+        let who = role == .viewer ? "viewer" : "SkyRTC client"
+        log("room \(room): a \(who) came from \(member.address)", of: member.address)
+        guard role == .viewer else { return }
+        tellStates(to: member, in: room)
+        if !rooms.directory.namesTracks(in: room), let only = rooms.address(of: nil, in: room) {
+            pointers.tell(of: only, to: member)
+        }
+        attendance.tellRoster(of: room, to: member)
+    }
+
+    private func refuse(_ id: MemberID, _ refusal: RoomRefusal) {
+        guard let member = rooms[id] else { return }
+        member.room = nil
+        let code: WebSocketConnection.CloseCode
+        switch refusal {
+        case .notAdmitted:
+            code = .notAdmitted
+            if admission.noteWrongToken(from: member.address) {
+                log("a client from \(member.address) was not admitted", of: member.address)
+            }
+        case .needsPassword:
+            code = .needsPassword
+            if member.gavePassword { admission.noteWrongPassword(from: member.address) }
+        case .full: code = .full
+        case .expired:
+            code = .expired
+            attendance.left(id.text)
+        }
+        member.socket.send(SkyRTCReply(refusal).text)
+        member.socket.close(code)
+    }
+}
+
+// MARK: - Sessions
+
+extension SkyRTCRooms {
+    private func openSession(for id: MemberID, _ address: TrackAddress, _ offer: String) {
+        guard let member = rooms[id] else { return }
+        let (room, track) = (address.room, address.track)
+        do throws(MediaRefusal) {
+            let media = try rooms.media(of: track, in: room).media
+            let (opened, session) = try sessionEnds.open(offer, at: media) { [unowned self] reason in
+                sessionEnded(of: id, track, reason)
+            }
+            member.sessions[track] = session
+            pointers.watch(session, of: address, for: id)
+            handle(.sessionAnswered(id, track: track, sdp: opened.answer))
+            if rooms.directory.namesTracks(in: room), rooms.directory.viewers(in: room).contains(id) {
+                pointers.tell(of: address, to: member)
+            }
+            sessionsChanged(in: room)
+        } catch {
+            log("room \(room): an offer from \(member.address) was refused: \(error)", of: member.address)
+            handle(.sessionRefused(id, track: track, reason: error.description))
+            // A place may become free soon. The client reconnects after a while and then asks again by itself.
+            if case .full = error { member.socket.close(.full) }
+        }
+    }
+
+    private func closeSession(of id: MemberID, _ track: TrackName) {
+        guard let session = rooms[id]?.sessions.removeValue(forKey: track) else { return }
+        sessionEnds.close(session)
+        if let room = rooms[id]?.room { sessionsChanged(in: room) }
+    }
+
+    /// Handles the end of a session by the media layer.
+    private func sessionEnded(of id: MemberID, _ track: TrackName, _ reason: String) {
+        rooms[id]?.sessions[track] = nil
+        handle(.sessionEnded(id, track: track, reason: reason))
+        if let room = rooms[id]?.room { sessionsChanged(in: room) }
+    }
+
+    /// Plain clients that watch further tracks count towards the audience of those tracks' pointers.
+    private func sessionsChanged(in room: String) {
+        if rooms.directory.namesTracks(in: room) { pointers.decide(in: room) }
+    }
+}
