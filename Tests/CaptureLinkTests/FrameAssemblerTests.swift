@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Access units from our own sender")
-struct AccessUnitAssemblerTests {
+struct FrameAssemblerTests {
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
     private let time = LinkVectors.time
 
