@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Ingest
 import LinkTransport
+import MediaTypes
 import STUN
 import Signalling
 import TestSupport

@@ -1,4 +1,5 @@
 import Ingest
+import MediaTypes
 import STUN
 import Synchronization
 import TestSupport

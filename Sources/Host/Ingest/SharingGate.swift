@@ -1,4 +1,5 @@
 import CaptureLink
+import MediaTypes
 
 /// Decides which of a track's pictures viewers may see while the sharer pauses, and just before and after that.
 ///

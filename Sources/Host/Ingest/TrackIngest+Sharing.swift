@@ -1,4 +1,5 @@
 public import CaptureLink
+import MediaTypes
 import Synchronization
 import TrackHub
 

@@ -8,7 +8,7 @@ import ScreenRelayKit
 /// A host's status, in words for people or as a JSON object for programs.
 struct StatusReport {
     let process: Int32
-    let state: Ingest.SourceState
+    let state: SourceState
     /// What the host does, such as "sharing :0".
     let what: String
     let room: String
@@ -28,7 +28,7 @@ struct StatusReport {
     struct Track {
         let room: String
         let name: String
-        let state: Ingest.SourceState
+        let state: SourceState
         let viewers: Int
     }
 
@@ -197,7 +197,7 @@ extension SourceLimits {
     }
 }
 
-extension Ingest.SourceState {
+extension SourceState {
     /// A description in a few words.
     var words: String {
         switch self {

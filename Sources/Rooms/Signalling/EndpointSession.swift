@@ -1,3 +1,4 @@
+import MediaSessions
 import SDP
 
 /// A session that a client created with a `POST` to `/whep` or `/whip`. Its URL is valid until `DELETE` or until the

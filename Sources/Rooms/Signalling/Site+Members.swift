@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import Rooms
 
 /// A client with an open WebSocket.
@@ -28,8 +29,8 @@ struct MemberSession {
     let id: MediaSessionID
     /// The key that identifies this session when the media layer reports its end.
     let key: UInt64
-    /// The media layer that serves it.
-    let side: any RoomMedia
+    /// The media server that serves it.
+    let side: any SessionServer
 }
 
 /// The rooms over WebSockets: translates JSON for `RoomDirectory`, and performs the actions that it returns.

@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import Rooms
 import SDP
 
@@ -7,8 +8,8 @@ struct PlayerSession: EndpointSession {
     let room: String
     let track: TrackName
     let media: MediaSessionID
-    /// The media layer that serves it.
-    let side: any RoomMedia
+    /// The media server that serves it.
+    let side: any SessionServer
     /// The key that identifies this session when the media layer reports its end.
     let key: UInt64
     var ice: ICEGenerations
@@ -121,27 +122,27 @@ extension Site {
     /// first track is meant.
     func openSession(
         in room: String, track: TrackName? = nil, offer: String, for owner: SessionOwner
-    ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64, side: any RoomMedia) {
-        guard let side = media[room, track] else { throw .unsupported("nothing is shared in this room now") }
+    ) throws(MediaRefusal) -> (session: OpenedSession, key: UInt64, side: any SessionServer) {
+        guard let media = media[room, track] else { throw .unsupported("nothing is shared in this room now") }
         lastSessionKey += 1
         let key = lastSessionKey
-        let session = try side.open(offer: offer) { [thread] reason in
+        let session = try media.open(offer: offer) { [thread] reason in
             thread.post { $0.sessionEnded(key, reason: reason) }
         }
         sessionOwners[key] = owner
-        return (session, key, side)
+        return (session, key, media.sessions)
     }
 
     /// Has the media layer of a track make an offer, and records the session's owner.
     func offerSession(
         of address: TrackAddress, for owner: SessionOwner
-    ) throws(MediaRefusal) -> (session: OfferedSession, key: UInt64, side: any RoomMedia) {
-        guard let side = tracks[address]?.media else { throw .unsupported("this track is shared no more") }
+    ) throws(MediaRefusal) -> (session: OfferedSession, key: UInt64, side: any SessionServer) {
+        guard let media = tracks[address]?.media else { throw .unsupported("this track is shared no more") }
         lastSessionKey += 1
         let key = lastSessionKey
-        let session = try side.offer { [thread] reason in thread.post { $0.sessionEnded(key, reason: reason) } }
+        let session = try media.offer { [thread] reason in thread.post { $0.sessionEnded(key, reason: reason) } }
         sessionOwners[key] = owner
-        return (session, key, side)
+        return (session, key, media.sessions)
     }
 
     private func sessionEnded(_ key: UInt64, reason: String) {

@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import Rooms
 import SDP
 

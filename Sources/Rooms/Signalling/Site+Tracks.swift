@@ -1,4 +1,5 @@
 import CGLib
+import MediaTypes
 import Rooms
 
 /// Identifies a track of the host.
@@ -12,7 +13,6 @@ struct SharedTrack {
     let media: any RoomMedia
     /// The state of its source, and the start of that state (g_get_monotonic_time).
     var state = SourceState.waiting
-    var message = ""
     var since: Int
     var pointer = RoomPointer()
     /// The timer for a postponed decision about the pointer.
@@ -68,19 +68,17 @@ extension Site {
     }
 
     /// Tells the viewers of `room` the state of a track's source.
-    func announce(_ state: SourceState, _ message: String, in room: String, track: TrackName?) {
+    func announce(_ state: SourceState, in room: String, track: TrackName?) {
         guard let address = address(of: track, in: room), var shared = tracks[address],
-            shared.state != state || shared.message != message
+            shared.state.word != state.word || shared.state.message != state.message
         else { return }
         let now = g_get_monotonic_time()
-        if shared.state != state { shared.since = now }
+        if shared.state.word != state.word { shared.since = now }
         shared.state = state
-        shared.message = message
         tracks[address] = shared
         let label = label(of: address)
-        log("room \(room): \(label.map { "the source of \($0)" } ?? "the source") is \(state.rawValue)")
-        let frame = WebSocketFrame.text(
-            SkyRTCReply(state, message, microseconds: now - shared.since, track: label).text)
+        log("room \(room): \(label.map { "the source of \($0)" } ?? "the source") is \(state.word)")
+        let frame = WebSocketFrame.text(SkyRTCReply(state, microseconds: now - shared.since, track: label).text)
         for viewer in directory.viewers(in: room) { members[viewer]?.socket.send(frame: frame) }
     }
 
@@ -91,11 +89,10 @@ extension Site {
         for track in names {
             let address = TrackAddress(room: room, track: track)
             guard let shared = tracks[address] else { continue }
-            let reply = SkyRTCReply(
-                shared.state, shared.message, microseconds: now - shared.since, track: label(of: address))
+            let reply = SkyRTCReply(shared.state, microseconds: now - shared.since, track: label(of: address))
             member.socket.send(reply.text)
         }
-        if names.isEmpty { member.socket.send(SkyRTCReply(.waiting, "", microseconds: now - startTime).text) }
+        if names.isEmpty { member.socket.send(SkyRTCReply(.waiting, microseconds: now - startTime).text) }
     }
 
     /// Tells the viewers of `room` which tracks exist.

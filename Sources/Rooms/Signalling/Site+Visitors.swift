@@ -58,8 +58,7 @@ extension Site {
                 tracks: directory.tracks(in: room).compactMap { name in
                     tracks[TrackAddress(room: room, track: name)].map { track in
                         RoomReport.Track(
-                            name: name.text, state: track.state, message: track.message,
-                            age: .microseconds(now - track.since))
+                            name: name.text, state: track.state, age: .microseconds(now - track.since))
                     }
                 },
                 visitors: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in

@@ -1,5 +1,6 @@
 import CGLib
 import Foundation
+import MediaSessions
 import Rooms
 import Viewer
 

@@ -1,4 +1,5 @@
 import Foundation
+import MediaTypes
 import Rooms
 
 /// Encodes the server's messages as SkyRTC's JSON.
@@ -72,7 +73,7 @@ struct SkyRTCReply: Encodable {
             data.connections = .identifiers(connections.map(\.text))
             data.you = you.text
             data.host = host.text
-            data.tracks = tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) }
+            data.tracks = tracks.map { Track(name: $0.name.text, source: $0.state.word) }
         case .newPeer(let peer, let name):
             eventName = "_new_peer"
             data.socketId = peer.text
@@ -122,11 +123,11 @@ struct SkyRTCReply: Encodable {
 
     /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`. `track` is given if
     /// the room has had several.
-    init(_ state: SourceState, _ message: String, microseconds: Int, track: TrackName? = nil) {
+    init(_ state: SourceState, microseconds: Int, track: TrackName? = nil) {
         eventName = "_state"
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
-        data = Payload(
-            source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
+        let message = state.message
+        data = Payload(source: state.word, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
     }
 
     /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,
@@ -139,7 +140,7 @@ struct SkyRTCReply: Encodable {
     /// `_tracks`, to viewers: the tracks that exist now.
     init(tracks: [TrackSummary]) {
         eventName = "_tracks"
-        data = Payload(tracks: tracks.map { Track(name: $0.name.text, source: $0.state.rawValue) })
+        data = Payload(tracks: tracks.map { Track(name: $0.name.text, source: $0.state.word) })
     }
 
     /// `_people`, to viewers: the number of people in the room, and some of them by name.

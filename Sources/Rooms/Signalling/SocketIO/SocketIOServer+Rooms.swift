@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import Rooms
 import SocketIORooms
 
@@ -226,8 +227,8 @@ extension SocketIOServer {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
             site.log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
-            site.sessionOwners[session.key] = nil
-            client.media = nil
+            // Also after a second answer, which leaves the session as it is.
+            closeSession(of: member)
             site.decidePointers(of: room)
             handle(.refused(member), in: room)
         }
