@@ -143,20 +143,23 @@ let package = Package(
         pure("RTC", "SDP", ["H264"]),
         pure("RTC", "CongestionControl", ["MediaTypes"]),
         shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
+        pure("RTC", "MediaSessions"),
         shell(
             "RTC", "WebRTC",
             [
                 "Clocks", "CLinux", "Threading", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport",
-                "TrackHub",
-                "MediaTypes",
-
+                "MediaSessions", "TrackHub", "MediaTypes",
             ]),
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
         pure("Rooms", "SocketIORooms", ["Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
+        shell(
+            "Rooms", "Signalling",
+            [
+                "CGLib", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms", "SocketIORooms", "Viewer",
+            ]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux"]),
@@ -166,7 +169,8 @@ let package = Package(
                 "H264", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
                 "TrackHub",
                 "Ingest",
-                "STUN", "SecureTransport", "WebRTC", "Rooms", "Signalling", "PictureFiles", "Processes",
+                "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
+                "Processes",
             ]),
 
         // Programs.
@@ -261,13 +265,15 @@ let package = Package(
         tests(
             "WebRTCTests",
             [
-                "WebRTC", "STUN", "RTP", "SecureTransport", "TrackHub", "Threading", "H264", "MediaTypes", "ByteCoding",
-                "CLinux", "Processes", "TestSupport",
+                "WebRTC", "STUN", "RTP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264", "MediaTypes",
+                "ByteCoding", "CLinux", "Processes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
-        tests("SignallingTests", ["Signalling", "LinkTransport", "Processes", "MediaTypes", "TestSupport"]),
+        tests(
+            "SignallingTests",
+            ["Signalling", "LinkTransport", "MediaSessions", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
@@ -275,7 +281,7 @@ let package = Package(
             "ScreenRelayKitTests",
             [
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "Signalling", "STUN", "CaptureLink",
-                "LinkTransport",
+                "LinkTransport", "MediaSessions",
                 "WebRTC", "X264Encoding", "H264", "MediaTypes", "TestSupport",
             ]),
         tests(

@@ -1,4 +1,5 @@
 import Ingest
+import MediaSessions
 import MediaTypes
 import STUN
 import Signalling

@@ -1,4 +1,5 @@
 import LinkTransport
+import MediaSessions
 import MediaTypes
 import Synchronization
 import TestSupport

@@ -1,4 +1,5 @@
 import LinkTransport
+import MediaSessions
 import Synchronization
 import TestSupport
 import Testing

@@ -1,9 +1,10 @@
+import MediaSessions
 import Signalling
 import Synchronization
 import TestSupport
 
 /// A media side that notes what it is asked and answers what the test told it to.
-final class FakeMedia: RoomMedia {
+final class FakeMedia: RoomMedia, SessionServer {
     struct State {
         var offers: [String] = []
         var closed: [MediaSessionID] = []
@@ -19,6 +20,7 @@ final class FakeMedia: RoomMedia {
     }
 
     let state = Mutex(State())
+    var sessions: any SessionServer { self }
 
     static let answer = "v=0\r\ns=answer\r\n"
     static let fragment = "a=ice-ufrag:fresh\r\n"
@@ -70,6 +72,24 @@ final class FakeMedia: RoomMedia {
         let end = state.withLock { $0.ends[MediaSessionID(rawValue: session)] }
         end?(reason)
     }
+}
+
+/// The media sides of the tests need do only what their tests ask of them.
+extension RoomMedia {
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+        throw .unsupported("this host makes no offers")
+    }
+    func setPointerDrawn(_ isDrawn: Bool) {}
+}
+
+extension SessionServer {
+    func accept(answer: String, for session: MediaSessionID) throws(MediaRefusal) {
+        throw .unsupported("this host has made no offer")
+    }
+    func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        throw .unsupported("this host doesn't restart ICE")
+    }
+    func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {}
 }
 
 /// A server on a port of its own with one room "desk", whose token is "secret".

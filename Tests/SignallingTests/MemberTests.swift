@@ -1,3 +1,5 @@
+import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -29,9 +31,9 @@ struct MemberTests {
 
         server.server.announce(.live, room: "desk")
         server.server.announce(.live, room: "desk")
-        server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
-        server.server.announce(.paused, message: "The screen is locked.", room: "desk")
-        server.server.announce(.gone, message: "capture has ended", room: "desk")
+        server.server.announce(.paused(.sharer), room: "desk")
+        server.server.announce(.paused(.screenLocked), room: "desk")
+        server.server.announce(.gone(since: .zero, reason: "capture has ended"), room: "desk")
         let live = try client.next(event: "_state")
         #expect(live["source"] as? String == "live")
         #expect(live["message"] == nil)
@@ -54,7 +56,7 @@ struct MemberTests {
     @Test("who joins while the sharer pauses is told so at once, and for how long it has been so")
     func joinsPaused() throws {
         let server = try RunningServer()
-        server.server.announce(.paused, message: "The sharer has paused.", room: "desk")
+        server.server.announce(.paused(.sharer), room: "desk")
         try server.server.waitUntilTaken()
         let client = try WebSocketClient(port: server.port)
         try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"}")

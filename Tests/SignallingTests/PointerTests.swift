@@ -1,4 +1,6 @@
 import Foundation
+import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -6,8 +8,8 @@ import Testing
 @testable import Signalling
 
 /// A media side whose pointer can be left out of its pictures.
-private final class PointerMedia: RoomMedia {
-    typealias Watcher = @Sendable (Bool, UInt32) -> Void
+private final class PointerMedia: RoomMedia, SessionServer {
+    typealias Watcher = @Sendable (PointerChange) -> Void
 
     struct State {
         var modes: [Bool] = []
@@ -16,6 +18,7 @@ private final class PointerMedia: RoomMedia {
     }
 
     let state = Mutex(State())
+    var sessions: any SessionServer { self }
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
         let id = state.withLock { state in
@@ -39,7 +42,8 @@ private final class PointerMedia: RoomMedia {
 
     var modes: [Bool] { state.withLock { $0.modes } }
     func tell(_ session: UInt64, _ isDrawn: Bool, _ timestamp: UInt32) {
-        state.withLock { $0.watchers[MediaSessionID(rawValue: session)] }?(isDrawn, timestamp)
+        state.withLock { $0.watchers[MediaSessionID(rawValue: session)] }?(
+            PointerChange(isDrawn: isDrawn, timestamp: timestamp))
     }
 }
 
@@ -61,8 +65,8 @@ private struct PointerRoom: ~Copyable {
 
     deinit { server.stop() }
 
-    func tell(_ updates: PointerUpdate...) {
-        for update in updates { server.updatePointer(update, room: "desk") }
+    func tell(_ reports: PointerReport...) {
+        for report in reports { server.updatePointer(report, room: "desk") }
     }
 
     /// A page in the room, its first two events read. What was told before is taken by then.
@@ -76,19 +80,20 @@ private struct PointerRoom: ~Copyable {
 @Suite("The pointer over WebSockets")
 struct PointerTests {
     private func shape(_ width: Int = 2, _ height: Int = 1, pixels: [UInt32] = [0x8040_2000, 0xFFFF_0000]) throws
-        -> PointerUpdate
+        -> PointerReport
     {
-        .shape(try #require(PointerShape(width: width, height: height, hotX: 1, hotY: 0, pixels: pixels)))
+        let size = PictureSize(width: width, height: height)
+        return .shape(try #require(PointerImage(size: size, hotX: 1, hotY: 0, pixels: pixels)))
     }
 
-    private func place(_ x: Int, _ y: Int = 0, visible: Bool = true) -> PointerUpdate {
-        .place(PointerPlace(x: x, y: y, isVisible: visible, width: 640, height: 480))
+    private func place(_ x: Int, _ y: Int = 0, visible: Bool = true) -> PointerReport {
+        .position(PointerPosition(x: x, y: y, isVisible: visible), of: PictureSize(width: 640, height: 480))
     }
 
     @Test("a page hears shape, place and mode when it joins, and what changes after that")
     func page() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true), .pictures(areDrawn: false), try shape(), place(3, -4))
+        room.tell(.ability(tellsPointer: true), .pictures(areDrawn: false), try shape(), place(3, -4))
         try eventually("the decision", holds: { room.media.modes == [false] })
         let (client, _) = try room.page()
         let shape = try client.next(event: "_pointer_shape")
@@ -102,7 +107,7 @@ struct PointerTests {
         #expect(place["width"] as? Int == 640 && place["height"] as? Int == 480)
         let mode = try client.next(event: "_pointer_mode")
         #expect(mode["drawn"] as? Bool == false && mode["rtp"] == nil)
-        room.tell(.place(PointerPlace(x: 0, y: 0, isVisible: false)))
+        room.tell(.lost)
         let hidden = try client.next(event: "_pointer")
         #expect(hidden["visible"] as? Bool == false && hidden["width"] == nil)
     }
@@ -124,7 +129,7 @@ struct PointerTests {
     @Test("plain clients hear nothing of the pointer, and while one is there it is drawn")
     func plainClient() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true), .pictures(areDrawn: false), try shape(), place(3))
+        room.tell(.ability(tellsPointer: true), .pictures(areDrawn: false), try shape(), place(3))
         try eventually("the decision", holds: { room.media.modes == [false] })
         let plain = try WebSocketClient(port: room.port)
         try plain.send(event: "__join", "{\"room\":\"desk,secret\"}")
@@ -141,7 +146,7 @@ struct PointerTests {
     @Test("a player's session and a reader such as a recording bring the pointer into the pictures while they last")
     func players() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true))
+        room.tell(.ability(tellsPointer: true))
         try eventually("the decision", holds: { room.media.modes == [false] })
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         let offer = "v=0\r\na=ice-ufrag:abcd\r\na=ice-pwd:aaaaaaaaaaaaaaaaaaaaaaaa\r\n"
@@ -151,16 +156,16 @@ struct PointerTests {
         let session = try #require(opened.headers["location"])
         #expect(try RawClient(port: room.port).request("DELETE", session, headers).status == 200)
         try eventually("the decision", holds: { room.media.modes == [false, true, false] })
-        room.tell(.readers(1))
+        room.server.setPlainReaders(1, room: "desk")
         try eventually("the decision", holds: { room.media.modes.count == 4 })
-        room.tell(.readers(0))
+        room.server.setPlainReaders(0, room: "desk")
         try eventually("the decision", holds: { room.media.modes == [false, true, false, true, false] })
     }
 
     @Test("past 100 pages the pointer is drawn into the pictures, until there are fewer than 90")
     func manyPages() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true))
+        room.tell(.ability(tellsPointer: true))
         try eventually("the decision", holds: { room.media.modes == [false] })
         var clients: [WebSocketClient] = []
         for _ in 0..<100 { clients.append(try room.page().client) }
@@ -177,7 +182,7 @@ struct PointerTests {
     @Test("however often the pointer moves, a page hears the latest, and of no more than 60 places a second")
     func rate() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true), .pictures(areDrawn: false))
+        room.tell(.ability(tellsPointer: true), .pictures(areDrawn: false))
         let (client, _) = try room.page()
         let began = ContinuousClock.now
         var x = 0
@@ -200,14 +205,14 @@ struct PointerTests {
     @Test("a page that reads nothing is owed one place and no more, however many shapes and places come")
     func slowPage() throws {
         let room = try PointerRoom()
-        room.tell(.ability(true), .pictures(areDrawn: false))
+        room.tell(.ability(tellsPointer: true), .pictures(areDrawn: false))
         let (client, _) = try room.page()
-        let large = (0..<10_000).map { UInt32(truncatingIfNeeded: $0) | 0xFF00_0000 }
+        let large = (0..<96 * 96).map { UInt32(truncatingIfNeeded: $0) | 0xFF00_0000 }
         let (watcher, _) = try room.page()
         _ = try watcher.next(event: "_pointer_mode")
-        // What the sockets take, and then far more: 40 KB each, told to a page that reads as well.
+        // What the sockets take, and then far more: 37 KB each, told to a page that reads as well.
         for round in 1...250 {
-            room.tell(try shape(100, 100, pixels: large), place(round))
+            room.tell(try shape(96, 96, pixels: large), place(round))
             _ = try watcher.next(event: "_pointer_shape")
             _ = try watcher.next(event: "_pointer")
         }
@@ -224,12 +229,12 @@ struct PointerTests {
     @Test("while all pictures carry the pointer nobody is told where it is, and when they stop it is the latest")
     func drawn() throws {
         let room = try PointerRoom()
-        room.tell(.ability(false), .pictures(areDrawn: true))
+        room.tell(.ability(tellsPointer: false), .pictures(areDrawn: true))
         let (client, _) = try room.page()
         #expect(try client.next(event: "_pointer_mode")["drawn"] as? Bool == true)
         room.tell(try shape(), place(1))
         room.tell(place(2))
-        room.tell(.ability(true))
+        room.tell(.ability(tellsPointer: true))
         try eventually("the decision", holds: { room.media.modes == [false] })
         _ = try client.next(event: "_pointer_shape")
         #expect(try client.next(event: "_pointer")["x"] as? Int == 2)

@@ -1,3 +1,4 @@
+import MediaSessions
 import Synchronization
 import TestSupport
 import Testing

@@ -1,3 +1,5 @@
+import MediaSessions
+import MediaTypes
 import Synchronization
 import Testing
 

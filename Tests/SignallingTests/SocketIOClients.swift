@@ -1,9 +1,10 @@
 import Foundation
+import MediaSessions
 import Signalling
 import Synchronization
 
 /// A media side that makes offers, or doesn't, and notes what it is told.
-final class CallingMedia: RoomMedia {
+final class CallingMedia: RoomMedia, SessionServer {
     struct State {
         var offersMade = 0
         var offersTaken: [String] = []
@@ -19,6 +20,7 @@ final class CallingMedia: RoomMedia {
     static let answer = "v=0\r\ns=answer\r\n"
 
     let state = Mutex(State())
+    var sessions: any SessionServer { self }
 
     func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
         let id = state.withLock { state in

@@ -1,4 +1,5 @@
 import Foundation
+import MediaSessions
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MediaTypes
 import Processes
 import Synchronization
 import TestSupport
@@ -84,12 +85,12 @@ struct TLSTests {
         let before = countOfX()
         let words = String(repeating: "x", count: 400_000)
         func announce(_ number: Int) {
-            server.server.announce(.live, message: "\(number) \(words)", room: "desk")
+            server.server.announce(.gone(since: .zero, reason: "\(number) \(words)"), room: "desk")
         }
         reader.freeze()
         for number in 0..<26 { announce(number) }
         try eventually("all to be announced") {
-            server.log.lines.withLock { $0.count { $0.contains("is live") } } == 26
+            server.log.lines.withLock { $0.count { $0.contains("is gone") } } == 26
         }
         reader.thaw()
         try eventually("all of it to come") { countOfX() == before + 26 * words.utf8.count }
@@ -98,7 +99,7 @@ struct TLSTests {
         for number in 26..<126 where server.server.audience(of: "desk").members == 1 {
             announce(number)
             try eventually("it to be announced") {
-                server.log.lines.withLock { $0.count { $0.contains("is live") } } > number
+                server.log.lines.withLock { $0.count { $0.contains("is gone") } } > number
             }
         }
         try eventually("the reader to be dropped") { server.server.audience(of: "desk").members == 0 }

@@ -1,3 +1,5 @@
+import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -127,10 +129,10 @@ struct TrackTests {
         let (_, host) = try client.joinAsViewer("desk,secret")
         _ = try client.next(event: "_state")
         for track in ["screen", "desk2"] {
-            server.server.updatePointer(.ability(true), room: "desk", track: track)
+            server.server.updatePointer(.ability(tellsPointer: true), room: "desk", track: track)
             server.server.updatePointer(.pictures(areDrawn: false), room: "desk", track: track)
-            let place = PointerPlace(x: track.utf8.count, y: 2, isVisible: true)
-            server.server.updatePointer(.place(place), room: "desk", track: track)
+            let place = PointerPosition(x: track.utf8.count, y: 2, isVisible: true)
+            server.server.updatePointer(.position(place, of: nil), room: "desk", track: track)
         }
         try server.server.waitUntilTaken()
         try client.send(offer: "o", to: host, track: "desk2")
@@ -140,9 +142,9 @@ struct TrackTests {
         let mode = try client.next(event: "_pointer_mode")
         #expect(mode["track"] as? String == "desk2" && mode["drawn"] as? Bool == false)
         server.server.updatePointer(
-            .place(PointerPlace(x: 7, y: 2, isVisible: true)), room: "desk", track: "screen")
+            .position(PointerPosition(x: 7, y: 2, isVisible: true), of: nil), room: "desk", track: "screen")
         server.server.updatePointer(
-            .place(PointerPlace(x: 8, y: 2, isVisible: true)), room: "desk", track: "desk2")
+            .position(PointerPosition(x: 8, y: 2, isVisible: true), of: nil), room: "desk", track: "desk2")
         #expect(try client.next(event: "_pointer")["x"] as? Int == 8)
     }
 }

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -153,11 +154,11 @@ struct ChromaServerTests {
     func refusal() throws {
         defer { server.stop() }
         hub.publish(Pictures.idr(profile: high444), epoch: 1, arrival: now())
-        do throws(OfferRefusal) {
+        do throws(MediaRefusal) {
             _ = try server.open(offer: Offers.chromium, watching: hub) { _ in }
             Issue.record("taken")
         } catch {
-            guard case .unusable(ChromaPolicy.exclusion) = error else {
+            guard case .unsupported(ChromaPolicy.exclusion) = error else {
                 Issue.record("\(error)")
                 return
             }

@@ -1,4 +1,5 @@
 import Glibc
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -96,7 +97,7 @@ struct MediaServerTests {
             viewer.pump()
             return viewer.viewer.hasEnded
         }
-        #expect(throws: OfferRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        #expect(throws: MediaRefusal.self) { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
         #expect(hub.viewers == 0)
         let isAnswered = Mutex(false)
         server.statistics { all in isAnswered.withLock { $0 = all.isEmpty } }
@@ -119,7 +120,7 @@ struct MediaServerTests {
         let server = try makeServer()
         defer { server.stop() }
         let (hub, _) = makeHub()
-        server.close(PeerSessionID(4711))
+        server.close(MediaSessionID(rawValue: 4711))
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
         try viewer.connect()
         let last = publish(Pictures.idr(20_000, captured: now()), on: hub)
@@ -196,11 +197,11 @@ struct MediaServerTests {
         defer { server.stop() }
         let (hub, source) = makeHub()
         for offer in ["", "v=0\r\n", "m=video 9 UDP/TLS/RTP/SAVPF 96\r\n"] {
-            #expect(throws: OfferRefusal.self) { try server.open(offer: offer, watching: hub) { _ in } }
+            #expect(throws: MediaRefusal.self) { try server.open(offer: offer, watching: hub) { _ in } }
         }
         #expect(hub.viewers == 0 && source.watched == [false])
         let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
-        let refusal = try #require(throws: OfferRefusal.self) {
+        let refusal = try #require(throws: MediaRefusal.self) {
             try SocketViewer(of: server, watching: hub, at: address(of: server))
         }
         #expect("\(refusal)" == "the limit of 1 viewers is reached")

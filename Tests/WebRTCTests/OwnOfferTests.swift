@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -76,11 +77,11 @@ struct OwnOfferTests {
         let first = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
         _ = try server.offer(watching: hub) { _ in }
         #expect(hub.viewers == 0 && source.watched == [false])
-        let refusal = #expect(throws: OfferRefusal.self) { try server.offer(watching: hub) { _ in } }
+        let refusal = #expect(throws: MediaRefusal.self) { try server.offer(watching: hub) { _ in } }
         #expect(refusal.map { "\($0)" } == "the limit of 2 viewers is reached")
         server.close(first.id)
         try eventually("the end") { ends.withLock { $0 == ["closed"] } }
-        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
+        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
         _ = try server.offer(watching: hub) { _ in }
         #expect(ends.withLock { $0 } == ["closed"])
     }
@@ -97,11 +98,11 @@ struct OwnOfferTests {
         let ends = Mutex<[String]>([])
         for _ in 0..<4 {
             let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
-            let refusal = #expect(throws: OfferRefusal.self) {
+            let refusal = #expect(throws: MediaRefusal.self) {
                 try server.accept(answer: Answers.chromium.replacing(part, with: replacement), for: offered.id)
             }
             #expect(refusal.map { "\($0)" } == reason)
-            #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+            #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
         }
         server.stop()
         #expect(ends.withLock { $0.isEmpty })
@@ -114,7 +115,7 @@ struct OwnOfferTests {
         #expect(MediaServer.answerPatience == .seconds(30))
         let first = try TimedOffer(of: server, watching: hub, within: .milliseconds(30))
         try eventually("the end") { first.ends == ["no answer came"] }
-        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
+        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: first.id) }
         // Who is held up comes too late with the answer: the next offer waits longer.
         var patience = Interval.milliseconds(60)
         var answered = try TimedOffer(of: server, watching: hub, within: patience)
@@ -126,7 +127,7 @@ struct OwnOfferTests {
         }
         let last = try TimedOffer(of: server, watching: hub, within: patience)
         try eventually("the end of the last") { last.ends == ["no answer came"] }
-        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: last.id) }
+        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: last.id) }
         // What is asked now is answered after all that was due by then.
         let isAsked = Mutex(false)
         server.statistics { _ in isAsked.withLock { $0 = true } }
@@ -137,7 +138,7 @@ struct OwnOfferTests {
 
     /// An offer, and what is said of its end.
     private struct TimedOffer {
-        let id: PeerSessionID
+        let id: MediaSessionID
         var ends: [String] { reasons.all.withLock { $0 } }
         private let reasons: Reasons
 
@@ -159,7 +160,7 @@ struct OwnOfferTests {
         defer { server.stop() }
         let viewer = try SocketViewer(ofOfferBy: server, watching: hub, at: address)
         for answer in [Answers.chromium, "", Answers.firefox] {
-            let refusal = #expect(throws: OfferRefusal.self) { try server.accept(answer: answer, for: viewer.id) }
+            let refusal = #expect(throws: MediaRefusal.self) { try server.accept(answer: answer, for: viewer.id) }
             #expect(refusal.map { "\($0)" } == "this session waits for no answer")
         }
         try viewer.connect()
@@ -176,7 +177,7 @@ struct OwnOfferTests {
         defer { server.stop() }
         _ = publish(Pictures.idr(5_000, captured: now(), profile: 244))
         let offered = try server.offer(watching: hub) { _ in }
-        let refusal = #expect(throws: OfferRefusal.self) {
+        let refusal = #expect(throws: MediaRefusal.self) {
             try server.accept(answer: Answers.firefox, for: offered.id)
         }
         #expect(refusal.map { "\($0)" } == ChromaPolicy.exclusion)
@@ -195,7 +196,7 @@ struct OwnOfferTests {
         let offered = try server.offer(watching: hub) { reason in ends.withLock { $0.append(reason) } }
         server.stop()
         #expect(ends.withLock { $0 } == ["the host is ending"])
-        #expect(throws: OfferRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
-        #expect(throws: OfferRefusal.self) { try server.offer(watching: hub) { _ in } }
+        #expect(throws: MediaRefusal.self) { try server.accept(answer: Answers.chromium, for: offered.id) }
+        #expect(throws: MediaRefusal.self) { try server.offer(watching: hub) { _ in } }
     }
 }

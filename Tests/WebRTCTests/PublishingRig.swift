@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -27,7 +28,7 @@ final class PublishingRig {
         let host = try DTLSContext(certificate: Certificate())
         let context = try DTLSContext(certificate: Certificate())
         let parameters = SessionParameters(
-            id: PeerSessionID(1), localUfrag: "host", localPassword: "a password of the host",
+            id: MediaSessionID(rawValue: 1), localUfrag: "host", localPassword: "a password of the host",
             remoteUfrag: TestPublisher.ufrag, remotePassword: "", remoteFingerprint: context.certificate.fingerprint,
             isDTLSClient: isDTLSClient,
             formats: SessionFormats(

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -184,18 +185,20 @@ struct RestartTests {
             Self.fragment.replacing("new+", with: Offers.chromiumUfrag),
         ]
         for fragment in bad {
-            let refusal = #expect(throws: OfferRefusal.self) { try server.restartICE(viewer.id, fragment: fragment) }
-            guard case .malformed? = refusal else {
+            let refusal = #expect(throws: MediaRefusal.self) { try server.restartICE(viewer.id, fragment: fragment) }
+            guard case .badOffer? = refusal else {
                 Issue.record("\(String(describing: refusal)) for \(fragment)")
                 continue
             }
         }
-        #expect(throws: OfferRefusal.self) { try server.restartICE(PeerSessionID(4711), fragment: Self.fragment) }
+        #expect(throws: MediaRefusal.self) {
+            try server.restartICE(MediaSessionID(rawValue: 4711), fragment: Self.fragment)
+        }
         let offered = try server.offer(watching: hub) { _ in }
-        #expect(throws: OfferRefusal.self) { try server.restartICE(offered.id, fragment: Self.fragment) }
+        #expect(throws: MediaRefusal.self) { try server.restartICE(offered.id, fragment: Self.fragment) }
         try viewer.connect()
         server.close(viewer.id)
         try eventually("the end") { viewer.end != nil }
-        #expect(throws: OfferRefusal.self) { try server.restartICE(viewer.id, fragment: Self.fragment) }
+        #expect(throws: MediaRefusal.self) { try server.restartICE(viewer.id, fragment: Self.fragment) }
     }
 }

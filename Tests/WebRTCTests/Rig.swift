@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -48,7 +49,8 @@ final class Rig {
         settings.retransmission = hasRetransmission ? settings.retransmission : nil
         settings.dtlsRole = isDTLSClient ? .server : .client
         let parameters = SessionParameters(
-            id: PeerSessionID(UInt64(number)), localUfrag: settings.hostUfrag, localPassword: settings.hostPassword,
+            id: MediaSessionID(rawValue: UInt64(number)), localUfrag: settings.hostUfrag,
+            localPassword: settings.hostPassword,
             remoteUfrag: settings.ufrag, remotePassword: settings.password,
             remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
             isDTLSClient: isDTLSClient,

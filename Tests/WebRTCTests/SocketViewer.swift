@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -16,7 +17,7 @@ final class SocketViewer {
     }
 
     let viewer: TestViewer
-    let id: PeerSessionID
+    let id: MediaSessionID
     /// How the session ended, by the server's word.
     var end: String? { ended.text.withLock { $0 } }
     /// Datagrams that came.

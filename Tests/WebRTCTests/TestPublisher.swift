@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import STUN
@@ -46,7 +47,7 @@ final class TestPublisher {
         feed.sessionCount = 1
         dtls = try DTLSTransport(context: context, role: role, expectedFingerprint: hostFingerprint)
         parameters = SessionParameters(
-            id: PeerSessionID(0), localUfrag: Self.ufrag, localPassword: "", remoteUfrag: hostUfrag,
+            id: MediaSessionID(rawValue: 0), localUfrag: Self.ufrag, localPassword: "", remoteUfrag: hostUfrag,
             remotePassword: hostPassword,
             remoteFingerprint: hostFingerprint, isDTLSClient: role == .client,
             formats: SessionFormats(

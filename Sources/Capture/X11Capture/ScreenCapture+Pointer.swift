@@ -1,6 +1,5 @@
 import CXCB
 public import CaptureEngine
-public import CaptureLink
 import Clocks
 public import MediaTypes
 

@@ -1,6 +1,5 @@
 import CaptureLink
 import MediaTypes
-import TrackHub
 
 /// The pointer's state on one connection of the link: takes its messages, and notices when they no longer hold.
 struct LinkPointer {

@@ -24,7 +24,7 @@ public final class HostedTrack: Sendable {
     let ingest: TrackIngest
     let readers: PointerlessReaders
     /// The interface by which the room's signalling reaches the track's pictures.
-    let bridge: RoomMediaBridge
+    let media: TrackMedia
     private let states: StateAnnouncer
     private let pointer: PointerAnnouncer
     private let log: EventLog
@@ -33,7 +33,7 @@ public final class HostedTrack: Sendable {
     /// A track without a source, whose viewers `media` serves.
     init(
         _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, log: EventLog,
-        onSourceChange: @escaping @Sendable (MediaTypes.SourceState) -> Void = { _ in }
+        onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
@@ -54,7 +54,7 @@ public final class HostedTrack: Sendable {
         self.states = states
         self.pointer = pointer
         readers = PointerlessReaders(room: room, track: name)
-        bridge = RoomMediaBridge(ingest: ingest, media: media)
+        self.media = TrackMedia(ingest: ingest, server: media)
     }
 
     /// Tells `signalling` the track's current state, and every change from now on. `signalling` must have the track
@@ -115,7 +115,7 @@ public final class HostedTrack: Sendable {
     }
 
     /// The source's current state, as viewers are told.
-    public var sourceState: MediaTypes.SourceState { ingest.hub.sourceState }
+    public var sourceState: SourceState { ingest.hub.sourceState }
     /// The number of viewers that watch the track now.
     public var viewers: Int { ingest.hub.viewers }
 

@@ -45,6 +45,6 @@ final class PointerlessReaders: Sendable {
     }
 
     private func tell(_ count: Int, to server: SignallingServer) {
-        server.updatePointer(.readers(count), room: room, track: track)
+        server.setPlainReaders(count, room: room, track: track)
     }
 }

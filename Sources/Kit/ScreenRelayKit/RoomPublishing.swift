@@ -1,5 +1,6 @@
 import Dispatch
 import Ingest
+import MediaSessions
 import MediaTypes
 import Signalling
 import Synchronization
@@ -48,7 +49,7 @@ final class RoomPublishing: TrackPublishing {
 
     private struct State {
         weak var tracks: (any PublishableTracks)?
-        var sessions: [PeerSessionID: Session] = [:]
+        var sessions: [MediaSessionID: Session] = [:]
         /// The last source of each track.
         var last: [TrackKey: PublishedSource] = [:]
     }
@@ -76,7 +77,7 @@ final class RoomPublishing: TrackPublishing {
             throw .offer(.full("the host has no descriptor left"))
         }
         // Open the session first, so that an offer that can't be answered makes no track.
-        let opened = try open(sdp, source, onEnd: onEnd)
+        let (opened, answersKeyFrameRequests) = try open(sdp, source, onEnd: onEnd)
         let media = self.media
         let key = TrackKey(room: room, track: track)
         do throws(PublishingRefusal) {
@@ -85,7 +86,7 @@ final class RoomPublishing: TrackPublishing {
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
             let isAttached = source.attach(
                 to: hosted.ingest, recorder: hosted.linkRecorder, after: predecessor,
-                askForIDR: opened.answersKeyFrameRequests ? ask : nil,
+                askForIDR: answersKeyFrameRequests ? ask : nil,
                 onFailure: { media.close(opened.id) })
             guard isAttached else {
                 throw .taken(
@@ -103,36 +104,29 @@ final class RoomPublishing: TrackPublishing {
         }
         // The media thread may have ended the session before it was registered, when there was nothing to remove.
         if source.hasEnded { ended(opened.id) }
-        return OpenedSession(
-            id: MediaSessionID(rawValue: opened.id.rawValue), answer: opened.answer, entityTag: opened.entityTag)
+        return opened
     }
 
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
-        do throws(OfferRefusal) {
-            let restarted = try media.restartICE(PeerSessionID(session.rawValue), fragment: fragment)
-            return RestartedSession(fragment: restarted.fragment, entityTag: restarted.entityTag)
-        } catch {
-            throw MediaRefusal(error)
-        }
+        try media.restartICE(session, fragment: fragment)
     }
 
     func close(_ session: MediaSessionID) {
-        let id = PeerSessionID(session.rawValue)
-        state.withLock { $0.sessions[id] }?.source.end(reason: "the publisher has left")
-        media.close(id)
+        state.withLock { $0.sessions[session] }?.source.end(reason: "the publisher has left")
+        media.close(session)
     }
 
     private func open(
         _ sdp: String, _ source: PublishedSource, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingRefusal) -> OpenedPublisher {
-        do throws(OfferRefusal) {
+    ) throws(PublishingRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
+        do throws(MediaRefusal) {
             return try media.publish(offer: sdp, to: source) { [weak self] id, reason in
                 source.end(reason: reason)
                 self?.ended(id)
                 onEnd(reason)
             }
         } catch {
-            throw .offer(MediaRefusal(error))
+            throw .offer(error)
         }
     }
 
@@ -149,7 +143,7 @@ final class RoomPublishing: TrackPublishing {
     }
 
     /// Removes a session that is over, and later its track, unless another publisher comes in time.
-    private func ended(_ id: PeerSessionID) {
+    private func ended(_ id: MediaSessionID) {
         guard let session = state.withLock({ $0.sessions.removeValue(forKey: id) }) else { return }
         removeLater(session.key, of: session.source)
     }

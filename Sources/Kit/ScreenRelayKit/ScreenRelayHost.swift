@@ -51,7 +51,7 @@ public final class ScreenRelayHost: Sendable {
     /// The closures must not block.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
-        onSourceChange: @escaping @Sendable (MediaTypes.SourceState) -> Void = { _ in },
+        onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
         onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in },
         onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
@@ -81,7 +81,7 @@ public final class ScreenRelayHost: Sendable {
         var signallingConfiguration: SignallingConfiguration
         do throws(SignallingError) {
             signallingConfiguration = try SignallingConfiguration(
-                configuration, expiry: expiryTime, firstTrack: firstTrack.bridge)
+                configuration, expiry: expiryTime, firstTrack: firstTrack.media)
         } catch {
             media.stop()
             throw .signalling(error)
@@ -178,7 +178,7 @@ public final class ScreenRelayHost: Sendable {
     }
 
     /// The current state of the first track's source, as viewers are told.
-    public var sourceState: MediaTypes.SourceState { firstTrack.sourceState }
+    public var sourceState: SourceState { firstTrack.sourceState }
     /// The round-trip time and clock offset of a source that came over TCP, if they are known.
     public var sourceTiming: SourceTiming? { firstTrack.ingest.hub.source?.timing }
     /// Sets the number of the application's own readers of the first track that can't draw the pointer, such as its
@@ -264,7 +264,7 @@ extension ScreenRelayHost {
             throw refuse("there is no such room")
         }
         let track = try HostedTrack(name, room: room, endsUnpublished: endsUnpublished, media: media, log: log)
-        let refusal = hosted.add(track) { signalling.addTrack(name, media: track.bridge, room: room) }
+        let refusal = hosted.add(track) { signalling.addTrack(name, media: track.media, room: room) }
         if let refusal { throw refuse(refusal) }
         track.connect(signalling)
         return track

@@ -1,4 +1,3 @@
-import Ingest
 import MediaTypes
 import Signalling
 import Synchronization
@@ -7,7 +6,7 @@ import Synchronization
 final class StateAnnouncer: Sendable {
     private let room: String
     private let track: String
-    private let state = Mutex<(last: MediaTypes.SourceState, server: SignallingServer?)>((.waiting, nil))
+    private let state = Mutex<(last: SourceState, server: SignallingServer?)>((.waiting, nil))
 
     init(room: String, track: String) {
         self.room = room
@@ -19,27 +18,14 @@ final class StateAnnouncer: Sendable {
             state.server = server
             return state.last
         }
-        announce(last, by: server)
+        server.announce(last, room: room, track: track)
     }
 
-    func announce(_ newState: MediaTypes.SourceState) {
+    func announce(_ newState: SourceState) {
         let server = state.withLock { state in
             state.last = newState
             return state.server
         }
-        if let server { announce(newState, by: server) }
-    }
-
-    private func announce(_ state: MediaTypes.SourceState, by server: SignallingServer) {
-        let (told, message): (Signalling.SourceState, String) =
-            switch state {
-            case .waiting: (.waiting, "")
-            case .live: (.live, "")
-            case .paused(.sharer): (.paused, "The sharer has paused.")
-            case .paused(.screenLocked): (.paused, "The screen is locked.")
-            case .paused(.windowHidden): (.paused, "What is shared is not on the screen just now.")
-            case .gone(_, let reason): (.gone, reason)
-            }
-        server.announce(told, message: message, room: room, track: track)
+        server?.announce(newState, room: room, track: track)
     }
 }

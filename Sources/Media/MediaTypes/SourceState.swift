@@ -2,11 +2,11 @@
 public enum SourceState: Sendable, Equatable {
     /// No source has come yet.
     case waiting
-    /// A source is there.
+    /// A source is there. Its pictures arrive, or would if the screen changed.
     case live
-    /// A source is there, but deliberately shows nothing of the screen.
+    /// A source is there, but deliberately shows nothing of the screen; viewers keep the last picture.
     case paused(PauseReason)
-    /// The source went away at that time, for that reason; viewers keep the last picture.
+    /// The source went away at that time, for that reason; viewers keep the last picture, and the source may come back.
     case gone(since: MonotonicTime, reason: String)
 }
 

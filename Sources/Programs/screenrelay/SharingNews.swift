@@ -1,6 +1,5 @@
 import CommandLine
 import Glibc
-import Ingest
 import MediaTypes
 import ScreenRelayKit
 import Signalling
@@ -128,7 +127,7 @@ final class SharingNews: Sendable {
     }
 
     /// Reports that a track's source changed its state. Any thread; doesn't block.
-    func tell(_ source: MediaTypes.SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
+    func tell(_ source: SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
         let event = Self.event(
             "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))])
         state.withLock { tell(event, orWords: nil, &$0) }

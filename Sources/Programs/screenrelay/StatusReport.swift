@@ -9,7 +9,7 @@ import TrackHub
 /// A host's status, in words for people or as a JSON object for programs.
 struct StatusReport {
     let process: Int32
-    let state: MediaTypes.SourceState
+    let state: SourceState
     /// What the host does, such as "sharing :0".
     let what: String
     let room: String
@@ -29,7 +29,7 @@ struct StatusReport {
     struct Track {
         let room: String
         let name: String
-        let state: MediaTypes.SourceState
+        let state: SourceState
         let viewers: Int
     }
 
@@ -198,7 +198,7 @@ extension SourceLimits {
     }
 }
 
-extension MediaTypes.SourceState {
+extension SourceState {
     /// A description in a few words.
     var words: String {
         switch self {

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import STUN
 import Synchronization
@@ -8,12 +9,12 @@ import TrackHub
 enum MediaCommand: Sendable {
     case open(SessionParameters, TrackHub, onEnd: @Sendable (String) -> Void)
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
-    case expectAnswer(PeerSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
-    case restartICE(PeerSessionID, LiteAgent)
+    case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
+    case restartICE(MediaSessionID, LiteAgent)
     case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
-    case requestKeyFrame(PeerSessionID)
-    case close(PeerSessionID)
-    case watchPointer(PeerSessionID, @Sendable (PointerChange) -> Void)
+    case requestKeyFrame(MediaSessionID)
+    case close(MediaSessionID)
+    case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
     case statistics(@Sendable ([PeerStatistics]) -> Void)
     case stop
 }

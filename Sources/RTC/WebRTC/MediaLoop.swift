@@ -1,5 +1,6 @@
 import Clocks
 import Glibc
+import MediaSessions
 import MediaTypes
 import STUN
 import SecureTransport
@@ -20,10 +21,10 @@ final class MediaLoop: DatagramSink {
     private let inbox: MediaInbox
     private let log: EventLog
 
-    private var sessions: [PeerSessionID: PeerSession] = [:]
-    private var onEnd: [PeerSessionID: @Sendable (String) -> Void] = [:]
+    private var sessions: [MediaSessionID: PeerSession] = [:]
+    private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
     /// Our offers that wait for an answer.
-    private var unanswered: [PeerSessionID: UnansweredOffer] = [:]
+    private var unanswered: [MediaSessionID: UnansweredOffer] = [:]
     private var byUfrag: [String: PeerSession] = [:]
     private var byPeer = PeerAddresses()
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import STUN
 import SecureTransport
@@ -35,7 +36,7 @@ struct MediaPath {
     private var nextRequest = MonotonicTime.distantFuture
     /// The address that the handshake's flights were sent to, as long as there was only one.
     private var handshake = Handshake.none
-    private let session: PeerSessionID
+    private let session: MediaSessionID
 
     private enum Handshake {
         case none
@@ -52,7 +53,7 @@ struct MediaPath {
     }
 
     /// Creates the state of `session`, without a path.
-    init(of session: PeerSessionID) {
+    init(of session: MediaSessionID) {
         self.session = session
     }
 
@@ -104,8 +105,8 @@ struct MediaPath {
     }
 
     /// The session that sent the request with this transaction identifier.
-    static func session(of id: STUNMessage.TransactionID) -> PeerSessionID {
-        PeerSessionID(id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) })
+    static func session(of id: STUNMessage.TransactionID) -> MediaSessionID {
+        MediaSessionID(rawValue: id.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     /// Takes a response. Returns true if it answers one of our requests and comes from the address that the request was

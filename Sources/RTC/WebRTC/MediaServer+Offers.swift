@@ -1,16 +1,10 @@
 import Clocks
+public import MediaSessions
 import MediaTypes
 import SDP
 import Synchronization
 import Threading
 public import TrackHub
-
-/// A session created with an offer of ours: its number and the offer.
-public struct OfferedPeer: Sendable {
-    public var id: PeerSessionID
-    /// The offer (SDP), including all our candidates.
-    public var offer: String
-}
 
 /// An offer of ours that waits for its answer.
 final class PendingOffer: Sendable {
@@ -47,14 +41,14 @@ extension MediaServer {
     ///   ``accept(answer:for:)`` threw.
     public func offer(
         watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(OfferRefusal) -> OfferedPeer {
+    ) throws(MediaRefusal) -> OfferedSession {
         try offer(watching: hub, within: Self.answerPatience, onEnd: onEnd)
     }
 
     /// The same, with another time limit for the answer.
     func offer(
         watching hub: TrackHub, within patience: Interval, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(OfferRefusal) -> OfferedPeer {
+    ) throws(MediaRefusal) -> OfferedSession {
         let local = localDescription()
         let pending = PendingOffer(Offer(local: local, including444: true), local: local, hub: hub, onEnd: onEnd)
         let id = try nextID()
@@ -69,22 +63,20 @@ extension MediaServer {
             ended(id)
             throw .stopped
         }
-        return OfferedPeer(id: id, offer: pending.offer.text)
+        return OfferedSession(id: id, offer: pending.offer.text)
     }
 
-    /// Accepts the answer to an offer of ours. If the answer is unusable, the session ends. A second answer is refused,
-    /// and the session continues.
-    public func accept(answer: String, for id: PeerSessionID) throws(OfferRefusal) {
+    public func accept(answer: String, for id: MediaSessionID) throws(MediaRefusal) {
         guard let pending = counters.withLock({ $0.offers.removeValue(forKey: id) }), pending.take() else {
-            throw .unusable("this session waits for no answer")
+            throw .unsupported("this session waits for no answer")
         }
-        do throws(OfferRefusal) {
+        do throws(MediaRefusal) {
             let video: NegotiatedVideo
             do throws(SDPError) {
                 video = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
             } catch {
                 ended(id)
-                throw OfferRefusal(error)
+                throw MediaRefusal(error)
             }
             try begin(id, local: pending.local, video: video, watching: pending.hub, onEnd: pending.onEnd)
         } catch {

@@ -1,19 +1,9 @@
+public import MediaSessions
 import RTP
 import SDP
 import STUN
 import SecureTransport
 import Synchronization
-
-/// A newly opened publisher's session.
-public struct OpenedPublisher: Sendable {
-    public var id: PeerSessionID
-    /// The answer (SDP), including all our candidates.
-    public var answer: String
-    /// Identifies the current ICE generation, as WHIP's ETag. It is our user name fragment, which is not secret.
-    public var entityTag: String
-    /// Whether the publisher says that it sends an IDR on request.
-    public var answersKeyFrameRequests: Bool
-}
 
 extension MediaServer {
     /// Answers `offer` with a session that receives the peer's video. Quick and never blocks.
@@ -21,10 +11,11 @@ extension MediaServer {
     /// - Parameters:
     ///   - receiver: receives its access units, on the media thread.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
+    /// - Returns: the session, and whether the publisher says that it sends an IDR on request.
     public func publish(
         offer: String, to receiver: any PublishedUnitReceiver,
-        onEnd: @escaping @Sendable (PeerSessionID, String) -> Void
-    ) throws(OfferRefusal) -> OpenedPublisher {
+        onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
+    ) throws(MediaRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         let local = localDescription()
         let answer: PublisherAnswer
         let fingerprint: CertificateFingerprint
@@ -34,7 +25,7 @@ extension MediaServer {
             fingerprint = try CertificateFingerprint(
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
-            throw OfferRefusal(error)
+            throw MediaRefusal(error)
         }
         let video = answer.video
         let id = try nextID()
@@ -59,14 +50,13 @@ extension MediaServer {
             ended(id)
             throw .stopped
         }
-        return OpenedPublisher(
-            id: id, answer: answer.text, entityTag: local.iceUfrag,
-            answersKeyFrameRequests: publication.answersKeyFrameRequests)
+        let opened = OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
+        return (opened, publication.answersKeyFrameRequests)
     }
 
     /// Asks a publisher for an IDR picture. Does nothing for unknown sessions and for publishers that don't support
     /// such requests.
-    public func requestKeyFrame(of id: PeerSessionID) {
+    public func requestKeyFrame(of id: MediaSessionID) {
         inbox.post(.requestKeyFrame(id))
     }
 }

@@ -1,14 +1,7 @@
+public import MediaSessions
 import SDP
 import STUN
 import Synchronization
-
-/// A session whose ICE was restarted.
-public struct RestartedPeer: Sendable {
-    /// Our new credentials and candidates, as `application/trickle-ice-sdpfrag`.
-    public var fragment: String
-    /// Identifies the current ICE generation, as WHEP's ETag.
-    public var entityTag: String
-}
 
 /// The peer's current ICE generation, and the media section that it belongs to.
 struct RemoteICE: Sendable {
@@ -26,20 +19,20 @@ struct RemoteICE: Sendable {
 }
 
 extension MediaServer {
-    /// Restarts ICE for a session, with the peer's new credentials in `fragment` (RFC 8840). Quick and never blocks.
-    /// Pictures continue on the old path until the peer nominates one with the new credentials. If this throws, nothing
-    /// has changed.
-    public func restartICE(_ id: PeerSessionID, fragment: String) throws(OfferRefusal) -> RestartedPeer {
-        guard var remote = counters.withLock({ $0.remoteICE[id] }) else { throw .unusable("there is no such session") }
+    /// Pictures continue on the old path until the peer nominates one with the new credentials.
+    public func restartICE(_ id: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession {
+        guard var remote = counters.withLock({ $0.remoteICE[id] }) else {
+            throw .unsupported("there is no such session")
+        }
         let credentials: ICECredentials
         do throws(SDPError) {
             credentials = try TrickleFragment(parsing: Array(fragment.utf8)).credentials(of: remote.mid)
         } catch {
-            throw .malformed("\(error)")
+            throw .badOffer("\(error)")
         }
         // RFC 8839 section 4.4.1.1.1.
         guard credentials.ufrag != remote.ufrag, credentials.password != remote.password else {
-            throw .malformed("an ICE restart takes a new ice-ufrag and a new ice-pwd")
+            throw .badOffer("an ICE restart takes a new ice-ufrag and a new ice-pwd")
         }
         remote.ufrag = credentials.ufrag
         remote.password = credentials.password
@@ -52,7 +45,7 @@ extension MediaServer {
             guard counters.remoteICE[id] != nil else { return }
             counters.remoteICE[id] = remote
         }
-        return RestartedPeer(
+        return RestartedSession(
             fragment: RestartFragment(local: local, mid: remote.mid, payloadType: remote.payloadType).text,
             entityTag: local.iceUfrag)
     }

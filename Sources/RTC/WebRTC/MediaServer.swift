@@ -1,4 +1,5 @@
 import Clocks
+public import MediaSessions
 import MediaTypes
 import RTP
 import SDP
@@ -26,47 +27,10 @@ public struct MediaServerConfiguration: Sendable {
     }
 }
 
-/// A newly opened session: its number, and the answer for the peer.
-public struct OpenedPeer: Sendable {
-    public var id: PeerSessionID
-    /// The answer (SDP), including all our candidates.
-    public var answer: String
-    /// Identifies the current ICE generation, as WHEP's ETag. It is our user name fragment, which is not secret.
-    public var entityTag: String
-}
-
-/// The reason that an offer was not accepted.
-public enum OfferRefusal: Error, Sendable, CustomStringConvertible {
-    /// The offer can't be parsed.
-    case malformed(String)
-    /// The offer lacks something that is required, such as H.264.
-    case unusable(String)
-    /// The maximum number of sessions is reached.
-    case full(limit: Int)
-    /// The server has stopped.
-    case stopped
-
-    /// The refusal that corresponds to `error`: the offer is malformed, or it is unusable.
-    init(_ error: any Error) {
-        switch error as? SDPError {
-        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .malformed("\(error)")
-        default: self = .unusable("\(error)")
-        }
-    }
-
-    public var description: String {
-        switch self {
-        case .malformed(let why), .unusable(let why): why
-        case .full(let limit): "the limit of \(limit) viewers is reached"
-        case .stopped: "the server is ending"
-        }
-    }
-}
-
 /// The WebRTC server of this process, with one UDP port and one thread for all peers and any number of tracks.
 ///
 /// Its methods may be called on any thread; the socket and the sessions belong to the media thread.
-public final class MediaServer: Sendable {
+public final class MediaServer: SessionServer {
     /// The UDP port that all peers use.
     public let port: UInt16
 
@@ -80,11 +44,11 @@ public final class MediaServer: Sendable {
 
     struct Counters {
         var lastID: UInt64 = 0
-        var open: Set<PeerSessionID> = []
+        var open: Set<MediaSessionID> = []
         /// The peers' ICE credentials, for sessions that have been answered.
-        var remoteICE: [PeerSessionID: RemoteICE] = [:]
+        var remoteICE: [MediaSessionID: RemoteICE] = [:]
         /// The offers that wait for an answer.
-        var offers: [PeerSessionID: PendingOffer] = [:]
+        var offers: [MediaSessionID: PendingOffer] = [:]
         var isStopped = false
     }
 
@@ -143,25 +107,25 @@ public final class MediaServer: Sendable {
     /// - Parameter onEnd: called once on the media thread with the reason in words when the session is over.
     public func open(
         offer: String, watching hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void
-    ) throws(OfferRefusal) -> OpenedPeer {
+    ) throws(MediaRefusal) -> OpenedSession {
         let local = localDescription()
         let answer: Answer
         do {
             answer = try Answer(to: SessionDescription(parsing: offer), local: local)
         } catch {
-            throw OfferRefusal(error)
+            throw MediaRefusal(error)
         }
         let id = try nextID()
         try begin(id, local: local, video: answer.video, watching: hub, onEnd: onEnd)
-        return OpenedPeer(id: id, answer: answer.text, entityTag: local.iceUfrag)
+        return OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
 
     /// Starts the session `id`, which is already counted, with the parameters in `video`. If it can't start, it is no
     /// longer counted.
     func begin(
-        _ id: PeerSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
+        _ id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
         onEnd: @escaping @Sendable (String) -> Void
-    ) throws(OfferRefusal) {
+    ) throws(MediaRefusal) {
         let fingerprint: CertificateFingerprint
         do {
             let remote = video.remoteFingerprint
@@ -169,7 +133,7 @@ public final class MediaServer: Sendable {
                 algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             ended(id)
-            throw OfferRefusal(error)
+            throw MediaRefusal(error)
         }
         let formats = SessionFormats(video)
         let decodes = formats.decodes
@@ -177,7 +141,7 @@ public final class MediaServer: Sendable {
         hub.pollChroma(now: MonotonicTime.now())
         guard !hub.excludes(viewerDecoding: decodes) else {
             ended(id)
-            throw .unusable(ChromaPolicy.exclusion)
+            throw .unsupported(ChromaPolicy.exclusion)
         }
         let parameters = SessionParameters(
             id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
@@ -217,16 +181,17 @@ public final class MediaServer: Sendable {
             addresses: addresses, ssrc: ssrc, rtxSSRC: ssrc &+ 1, cname: Self.randomName())
     }
 
-    /// Ends a session; unknown ones are ignored.
-    public func close(_ id: PeerSessionID) {
-        inbox.post(.close(id))
+    public func close(_ session: MediaSessionID) {
+        inbox.post(.close(session))
     }
 
-    /// Calls `onChange` on the media thread for the first picture that a session sends, and for each picture that
-    /// differs from the one before in whether the pointer is drawn in it, as that picture is sent. Unknown sessions are
-    /// ignored.
-    public func watchPointer(of id: PeerSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
-        inbox.post(.watchPointer(id, onChange))
+    public func remoteCandidates(_ session: MediaSessionID, fragment: String) {
+        // ICE-lite: the peer connects to us, whatever its candidates are.
+    }
+
+    /// Calls `onChange` on the media thread.
+    public func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
+        inbox.post(.watchPointer(session, onChange))
     }
 
     /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never
@@ -245,20 +210,20 @@ public final class MediaServer: Sendable {
         thread.join()
     }
 
-    func nextID() throws(OfferRefusal) -> PeerSessionID {
+    func nextID() throws(MediaRefusal) -> MediaSessionID {
         let limit = configuration.sessionLimit
-        let result = counters.withLock { counters -> Result<PeerSessionID, OfferRefusal> in
+        let result = counters.withLock { counters -> Result<MediaSessionID, MediaRefusal> in
             if counters.isStopped { return .failure(.stopped) }
-            if counters.open.count >= limit { return .failure(.full(limit: limit)) }
+            if counters.open.count >= limit { return .failure(.full("the limit of \(limit) viewers is reached")) }
             counters.lastID += 1
-            let id = PeerSessionID(counters.lastID)
+            let id = MediaSessionID(rawValue: counters.lastID)
             counters.open.insert(id)
             return .success(id)
         }
         return try result.get()
     }
 
-    func ended(_ id: PeerSessionID) {
+    func ended(_ id: MediaSessionID) {
         counters.withLock { counters in
             counters.open.remove(id)
             counters.offers[id] = nil
@@ -269,6 +234,18 @@ public final class MediaServer: Sendable {
     /// A canonical name that identifies nobody (RFC 7022 section 4.2).
     private static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
+    }
+}
+
+extension MediaRefusal {
+    static let stopped = full("the server is ending")
+
+    /// The refusal that corresponds to `error`: the offer is malformed, or it is unusable.
+    init(_ error: any Error) {
+        switch error as? SDPError {
+        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .badOffer("\(error)")
+        default: self = .unsupported("\(error)")
+        }
     }
 }
 

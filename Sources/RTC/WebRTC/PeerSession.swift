@@ -1,4 +1,5 @@
 import CongestionControl
+public import MediaSessions
 public import MediaTypes
 import RTP
 import STUN
@@ -30,7 +31,7 @@ final class PeerSession {
 
     private static let longestEstimate = Interval.milliseconds(100)
 
-    let id: PeerSessionID
+    let id: MediaSessionID
     /// The track feed that the peer watches; nil if it publishes.
     let feed: TrackFeed?
     /// The highest chroma format that the peer decodes; it also decodes all lower ones.
@@ -421,7 +422,7 @@ final class PeerSession {
 
 /// The statistics of one session so far.
 public struct PeerStatistics: Sendable {
-    public var id: PeerSessionID
+    public var id: MediaSessionID
     /// Whether the session is connected, so that media can flow.
     public var isConnected: Bool
     /// The number of access units sent completely.

@@ -1,4 +1,5 @@
 import CGLib
+import MediaTypes
 import Rooms
 
 /// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers.
@@ -109,7 +110,7 @@ final class Attendance {
                 tracks: rooms.addresses(in: room).compactMap { address in
                     rooms[address].map { track in
                         RoomReport.Track(
-                            name: address.track.text, state: track.state, message: track.message,
+                            name: address.track.text, state: track.state,
                             age: .microseconds(now - track.since))
                     }
                 },

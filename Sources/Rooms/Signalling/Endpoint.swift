@@ -1,3 +1,4 @@
+import MediaSessions
 import Rooms
 import SDP
 
@@ -214,10 +215,11 @@ extension Endpoint {
         do throws(MediaRefusal) {
             let media = try rooms.media(of: address.track, in: address.room).media
             let opened = try media.open(offer: offer, onEnd: onEnd)
+            let sessions = media.sessions
             return Served(
-                opened: opened, takeCandidates: { media.remoteCandidates(opened.id, fragment: $0) },
-                restartICE: { (fragment) throws(MediaRefusal) in try media.restartICE(opened.id, fragment: fragment) },
-                close: { media.close(opened.id) })
+                opened: opened, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
+                restartICE: { (fragment) throws(MediaRefusal) in try sessions.restartICE(opened.id, fragment: fragment) },
+                close: { sessions.close(opened.id) })
         } catch {
             throw .offer(error)
         }

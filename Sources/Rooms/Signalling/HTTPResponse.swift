@@ -1,3 +1,5 @@
+import MediaSessions
+
 /// The names and values of header fields.
 typealias HTTPHeaders = [(String, String)]
 

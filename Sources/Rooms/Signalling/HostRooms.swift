@@ -1,4 +1,6 @@
 import CGLib
+import MediaSessions
+import MediaTypes
 import Rooms
 
 /// Identifies a track of the host.
@@ -12,7 +14,6 @@ struct SharedTrack {
     let media: any RoomMedia
     /// The state of its source, and the start of that state (g_get_monotonic_time).
     var state = SourceState.waiting
-    var message = ""
     var since = g_get_monotonic_time()
 }
 
@@ -82,7 +83,7 @@ final class HostRooms {
 
     /// The tracks of a room, as described to clients.
     func summaries(of room: String) -> [TrackSummary] {
-        addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).rawValue) }
+        addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).word) }
     }
 
     /// Adds a track, if its room can have it. Returns the actions to perform.
@@ -100,11 +101,12 @@ final class HostRooms {
     }
 
     /// Records the state of a track's source. Returns false if nothing has changed.
-    func set(_ state: SourceState, _ message: String, of address: TrackAddress) -> Bool {
-        guard let shared = tracks[address], shared.state != state || shared.message != message else { return false }
-        if shared.state != state { tracks[address]?.since = g_get_monotonic_time() }
+    func set(_ state: SourceState, of address: TrackAddress) -> Bool {
+        guard let shared = tracks[address],
+            shared.state.word != state.word || shared.state.message != state.message
+        else { return false }
+        if shared.state.word != state.word { tracks[address]?.since = g_get_monotonic_time() }
         tracks[address]?.state = state
-        tracks[address]?.message = message
         return true
     }
 }

@@ -1,3 +1,4 @@
+import MediaSessions
 import SDP
 
 /// The current ICE generation of a session's client, and the one before it (RFC 9725 section 4.3).

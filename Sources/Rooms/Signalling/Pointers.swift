@@ -1,10 +1,12 @@
 import CGLib
+import MediaSessions
+import MediaTypes
 import Rooms
 
 /// The state of a track's pointer.
 private struct RoomPointer {
     /// The shape, also as an encoded event, and the number of shapes so far.
-    var shape: (value: PointerShape, frame: [UInt8], number: UInt64)?
+    var shape: (value: PointerImage, frame: [UInt8], number: UInt64)?
     /// The position, also as an encoded event, and the number of positions so far.
     var place: (value: PointerPlace, frame: [UInt8], number: UInt64)?
     /// Whether the pointer is drawn into the pictures that are sent now; nil before the first.
@@ -21,7 +23,7 @@ private struct RoomPointer {
     /// What a member knows once it has been told everything.
     var told: PointerToldSoFar { PointerToldSoFar(shape: shape?.number ?? 0, place: place?.number ?? 0) }
 
-    mutating func note(_ value: PointerShape) {
+    mutating func note(_ value: PointerImage) {
         shape = (value, WebSocketFrame.text(PointerEvent.shape(value, track: label)), (shape?.number ?? 0) + 1)
     }
 
@@ -170,11 +172,11 @@ extension Pointers {
     /// Tells a page from which picture of its session on the pointer is drawn, or no longer drawn.
     func watch(_ session: ClientSession, of address: TrackAddress, for id: MemberID) {
         guard rooms.directory.viewers(in: address.room).contains(id) else { return }
-        session.side.watchPointer(session.id) { [post, key = session.key] isDrawn, timestamp in
+        session.side.watchPointer(session.id) { [post, key = session.key] change in
             post { pointers in
                 guard let member = pointers.rooms[id], member.sessions[address.track]?.key == key else { return }
                 let label = pointers.rooms.label(of: address)
-                member.socket.send(PointerEvent.mode(isDrawn: isDrawn, rtp: timestamp, track: label))
+                member.socket.send(PointerEvent.mode(isDrawn: change.isDrawn, rtp: change.timestamp, track: label))
             }
         }
     }

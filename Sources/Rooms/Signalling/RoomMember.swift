@@ -1,3 +1,4 @@
+import MediaSessions
 import Rooms
 
 /// A client with an open WebSocket.
@@ -24,6 +25,6 @@ struct ClientSession {
     let id: MediaSessionID
     /// The key that identifies this session when the media layer reports its end.
     let key: UInt64
-    /// The media layer that serves it.
-    let side: any RoomMedia
+    /// The media server that serves it.
+    let side: any SessionServer
 }

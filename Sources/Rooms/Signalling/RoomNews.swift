@@ -1,3 +1,5 @@
+public import MediaTypes
+
 /// The event that somebody has joined or left a room.
 public struct RoomNews: Sendable, Equatable {
     public enum Change: String, Sendable {
@@ -57,8 +59,6 @@ public struct RoomReport: Sendable {
     public struct Track: Sendable {
         public var name: String
         public var state: SourceState
-        /// An explanation of the state for people; may be empty.
-        public var message: String
         /// How long the track has been in this state.
         public var age: Duration
     }

@@ -90,7 +90,7 @@ extension RoomsDocument.Room {
         name = report.name
         tracks = report.tracks.map { track in
             RoomsDocument.Track(
-                name: track.name, state: track.state.rawValue, message: track.message, seconds: track.age.inTenths)
+                name: track.name, state: track.state.word, message: track.state.message, seconds: track.age.inTenths)
         }
         members = report.visitors.map { visitor in
             RoomsDocument.Member(

@@ -1,3 +1,5 @@
+import MediaSessions
+
 /// Tells the owner of a media session, on the site's thread, that the media layer has ended it.
 final class SessionEnds {
     private let post: Post<SessionEnds>
@@ -28,7 +30,7 @@ final class SessionEnds {
         let (opened, key) = try expect(onEnd) { (onEnd) throws(MediaRefusal) in
             try media.open(offer: offer, onEnd: onEnd)
         }
-        return (opened, ClientSession(id: opened.id, key: key, side: media))
+        return (opened, ClientSession(id: opened.id, key: key, side: media.sessions))
     }
 
     /// Makes sure that the end of a session isn't told.

@@ -1,4 +1,5 @@
 import CGLib
+public import MediaTypes
 import Rooms
 import Synchronization
 
@@ -81,21 +82,30 @@ public final class SignallingServer: Sendable {
         running?.thread.post { $0.removeTrack(track, from: room) }
     }
 
-    /// Tells the viewers of `room`, and those who join later, the state of a track's source, with a sentence for people
-    /// if there is more to say. A state that hasn't changed isn't sent again. Without `track`, the room's first track
-    /// is meant.
-    public func announce(_ state: SourceState, message: String = "", room: String, track: String? = nil) {
+    /// Tells the viewers of `room`, and those who join later, the state of a track's source. A state that hasn't
+    /// changed for viewers isn't sent again. Without `track`, the room's first track is meant.
+    public func announce(_ state: SourceState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
         guard name?.text == track else { return }
-        running?.thread.post { $0.skyRTC.announce(state, message, in: room, track: name) }
+        running?.thread.post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
-    /// Updates the pointer of a track; without `track`, of the room's first. Returns quickly. Only the latest update of
-    /// each kind is kept, so the memory is bounded.
-    public func updatePointer(_ update: PointerUpdate, room: String, track: String? = nil) {
+    /// Takes a report about the pointer of a track; without `track`, of the room's first. Returns quickly. Only the
+    /// latest report of each kind is kept, so the memory is bounded.
+    public func updatePointer(_ report: PointerReport, room: String, track: String? = nil) {
+        changePointer(of: track, in: room) { $0.note(report) }
+    }
+
+    /// Sets the number of a track's readers that can't draw the pointer, besides viewers and players: recordings and
+    /// outputs. Without `track`, the room's first track is meant.
+    public func setPlainReaders(_ count: Int, room: String, track: String? = nil) {
+        changePointer(of: track, in: room) { $0.readers = count }
+    }
+
+    private func changePointer(of track: String?, in room: String, _ change: (inout PointerNews) -> Void) {
         let key = PointerBoard.Key(room: room, track: track.flatMap { TrackName($0) })
         guard key.track?.text == track, let running else { return }
-        guard pointers.note(update, key) else { return }
+        guard pointers.change(key, change) else { return }
         running.thread.post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
 

@@ -1,3 +1,4 @@
+import MediaTypes
 import Rooms
 
 /// Encodes the server's messages as SkyRTC's JSON.
@@ -101,11 +102,11 @@ struct SkyRTCReply: Encodable {
 
     /// `_state`, to viewers: the state of a track's source, which has lasted for `microseconds`. `track` is given if
     /// the room has had several.
-    init(_ state: SourceState, _ message: String, microseconds: Int, track: TrackName? = nil) {
+    init(_ state: SourceState, microseconds: Int, track: TrackName? = nil) {
         eventName = "_state"
         let seconds = (Double(microseconds) / 1000).rounded() / 1000
-        data = Payload(
-            source: state.rawValue, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
+        let message = state.message
+        data = Payload(source: state.word, since: seconds, message: message.isEmpty ? nil : message, track: track?.text)
     }
 
     /// `_clock`: the time at which the page's request with its stamp `t` was received, and the time of sending this,

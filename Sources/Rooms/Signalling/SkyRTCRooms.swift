@@ -1,4 +1,6 @@
 import CGLib
+import MediaSessions
+import MediaTypes
 import Rooms
 
 /// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
@@ -99,17 +101,17 @@ extension SkyRTCRooms {
     }
 
     /// Tells the viewers of `room` the state of a track's source.
-    func announce(_ state: SourceState, _ message: String, in room: String, track: TrackName?) {
-        guard let address = rooms.address(of: track, in: room), rooms.set(state, message, of: address) else { return }
+    func announce(_ state: SourceState, in room: String, track: TrackName?) {
+        guard let address = rooms.address(of: track, in: room), rooms.set(state, of: address) else { return }
         let whose = rooms.label(of: address).map { "the source of \($0)" } ?? "the source"
-        log("room \(room): \(whose) is \(state.rawValue)")
+        log("room \(room): \(whose) is \(state.word)")
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }
 
     private func stateReply(of address: TrackAddress) -> SkyRTCReply? {
         rooms[address].map { shared in
             SkyRTCReply(
-                shared.state, shared.message, microseconds: g_get_monotonic_time() - shared.since,
+                shared.state, microseconds: g_get_monotonic_time() - shared.since,
                 track: rooms.label(of: address))
         }
     }
@@ -118,7 +120,7 @@ extension SkyRTCRooms {
     private func tellStates(to member: RoomMember, in room: String) {
         var replies = rooms.addresses(in: room).compactMap { stateReply(of: $0) }
         if replies.isEmpty {
-            replies = [SkyRTCReply(.waiting, "", microseconds: g_get_monotonic_time() - startTime)]
+            replies = [SkyRTCReply(.waiting, microseconds: g_get_monotonic_time() - startTime)]
         }
         for reply in replies { member.socket.send(reply.text) }
     }

@@ -1,3 +1,5 @@
+public import MediaSessions
+
 /// What signalling needs to accept publishers, who send a room's pictures.
 public protocol TrackPublishing: Sendable {
     /// Answers a publisher's offer with a session whose pictures become those of `track`. The track is created if the
@@ -9,7 +11,7 @@ public protocol TrackPublishing: Sendable {
         offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> OpenedSession
 
-    /// Restarts ICE for a session, as ``RoomMedia/restartICE(_:fragment:)`` does.
+    /// Restarts ICE for a session, as ``SessionServer/restartICE(_:fragment:)`` does.
     func restartICE(_ session: MediaSessionID, fragment: String) throws(MediaRefusal) -> RestartedSession
 
     /// Ends a session. Unknown ids are ignored. Called on the signalling thread.

@@ -1,4 +1,5 @@
 import CGLib
+import MediaSessions
 import Rooms
 import SocketIORooms
 
@@ -236,7 +237,7 @@ extension PairRooms {
             } of: { (onEnd) throws(MediaRefusal) in
                 try media.offer(onEnd: onEnd)
             }
-            watch((ClientSession(id: offered.id, key: key, side: media), address), by: client)
+            watch((ClientSession(id: offered.id, key: key, side: media.sessions), address), by: client)
             handle(.offered(member, sdp: offered.offer), in: room)
         } catch {
             log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
@@ -270,8 +271,8 @@ extension PairRooms {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
             log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
-            sessionEnds.forget(session.key)
-            watch(nil, by: client)
+            // Also after a second answer, which leaves the session as it is.
+            closeSession(of: member)
             pointers.decide(in: room)
             handle(.refused(member), in: room)
         }

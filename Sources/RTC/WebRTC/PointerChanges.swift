@@ -1,19 +1,6 @@
+import MediaSessions
 import MediaTypes
 import RTP
-
-/// A change of whether the pointer is drawn in a session's pictures, and the picture where it begins.
-public struct PointerChange: Sendable, Hashable {
-    /// Whether the pointer is drawn from that picture on.
-    public let isDrawn: Bool
-    /// The picture's RTP timestamp in this session, as in its packets.
-    public let timestamp: UInt32
-
-    /// Creates a change at the picture with this RTP timestamp.
-    public init(isDrawn: Bool, timestamp: UInt32) {
-        self.isDrawn = isDrawn
-        self.timestamp = timestamp
-    }
-}
 
 /// Tracks which of the pictures that a session sends have the pointer drawn in them.
 ///

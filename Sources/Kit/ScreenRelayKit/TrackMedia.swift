@@ -1,0 +1,46 @@
+import CaptureLink
+import Ingest
+import MediaSessions
+import MediaTypes
+import Signalling
+import TrackHub
+import WebRTC
+
+/// A track's media as its room's signalling sees it: the media server has the sessions, the track's ingest the rest.
+struct TrackMedia: RoomMedia {
+    /// How long a snapshot waits for a paused source to show its screen.
+    private static let snapshotPatience = Interval.seconds(3)
+
+    let ingest: TrackIngest
+    let server: MediaServer
+    private let files = SnapshotFiles()
+
+    init(ingest: TrackIngest, server: MediaServer) {
+        self.ingest = ingest
+        self.server = server
+    }
+
+    var sessions: any SessionServer { server }
+
+    func open(offer sdp: String, onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OpenedSession {
+        try server.open(offer: sdp, watching: ingest.hub, onEnd: onEnd)
+    }
+
+    func offer(onEnd: @escaping @Sendable (String) -> Void) throws(MediaRefusal) -> OfferedSession {
+        try server.offer(watching: ingest.hub, onEnd: onEnd)
+    }
+
+    func setPointerDrawn(_ isDrawn: Bool) {
+        ingest.hub.setPointerMode(isDrawn ? .drawn : .apart)
+    }
+
+    func snapshot(
+        _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<SnapshotFile, SnapshotFailure>) -> Void
+    ) {
+        ingest.snapshot(patience: Self.snapshotPatience) { picture in
+            guard let picture, isWanted() else { return completion(.failure(.noPicture)) }
+            files.make(of: picture, format, isWanted: isWanted, completion)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// The pointer's image: at most 96 pixels a side, so that it fits into a control message.
+public struct PointerImage: Hashable, Sendable {
+    /// The longest side that can be sent.
+    public static let longestSide = 96
+
+    /// The width and height; 0 by 0 for a pointer that can't be seen.
+    public let size: PictureSize
+    /// The hot spot: the pixel that points, counted from the top left corner.
+    public let hotX: Int
+    public let hotY: Int
+    /// The pixels with premultiplied alpha, row by row: alpha in the highest byte, then red, green, blue.
+    public let pixels: [UInt32]
+
+    /// Creates an image; nil if there are not as many pixels as `size` says, or a side is longer than `longestSide`.
+    public init?(size: PictureSize, hotX: Int, hotY: Int, pixels: [UInt32]) {
+        let sides = 0...Self.longestSide
+        guard sides.contains(size.width), sides.contains(size.height), pixels.count == size.width * size.height else {
+            return nil
+        }
+        self.size = size
+        self.hotX = hotX
+        self.hotY = hotY
+        self.pixels = pixels
+    }
+}
+
+/// Where the pointer is.
+public struct PointerPosition: Hashable, Sendable {
+    /// The hot spot, in pixels of the picture from the top left corner; it may lie outside.
+    public var x: Int
+    public var y: Int
+    /// Whether the pointer is on what is captured at all.
+    public var isVisible: Bool
+
+    /// A position.
+    public init(x: Int, y: Int, isVisible: Bool) {
+        self.x = x
+        self.y = y
+        self.isVisible = isVisible
+    }
+}
+
+/// A report about the pointer: what the track's source says of it, and whether the track's pictures show it.
+public enum PointerReport: Sendable, Hashable {
+    /// A source was attached or has said what it can do: whether it can leave the pointer out of its pictures.
+    case ability(tellsPointer: Bool)
+    /// What the pointer looks like from here on.
+    case shape(PointerImage)
+    /// Where the pointer is, in pixels of a picture of that size; the size is nil if the source has not reported one.
+    case position(PointerPosition, of: PictureSize?)
+    /// The source went away or started again, so what it reported about the pointer no longer holds.
+    case lost
+    /// Whether the pointer is drawn in the track's pictures, beginning with the one that was just published.
+    case pictures(areDrawn: Bool)
+}
