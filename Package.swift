@@ -87,7 +87,7 @@ let package = Package(
 
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
-        pure("Media", "ByteCoding"),
+        pure("Media", "ByteCoding", ["MediaTypes"]),
         shell("Media", "Clocks", ["MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
 
@@ -102,7 +102,7 @@ let package = Package(
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
-        pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["Clocks", "CLinux", "MediaTypes"]),
         shell(
@@ -150,7 +150,7 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
-        pure("Rooms", "SocketIORooms", ["Rooms"]),
+        pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
         shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
 
@@ -173,7 +173,7 @@ let package = Package(
         program(
             "Programs", "screenrelay",
             [
-                "Clocks", "QRCodes", "Settings",
+                "Clocks", "ByteCoding", "QRCodes", "Settings",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",

@@ -1,8 +1,8 @@
+import ByteCoding
 import CLinux
 import CommandLine
 import Exporting
 import Glibc
-import Inspection
 import MediaFiles
 import MediaTypes
 import Recording

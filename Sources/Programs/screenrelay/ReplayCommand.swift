@@ -1,6 +1,6 @@
+import ByteCoding
 import CommandLine
 import Glibc
-import Inspection
 import LinkTransport
 import MediaTypes
 import RecordingFiles

@@ -69,12 +69,12 @@ extension Site {
         exchange.answer(work())
     }
 
-    private static func document(_ value: some Encodable) -> HTTPResponse { json(200, RoomsDocument.json(value)) }
+    private static func document(_ value: some Encodable) -> HTTPResponse { json(200, value.jsonLine) }
 
     static func problem(
         _ status: UInt32, _ words: String, _ headers: [(String, String)] = []
     ) -> HTTPResponse {
-        json(status, RoomsDocument.json(["error": words]), headers)
+        json(status, ["error": words].jsonLine, headers)
     }
 
     static func json(_ status: UInt32, _ text: String, _ headers: [(String, String)] = []) -> HTTPResponse {

@@ -39,7 +39,7 @@ extension Site {
     private func response(to line: String, of route: Route) -> HTTPResponse {
         switch commands.answer(line) {
         case .done(let text):
-            Self.json(200, route.isDocument ? text : RoomsDocument.json(["done": text]))
+            Self.json(200, route.isDocument ? text : ["done": text].jsonLine)
         case .refused(let reason): Self.problem(409, reason)
         case nil: Self.problem(400, RateRequest.usage)
         }

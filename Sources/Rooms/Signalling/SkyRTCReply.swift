@@ -1,4 +1,3 @@
-import Foundation
 import Rooms
 
 /// Encodes the server's messages as SkyRTC's JSON.
@@ -170,12 +169,7 @@ struct SkyRTCReply: Encodable {
     }
 
     /// The message as it is sent over the socket.
-    var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
-    }
+    var text: String { jsonLine }
 }
 
 /// A track as described to clients.
