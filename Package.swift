@@ -169,11 +169,10 @@ let package = Package(
         shell(
             "Programs", "CommandLine",
             ["Clocks", "CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
-        shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
-                "Clocks", "ByteCoding", "QRCodes", "Settings",
+                "Clocks", "ByteCoding", "QRCodes",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -260,7 +259,7 @@ let package = Package(
         tests("SignallingTests", ["Signalling", "LinkTransport", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
-            ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+            ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

@@ -1,6 +1,5 @@
 import CommandLine
 import MediaTypes
-import Settings
 import TestSupport
 import Testing
 
