@@ -108,9 +108,11 @@ struct StatusReport {
             words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
             words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
         }
-        words += ", \(DecimalText.fixed(Double(recent.processorNanoseconds) / 1e7 / seconds, digits: 1)) % of a processor"
+        words +=
+            ", \(DecimalText.fixed(Double(recent.processorNanoseconds) / 1e7 / seconds, digits: 1)) % of a processor"
         if recent.damagedMillionths > 0 {
-            words += ", \(DecimalText.fixed(Double(recent.damagedMillionths) / 1e4, digits: 1)) % of the picture changing"
+            words +=
+                ", \(DecimalText.fixed(Double(recent.damagedMillionths) / 1e4, digits: 1)) % of the picture changing"
         }
         return words
     }
@@ -166,7 +168,9 @@ struct StatusReport {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
     }
 
-    private func milliseconds(_ nanoseconds: UInt64) -> String { DecimalText.fixed(Double(nanoseconds) / 1e6, digits: 1) }
+    private func milliseconds(_ nanoseconds: UInt64) -> String {
+        DecimalText.fixed(Double(nanoseconds) / 1e6, digits: 1)
+    }
 }
 
 extension CaptureStatistics {
