@@ -89,6 +89,7 @@ let package = Package(
         pure("Media", "MediaTypes"),
         pure("Media", "ByteCoding", ["MediaTypes"]),
         shell("Media", "Clocks", ["MediaTypes"]),
+        shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
 
         // Codecs: one wrapper a library.
@@ -104,10 +105,10 @@ let package = Package(
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
-        shell("Link", "LinkTransport", ["Clocks", "CLinux", "MediaTypes"]),
+        shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
         shell(
             "Link", "RecordingFiles",
-            ["Clocks", "CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+            ["Clocks", "Threading", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
@@ -123,7 +124,6 @@ let package = Package(
             ]),
 
         // Host: from the link to the readers.
-        shell("Host", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Host", "TrackHub", ["MediaTypes", "H264"]),
         shell(
             "Host", "Ingest",
@@ -155,7 +155,7 @@ let package = Package(
         shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
 
         // Kit: all of it, as a library.
-        shell("Kit", "Processes", ["CLinux"]),
+        shell("Kit", "Processes", ["CLinux", "Threading"]),
         shell(
             "Kit", "ScreenRelayKit",
             [

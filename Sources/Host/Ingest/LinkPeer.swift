@@ -90,7 +90,7 @@ final class LinkPeer {
     var interest: pollfd {
         let isRead = recording?.isHeldBack != true
         let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
-        return pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
+        return pollfd(events == 0 ? -1 : descriptor, events)
     }
 
     var deadline: MonotonicTime? {
@@ -264,9 +264,9 @@ final class LinkPeer {
                 recording?.isLossless = pictures.isReplay
             }
             pictures.greeted()
-            source.makesIDRs.store(hello.canMakeIDR)
-            source.pointerTeller.store(hello.tellsPointer)
-            source.hasBothChromaFormats.store(hello.changesChroma)
+            source.makesIDRs.set(hello.canMakeIDR)
+            source.pointerTeller.set(hello.tellsPointer)
+            source.hasBothChromaFormats.set(hello.changesChroma)
             if isAttached { ingest.abilitiesChanged(of: source) }
             greeting = "\(hello.role) \(hello.name) (process \(hello.processID))"
             if isAttached { log.info("link: \(greeting) has connected") }

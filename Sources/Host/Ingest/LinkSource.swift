@@ -5,14 +5,6 @@ import Threading
 
 /// A capture as the rest of the host sees it: any thread may call it, and the link's thread sends the messages.
 final class LinkSource: PictureSource {
-    /// A Boolean that one thread sets and other threads read.
-    final class Flag: Sendable {
-        private let value = Mutex(false)
-
-        func store(_ newValue: Bool) { value.withLock { $0 = newValue } }
-        var isSet: Bool { value.withLock { $0 } }
-    }
-
     let makesIDRs = Flag()
     let hasBothChromaFormats = Flag()
     var canMakeIDR: Bool { makesIDRs.isSet }
@@ -24,11 +16,10 @@ final class LinkSource: PictureSource {
         get { known.withLock { $0 } }
         set { known.withLock { $0 = newValue } }
     }
-    private let messages = Mutex<[LinkMessage]>([])
-    private let wake: WakeUp
+    private let messages: Mailbox<LinkMessage>
 
     init(wake: WakeUp) {
-        self.wake = wake
+        messages = Mailbox(wake: wake)
     }
 
     func requestIDR() { post(.requestIDR) }
@@ -47,20 +38,10 @@ final class LinkSource: PictureSource {
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 
-    func takeMessages() -> [LinkMessage] {
-        messages.withLock { messages in
-            let taken = messages
-            messages.removeAll()
-            return taken
-        }
-    }
+    func takeMessages() -> [LinkMessage] { messages.take() }
 
     private func post(_ message: LinkMessage) {
         // A legacy sender never takes its messages. They must not pile up, so only the latest of each kind is kept.
-        messages.withLock { messages in
-            messages.removeAll { $0.kind == message.kind }
-            messages.append(message)
-        }
-        wake.signal()
+        messages.post(message) { waiting in waiting.removeAll { $0.kind == message.kind } }
     }
 }

@@ -5,6 +5,7 @@ import Ingest
 import ScreenRelayKit
 import Signalling
 import Synchronization
+import Threading
 
 /// Writes the events of `share` and `host` to standard output: the links, their QR code, and who comes and leaves. With
 /// `--json`, writes JSON objects for programs, one a line.
@@ -67,17 +68,13 @@ final class SharingNews: Sendable {
         self.isJSON = isJSON
         tellsPresenters = style.tellsPresenters
         code = style.code
-        let hasFailed = Mutex(false)
+        let hasFailed = Flag()
         output = LineWriter(
             descriptor: 1,
             onFailure: { failure, hasBegun in
                 // A reader that has read the link and closes its end is no error.
                 guard failure != EPIPE || !hasBegun else { return }
-                let isNews = hasFailed.withLock { hasFailed in
-                    defer { hasFailed = true }
-                    return !hasFailed
-                }
-                guard isNews else { return }
+                if hasFailed.set() { return }
                 StandardStreams.printError(
                     "standard output: \(String(cString: strerror(failure))); sharing continues", program: Program.name)
             },

@@ -111,10 +111,7 @@ final class MediaLoop: DatagramSink {
     private func wait() {
         let deadline = min(nextDeadline, chromaDeadline)
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: deadline)
-        }
+        waitForEvents(&entries, until: deadline)
         inbox.wake.consume()
     }
 
