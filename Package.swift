@@ -118,7 +118,8 @@ let package = Package(
         shell(
             "Capture", "CaptureAgent",
             [
-                "Clocks", "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
+                "Clocks", "Threading", "CLinux", "X11Capture", "RateControl", "ColorConversion", "X264Encoding",
+                "CaptureLink",
                 "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
@@ -152,7 +153,8 @@ let package = Package(
         pure("Rooms", "Rooms"),
         pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
-        shell("Rooms", "Signalling", ["CGLib", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
+        shell(
+            "Rooms", "Signalling", ["CGLib", "Threading", "LinkTransport", "SDP", "Rooms", "SocketIORooms", "Viewer"]),
 
         // Kit: all of it, as a library.
         shell("Kit", "Processes", ["CLinux", "Threading"]),

@@ -3,7 +3,7 @@ import Clocks
 import MediaTypes
 import Recording
 import RecordingFiles
-import Synchronization
+import Threading
 import X264Encoding
 
 /// Writes everything that capture sends into a recording, with or without a host.
@@ -11,11 +11,6 @@ final class CaptureRecorder {
     private let queue: RecordingQueue
     private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
-
-    /// A flag that may be set on any thread.
-    private final class Flag: Sendable {
-        let value = Mutex(false)
-    }
 
     /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
     convenience init(
@@ -36,7 +31,7 @@ final class CaptureRecorder {
             case .room: break
             case .gap(let gap):
                 log(.warning, "--record: the disk is too slow: \(gap.messages) messages are not in the recording")
-                hadGap.value.withLock { $0 = true }
+                hadGap.set()
             case .stopped(let error): log(.warning, "--record: \(error); recording has stopped, sharing goes on")
             }
         }
@@ -47,12 +42,7 @@ final class CaptureRecorder {
 
     /// Returns whether messages were left out since the last call. What follows can then be decoded only from the next
     /// IDR picture on.
-    func takeGap() -> Bool {
-        hadGap.value.withLock { hadGap in
-            defer { hadGap = false }
-            return hadGap
-        }
-    }
+    func takeGap() -> Bool { hadGap.set(false) }
 
     /// Notes that a picture was recorded; returns whether the recording needs an IDR picture now.
     func wantsKeyFrame(behind picture: PicturePipeline.Picture) -> Bool {

@@ -50,8 +50,8 @@ final class MediaLoop: DatagramSink {
         self.inbox = inbox
         self.log = log
         entries = [
-            pollfd(fd: self.socket.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(self.socket.descriptor),
+            pollfd(inbox.wake.descriptor),
         ]
     }
 

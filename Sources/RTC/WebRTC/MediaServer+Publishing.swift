@@ -3,6 +3,7 @@ import SDP
 import STUN
 import SecureTransport
 import Synchronization
+import Threading
 
 /// A newly opened publisher's session.
 public struct OpenedPublisher: Sendable {

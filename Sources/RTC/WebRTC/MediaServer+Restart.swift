@@ -1,6 +1,7 @@
 import SDP
 import STUN
 import Synchronization
+import Threading
 
 /// A session whose ICE was restarted.
 public struct RestartedPeer: Sendable {
