@@ -87,8 +87,9 @@ let package = Package(
 
         // Media: what a picture is, and how it is written.
         pure("Media", "MediaTypes"),
-        pure("Media", "ByteCoding"),
+        pure("Media", "ByteCoding", ["MediaTypes"]),
         shell("Media", "Clocks", ["MediaTypes"]),
+        shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
 
         // Codecs: one wrapper a library.
@@ -102,12 +103,12 @@ let package = Package(
         // Link: from capture to host.
         pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
         pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
-        pure("Link", "Inspection", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
         pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
-        shell("Link", "LinkTransport", ["Clocks", "CLinux", "MediaTypes"]),
+        shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
         shell(
             "Link", "RecordingFiles",
-            ["Clocks", "CLinux", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+            ["Clocks", "Threading", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
         pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
 
@@ -116,7 +117,8 @@ let package = Package(
         shell(
             "Capture", "CaptureEngine",
             [
-                "Clocks", "CLinux", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink", "LinkTransport",
+                "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
+                "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
         shell(
@@ -127,7 +129,6 @@ let package = Package(
             ]),
 
         // Host: from the link to the readers.
-        shell("Host", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Host", "TrackHub", ["MediaTypes", "CaptureLink"]),
         shell(
             "Host", "Ingest",
@@ -153,16 +154,17 @@ let package = Package(
 
         // Rooms: who watches.
         pure("Rooms", "Rooms"),
-        pure("Rooms", "SocketIORooms", ["Rooms"]),
+        pure("Rooms", "SocketIORooms", ["ByteCoding", "Rooms"]),
         shell("Rooms", "Viewer", resources: [.embedInCode("page")]),
         shell(
             "Rooms", "Signalling",
             [
-                "CGLib", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms", "SocketIORooms", "Viewer",
+                "CGLib", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms", "SocketIORooms",
+                "Viewer",
             ]),
 
         // Kit: all of it, as a library.
-        shell("Kit", "Processes", ["CLinux"]),
+        shell("Kit", "Processes", ["CLinux", "Threading"]),
         shell(
             "Kit", "ScreenRelayKit",
             [
@@ -177,11 +179,10 @@ let package = Package(
         shell(
             "Programs", "CommandLine",
             ["Clocks", "CLinux", "Threading", "LinkTransport", "MediaTypes", "RecordingFiles"]),
-        shell("Programs", "Settings", ["CGLib", "CommandLine"]),
         program(
             "Programs", "screenrelay",
             [
-                "Clocks", "QRCodes", "Settings",
+                "Clocks", "ByteCoding", "QRCodes",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -265,7 +266,8 @@ let package = Package(
         tests(
             "WebRTCTests",
             [
-                "WebRTC", "STUN", "RTP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264", "MediaTypes",
+                "WebRTC", "STUN", "RTP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264",
+                "MediaTypes",
                 "ByteCoding", "CLinux", "Processes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
@@ -276,7 +278,7 @@ let package = Package(
             ["Signalling", "LinkTransport", "MediaSessions", "Processes", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
-            ["CommandLine", "Settings", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+            ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayKitTests",
             [

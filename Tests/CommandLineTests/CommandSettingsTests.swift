@@ -1,6 +1,5 @@
 import CommandLine
 import MediaTypes
-import Settings
 import TestSupport
 import Testing
 
@@ -150,6 +149,22 @@ struct CommandSettingsTests {
             let line = try #require("\(error)".split(separator: "/").last)
             #expect(line.hasPrefix(words), "\(line)")
         }
+    }
+
+    @Test("the rules of key files: escapes, lists, repeated keys and groups, white space, and lines that end in CRLF")
+    func keyFile() throws {
+        let lines = [
+            "[a]\r", " k\t=\tone", "list=x\\;y;;\\tz;", "#k=3", "[b]\r", "t=\\sone \\\\ \r", "[a] ", "k=\\nlast",
+            "bad=a\\q", "open=b\\",
+        ]
+        let folder = try TemporaryFolder()
+        let path = try folder.write("config", Array(lines.joined(separator: "\n").utf8))
+        let document = try #require(try SettingsFile.read(path))
+        #expect(document.groups.map(\.name) == ["a", "b", "a"] && document.groups.map(\.line) == [1, 5, 7])
+        #expect(document.entries.map(\.key) == ["k", "list", "t", "bad", "open"])
+        #expect(document.entries.map(\.line) == [8, 3, 6, 9, 10])
+        #expect(document.entries.map(\.text) == ["\nlast", nil, " one \\ ", nil, nil])
+        #expect(document.entries[1].list == ["x;y", "", "\tz"] && document.entries[3].list == nil)
     }
 
     @Test("mutated files are read or refused, never more")

@@ -77,7 +77,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "take not more than twice their size, whole and cut",
+            "take not more than twice their size, and Matroska a cluster in addition, whole and cut",
             arguments: [false, true])
         func memory(isRecording: Bool) throws {
             func bytes(_ isLarge: Bool) throws -> [UInt8] {
@@ -98,7 +98,9 @@ extension EndToEnd {
                 for (file, status) in [(whole, Int32(0)), (cut, isRecording ? 65 : 0)] {
                     let growth = try peak(words + [file], status) - usual
                     // Besides messages, this allows for the pieces in which they are read and written.
-                    let limit = 2 * Self.largest + (1 << 20)
+                    // libavformat collects a cluster of Matroska in memory, here one message.
+                    let cluster = words.last?.hasSuffix(".mkv") == true ? Self.largest : 0
+                    let limit = 2 * Self.largest + (1 << 20) + cluster
                     #expect(growth < limit, "\(words[0]) \(words.last ?? "") of \(file)")
                 }
             }

@@ -1,8 +1,8 @@
-import CLinux
 import CaptureLink
 import Clocks
 import Glibc
 import MediaTypes
+import Threading
 
 /// Signals from outside that tell a running agent to end or to pause; the caller keeps ownership of the descriptors.
 public struct AgentSignals {
@@ -35,32 +35,22 @@ extension CaptureAgent {
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }
         }
-        var watched = (
-            pollfd(fd: signals.stopDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: screen.fileDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: link.descriptor, events: link.events, revents: 0),
-            pollfd(fd: signals.pauseDescriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: screen.pointerDescriptor, events: Int16(POLLIN), revents: 0)
-        )
-        let count = withUnsafeMutableBytes(of: &watched) { Self.wait($0.baseAddress, count: 5, until: due) }
+        var watched = [
+            pollfd(signals.stopDescriptor), pollfd(screen.fileDescriptor), pollfd(link.descriptor, Int32(link.events)),
+            pollfd(signals.pauseDescriptor), pollfd(screen.pointerDescriptor),
+        ]
+        let count = Threading.waitForEvents(&watched, until: due)
         if count < 0, errno != EINTR { throw .system(call: "ppoll", code: errno) }
-        isDisplayReadable = count > 0 && watched.1.revents != 0
+        isDisplayReadable = watched[1].isReady
         // These events are read even if nobody needs the pointer, because unread ones would pile up in the server.
-        isPointerReadable = count > 0 && watched.4.revents != 0
+        isPointerReadable = watched[4].isReady
         if count <= 0 { return false }
-        if watched.0.revents != 0 { return true }
-        if watched.3.revents != 0, signals.takePauseToggle() { isHeld.toggle() }
+        if watched[0].isReady { return true }
+        if watched[3].isReady, signals.takePauseToggle() { isHeld.toggle() }
         let now = MonotonicTime.now()
-        if Int32(watched.2.revents) & POLLOUT != 0 { link.flush(now) }
+        if Int32(watched[2].revents) & POLLOUT != 0 { link.flush(now) }
         // Read after an error or a hang-up as well: reading tells which it is.
-        if Int32(watched.2.revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
+        if Int32(watched[2].revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
         return false
-    }
-
-    private static func wait(_ entries: UnsafeMutableRawPointer?, count: UInt, until due: MonotonicTime) -> Int32 {
-        if due == .distantFuture { return shim_ppoll(entries, count, nil) }
-        let left = max(0, (due - .now()).nanoseconds)
-        var interval = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
-        return shim_ppoll(entries, count, &interval)
     }
 }

@@ -4,7 +4,7 @@ import Clocks
 import MediaTypes
 import Recording
 import RecordingFiles
-import Synchronization
+import Threading
 import X264Encoding
 
 /// Writes everything that capture sends into a recording, with or without a host.
@@ -13,11 +13,6 @@ final class CaptureRecorder {
     private var encoder = MessageEncoder(epoch: 0)
     private var keyFrames: RecordedKeyFrames
     private let hadGap = Flag()
-
-    /// A flag that may be set on any thread.
-    private final class Flag: Sendable {
-        let value = Mutex(false)
-    }
 
     /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
     convenience init(
@@ -38,7 +33,7 @@ final class CaptureRecorder {
             case .room: break
             case .gap(let gap):
                 log(.warning, "--record: the disk is too slow: \(gap.messages) messages are not in the recording")
-                hadGap.value.withLock { $0 = true }
+                hadGap.set()
             case .stopped(let error): log(.warning, "--record: \(error); recording has stopped, sharing goes on")
             }
         }
@@ -49,12 +44,7 @@ final class CaptureRecorder {
 
     /// Returns whether messages were left out since the last call. What follows can then be decoded only from the next
     /// IDR picture on.
-    func takeGap() -> Bool {
-        hadGap.value.withLock { hadGap in
-            defer { hadGap = false }
-            return hadGap
-        }
-    }
+    func takeGap() -> Bool { hadGap.set(false) }
 
     /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
     func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {

@@ -5,6 +5,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import RecordingFiles
+import Threading
 import X264Encoding
 
 /// Exchanges messages with the host, over one connection after another: the hello and the token, the host's requests,
@@ -242,8 +243,7 @@ final class HostLink {
         if takesMessages { write([notice]) }
         let deadline = MonotonicTime.now() + .milliseconds(500)
         while wantsWrite, MonotonicTime.now() < deadline {
-            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            poll(&room, 1, 50)
+            waitForEvents(on: descriptor, POLLOUT, until: .now() + .milliseconds(50))
             flush(.now())
         }
         connection?.close()

@@ -12,25 +12,17 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The track, the times or another input was rejected, or the system gave another reason.
     case rejected(reason: String)
 
+    /// An error of libavformat. Those of the system are negated `errno` values (AVERROR).
     init(_ code: Int32) {
-        switch code {
-        case shim_AVERROR_ENOSPC, shim_AVERROR_EDQUOT: self = .diskFull
-        case shim_AVERROR_EACCES: self = .permissionDenied
-        case shim_AVERROR_ENOMEM: self = .outOfMemory
+        switch -code {
+        case ENOSPC, EDQUOT: self = .diskFull
+        case EACCES, EPERM, EROFS: self = .permissionDenied
+        case ENOMEM: self = .outOfMemory
         default:
             var buffer = [CChar](repeating: 0, count: 128)
             av_strerror(code, &buffer, buffer.count)
             let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             self = .rejected(reason: text)
-        }
-    }
-
-    init(errno code: Int32) {
-        switch code {
-        case ENOSPC, EDQUOT: self = .diskFull
-        case EACCES, EPERM, EROFS: self = .permissionDenied
-        case ENOMEM: self = .outOfMemory
-        default: self = .rejected(reason: String(cString: strerror(code)))
         }
     }
 

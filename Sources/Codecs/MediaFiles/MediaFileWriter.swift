@@ -1,22 +1,53 @@
-public import MediaTypes
+import CLibAV
+import MediaTypes
 
-/// Writes one H.264 track into a container file that players can open, without re-encoding.
+/// Writes one H.264 track into a container file that players can open, with libavformat and without re-encoding.
 ///
 /// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
 /// unusable until `finish` has completed it. The file is closed when the writer is released.
 public final class MediaFileWriter {
-    private let writer: any MediaFormatWriter
-    private var isOpen = true
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let packet: UnsafeMutablePointer<AVPacket>
+    private let steps: ClosedRange<Int64>
+    private let lastDuration: Interval
+    private var isOpen = false
+    private var lastDecodingTime: Int64?
+    /// The ticks by which all following times are moved back, because time steps longer than the limit are shortened to
+    /// it.
+    private var cut: Int64 = 0
 
     /// Creates the file, or truncates an existing one, and writes the header.
     public init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
         guard let configuration = DecoderConfiguration(track.parameterSets) else {
             throw .rejected(reason: "its parameter sets can't be read")
         }
-        switch container {
-        case .mp4: writer = try MP4Writer(path: path, track: track, configuration: configuration)
-        case .matroska: writer = try MatroskaWriter(path: path, track: track, configuration: configuration)
+        av_log_set_level(AV_LOG_FATAL)
+        var made: UnsafeMutablePointer<AVFormatContext>?
+        let code = avformat_alloc_output_context2(&made, nil, container.formatName, nil)
+        guard code >= 0, let made else { throw MediaFileError(code) }
+        guard let packet = av_packet_alloc() else {
+            avformat_free_context(made)
+            throw .outOfMemory
         }
+        context = made
+        self.packet = packet
+        steps = container.steps
+        lastDuration = track.lastDuration
+        let parameters = try addTrack(of: track.size, configuration.bytes)
+        try check(container.prepare(made, parameters, for: track))
+        // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
+        try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
+        isOpen = true
+        // Times before the first picture's only matter to the decoder: they must not shift all other times.
+        made.pointee.avoid_negative_ts = 0
+        try check(avformat_write_header(made, nil))
+    }
+
+    deinit {
+        if isOpen { avio_closep(&context.pointee.pb) }
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        av_packet_free(&packet)
+        avformat_free_context(context)
     }
 
     /// Writes one access unit. Access units must be in decoding order.
@@ -25,118 +56,73 @@ public final class MediaFileWriter {
     ///   late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
-        let times = MediaTimes(decoding: unit.decodingTime, presentation: unit.presentationTime)
-        let isKey = unit.accessUnit.isRandomAccess
-        try writer.write(Self.lengthPrefixed(Self.accessUnit(consume unit)), times, isKey: isKey)
+        guard let stream = context.pointee.streams[0] else { throw .outOfMemory }
+        defer { av_packet_unref(packet) }
+        let base = stream.pointee.time_base
+        var decodingTime = Self.ticks(unit.decodingTime, in: base) - cut
+        if let lastDecodingTime {
+            let excess = max(0, decodingTime - lastDecodingTime - steps.upperBound)
+            cut += excess
+            decodingTime = max(decodingTime - excess, lastDecodingTime + steps.lowerBound)
+        }
+        let presentationTime = Self.ticks(unit.presentationTime, in: base) - cut
+        lastDecodingTime = decodingTime
+        packet.pointee.stream_index = 0
+        packet.pointee.dts = decodingTime
+        packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + steps.upperBound)
+        // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
+        packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), steps.upperBound)
+        packet.pointee.flags = unit.accessUnit.isRandomAccess ? AV_PKT_FLAG_KEY : 0
+        var bytes = Self.accessUnit(unit).lengthPrefixed()
+        let count = Int32(clamping: bytes.count)
+        // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
+        let code = bytes.withUnsafeMutableBufferPointer { bytes in
+            packet.pointee.data = bytes.baseAddress
+            packet.pointee.size = count
+            return av_write_frame(context, packet)
+        }
+        packet.pointee.data = nil
+        packet.pointee.size = 0
+        try check(code)
+        try check(context.pointee.pb.pointee.error)
     }
 
     /// Writes the end of the file, and closes it.
     public func finish() throws(MediaFileError) {
         guard isOpen else { return }
+        let trailer = av_write_trailer(context)
+        let late = context.pointee.pb.pointee.error
         isOpen = false
-        try writer.finish()
+        let closing = avio_closep(&context.pointee.pb)
+        for code in [trailer, late, closing] { try check(code) }
     }
 
-    /// The access unit with a four-byte length before each NAL unit instead of a start code (ISO/IEC 14496-15 section
-    /// 4.3.3).
-    ///
-    /// libavformat would make a copy of the Annex B form to convert it. Here the conversion happens in place if the
-    /// memory is not shared and the NAL units are separated only by four-byte start codes.
-    private static func lengthPrefixed(_ unit: consuming CodedFrame) -> [UInt8] {
-        let ranges = unit.units
-        var bytes = Self.bytes(consume unit)
-        var end = 0
-        let isDense = ranges.allSatisfy { range in
-            defer { end = range.upperBound }
-            return range.lowerBound == end + 4
+    private func addTrack(
+        of size: PictureSize, _ record: [UInt8]
+    ) throws(MediaFileError) -> UnsafeMutablePointer<AVCodecParameters> {
+        guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar,
+            let memory = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        else { throw .outOfMemory }
+        record.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { memory.copyMemory(from: base, byteCount: bytes.count) }
         }
-        if isDense, end == bytes.count {
-            for range in ranges { write(range.count, to: &bytes, at: range.lowerBound - 4) }
-            return bytes
-        }
-        var whole: [UInt8] = []
-        whole.reserveCapacity(ranges.reduce(0) { $0 + $1.count + 4 })
-        for range in ranges {
-            whole += [0, 0, 0, 0]
-            write(range.count, to: &whole, at: whole.count - 4)
-            whole += bytes[range]
-        }
-        return whole
+        parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        parameters.pointee.extradata_size = Int32(clamping: record.count)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+        parameters.pointee.codec_id = AV_CODEC_ID_H264
+        parameters.pointee.width = Int32(clamping: size.width)
+        parameters.pointee.height = Int32(clamping: size.height)
+        return parameters
     }
 
-    // These functions consume the whole value. A remaining part would still refer to the bytes and cause a copy on
-    // write.
+    /// Consumes the whole packet. A remaining part would still refer to the bytes and cause a copy on write.
     private static func accessUnit(_ packet: consuming MediaPacket) -> CodedFrame { packet.accessUnit }
-    private static func bytes(_ unit: consuming CodedFrame) -> [UInt8] { unit.bytes }
 
-    private static func write(_ length: Int, to bytes: inout [UInt8], at place: Int) {
-        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
+    private static func ticks(_ interval: Interval, in base: AVRational) -> Int64 {
+        av_rescale_q(interval.nanoseconds, AVRational(num: 1, den: 1_000_000_000), base)
     }
-}
 
-/// A container format.
-public enum MediaContainer: Sendable {
-    /// MP4 (ISO/IEC 14496-14). The clock is 90 kHz; if pictures are hours apart, it is 10 kHz, and if they are days
-    /// apart, 1 kHz.
-    case mp4
-    /// Matroska (RFC 9559). Times are rounded to whole milliseconds.
-    case matroska
-}
-
-/// The decoding and presentation time of a picture, from the beginning of the track.
-struct MediaTimes {
-    let decoding: Interval
-    let presentation: Interval
-}
-
-/// A writer for one container format.
-protocol MediaFormatWriter: AnyObject {
-    /// Writes a picture whose NAL units are preceded by four-byte lengths.
-    func write(_ bytes: consuming [UInt8], _ times: MediaTimes, isKey: Bool) throws(MediaFileError)
-    /// Writes the end of the file, and closes it.
-    func finish() throws(MediaFileError)
-}
-
-/// An H.264 track.
-public struct MediaTrack: Sendable {
-    /// The SPS and PPS that apply at the beginning, without start codes.
-    public var parameterSets: [[UInt8]]
-    /// The visible size.
-    public var size: PictureSize
-    /// Whether later access units carry other parameter sets. The track is then marked as one with parameter sets in
-    /// its samples (avc3, ISO/IEC 14496-15).
-    public var changesParameterSets: Bool
-    /// The longest time between the decoding of two consecutive packets, or between decoding and presentation of one. A
-    /// long step makes times coarser in formats that store them with few bits.
-    public var longestStep: Interval
-    /// How long the last picture is shown. Every other picture is shown until the next one.
-    public var lastDuration: Interval
-
-    /// Creates a track from its properties.
-    public init(
-        parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval,
-        lastDuration: Interval
-    ) {
-        self.parameterSets = parameterSets
-        self.size = size
-        self.changesParameterSets = changesParameterSets
-        self.longestStep = longestStep
-        self.lastDuration = lastDuration
-    }
-}
-
-/// An access unit and its times, from the beginning of the track.
-public struct MediaPacket: Sendable {
-    public var accessUnit: CodedFrame
-    /// The decoding time. It must not be before that of the previous packet, and may be negative.
-    public var decodingTime: Interval
-    /// The presentation time. It must not be before `decodingTime`.
-    public var presentationTime: Interval
-
-    /// Creates a packet from an access unit and its times.
-    public init(accessUnit: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
-        self.accessUnit = accessUnit
-        self.decodingTime = decodingTime
-        self.presentationTime = presentationTime
+    private func check(_ code: Int32) throws(MediaFileError) {
+        if code < 0 { throw MediaFileError(code) }
     }
 }

@@ -19,7 +19,7 @@ final class LinkLoop {
     private let listener: LinkListener?
     private let ingest: TrackIngest
     private let name: String
-    private let inbox: LinkInbox
+    private let inbox: Mailbox<LinkServer.Command>
     private let silencePatience: Interval
     private let admission: LinkAdmission
     private let recorder: LinkRecorder?
@@ -41,7 +41,8 @@ final class LinkLoop {
 
     init(
         listener: LinkListener?, connection: LinkConnection?, admission: LinkAdmission, ingest: TrackIngest,
-        name: String, inbox: LinkInbox, silencePatience: Interval, recorder: LinkRecorder?, log: EventLog
+        name: String, inbox: Mailbox<LinkServer.Command>, silencePatience: Interval, recorder: LinkRecorder?,
+        log: EventLog
     ) {
         self.admission = admission
         self.recorder = recorder
@@ -139,8 +140,7 @@ final class LinkLoop {
     }
 
     private static func isReadable(_ descriptor: Int32) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 0) > 0
+        waitForEvents(on: descriptor, until: .zero) != 0
     }
 
     /// Makes room for one more connection by closing the oldest stranger, so that connections that only stay silent
@@ -198,22 +198,19 @@ final class LinkLoop {
     }
 
     private func wait() -> Ready {
-        var entries = [pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0)]
+        var entries = [pollfd(inbox.wake.descriptor)]
         let until = [acceptsAgain, isCrowdedUntil].compactMap { $0 }.max()
         let isPausing = until.map { $0 > MonotonicTime.now() } ?? false
         entries.append(
-            pollfd(fd: isPausing ? -1 : listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
+            pollfd(isPausing ? -1 : listener?.descriptor ?? -1))
         for peer in peers { entries.append(peer.interest) }
         var deadline = peers.compactMap(\.deadline).min() ?? .distantFuture
         if isPausing, let until { deadline = min(deadline, until) }
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: deadline)
-        }
+        waitForEvents(&entries, until: deadline)
         inbox.wake.consume()
         var ready = Ready()
-        ready.listener = entries[1].revents != 0
-        for (peer, entry) in zip(peers, entries.dropFirst(2)) where entry.revents != 0 {
+        ready.listener = entries[1].isReady
+        for (peer, entry) in zip(peers, entries.dropFirst(2)) where entry.isReady {
             ready.peers.insert(ObjectIdentifier(peer))
         }
         return ready

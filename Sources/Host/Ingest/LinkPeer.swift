@@ -91,7 +91,7 @@ final class LinkPeer {
     var interest: pollfd {
         let isRead = recording?.isHeldBack != true
         let events = (isRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0)
-        return pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
+        return pollfd(events == 0 ? -1 : descriptor, events)
     }
 
     var deadline: MonotonicTime? {

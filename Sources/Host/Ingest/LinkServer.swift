@@ -3,7 +3,6 @@ import Clocks
 import Glibc
 public import LinkTransport
 public import MediaTypes
-import Synchronization
 public import Threading
 import TrackHub
 
@@ -13,7 +12,7 @@ import TrackHub
 /// A track's source is one capture at a time; another one that connects meanwhile is told so and turned away.
 public final class LinkServer: Sendable {
     private let thread: NamedThread
-    private let inbox: LinkInbox
+    private let inbox: Mailbox<Command>
     private let ingest: TrackIngest
     /// The address where captures connect, with the actual port; nil if there is none.
     public let address: LinkAddress?
@@ -43,31 +42,29 @@ public final class LinkServer: Sendable {
         silencePatience: Interval = .seconds(10), recorder: LinkRecorder? = nil,
         onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
     ) throws(LinkTransportError) {
-        guard let inbox = LinkInbox() else {
+        guard let inbox = Mailbox<Command>() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
         }
         self.inbox = inbox
         self.ingest = ingest
         self.recorder = recorder
         self.onRecordingEnd = onRecordingEnd
-        let openings = Mutex(Openings())
-        var place: LinkAddress?
+        // They belong to the thread from its start on.
+        var listener: Sent<LinkListener>?
+        var connection: Sent<LinkConnection>?
         switch address {
         case .unix?, .tcp?:
             guard let address else { break }
-            let listener = try LinkListener(at: address, hasToken: admission.token != nil)
-            log.info("waiting for capture on \(listener.address)")
-            place = listener.address
-            openings.withLock { $0.listener = LinkListenerBox(listener) }
+            let opened = try LinkListener(at: address, hasToken: admission.token != nil)
+            log.info("waiting for capture on \(opened.address)")
+            listener = Sent(opened)
         case .descriptor?:
             guard let address else { break }
-            let connection = try LinkConnection.connect(to: address)
-            openings.withLock { $0.connection = LinkConnectionBox(connection) }
+            connection = Sent(try LinkConnection.connect(to: address))
         case nil:
             break
         }
-        self.address = place
-        let opened = openings.withLock { $0 }
+        self.address = listener?.value.address
         if let recorder {
             recorder.connect(
                 onRoom: { inbox.wake.signal() },
@@ -83,9 +80,9 @@ public final class LinkServer: Sendable {
                 onRecordingEnd()
             }
         }
-        let started = NamedThread("link") {
+        let started = NamedThread("link") { [listener, connection] in
             let loop = LinkLoop(
-                listener: opened.listener?.value, connection: opened.connection?.value, admission: admission,
+                listener: listener?.value, connection: connection?.value, admission: admission,
                 ingest: ingest, name: name, inbox: inbox, silencePatience: silencePatience, recorder: recorder,
                 log: log)
             loop.run()
@@ -110,53 +107,5 @@ public final class LinkServer: Sendable {
         recorder.finish()
         ingest.setRecorded(false)
         onRecordingEnd()
-    }
-
-    /// What is created before the thread starts and belongs to the thread from then on.
-    private struct Openings: Sendable {
-        var listener: LinkListenerBox?
-        var connection: LinkConnectionBox?
-    }
-}
-
-/// Carries a listener into the link's thread: handed over once, before the thread runs.
-struct LinkListenerBox: @unchecked Sendable {
-    let value: LinkListener
-
-    init(_ value: LinkListener) {
-        self.value = value
-    }
-}
-
-/// Carries a connection into the link's thread: handed over once, before the thread runs.
-struct LinkConnectionBox: @unchecked Sendable {
-    let value: LinkConnection
-
-    init(_ value: LinkConnection) {
-        self.value = value
-    }
-}
-
-/// The link thread's mailbox: any thread posts a command, which wakes the link's thread to take all of them.
-final class LinkInbox: Sendable {
-    let wake: WakeUp
-    private let commands = Mutex<[LinkServer.Command]>([])
-
-    init?() {
-        guard let wake = WakeUp() else { return nil }
-        self.wake = wake
-    }
-
-    func post(_ command: LinkServer.Command) {
-        commands.withLock { $0.append(command) }
-        wake.signal()
-    }
-
-    func take() -> [LinkServer.Command] {
-        commands.withLock { commands in
-            let taken = commands
-            commands.removeAll()
-            return taken
-        }
     }
 }

@@ -6,29 +6,28 @@ import TrackHub
 
 /// A capture as the rest of the host sees it: any thread may call it, and the link's thread sends the messages.
 final class LinkSource: PictureSource {
-    private let makesIDRs = Atomic(false)
-    private let hasBothChromaFormats = Atomic(false)
-    private let reportsPointer = Atomic(false)
-    var canMakeIDR: Bool { makesIDRs.load(ordering: .relaxed) }
-    var tellsPointer: Bool { reportsPointer.load(ordering: .relaxed) }
-    var changesChroma: Bool { hasBothChromaFormats.load(ordering: .relaxed) }
+    private let makesIDRs = Flag()
+    private let hasBothChromaFormats = Flag()
+    private let reportsPointer = Flag()
+    var canMakeIDR: Bool { makesIDRs.isSet }
+    var tellsPointer: Bool { reportsPointer.isSet }
+    var changesChroma: Bool { hasBothChromaFormats.isSet }
     private let known = Mutex<SourceTiming?>(nil)
     var timing: SourceTiming? {
         get { known.withLock { $0 } }
         set { known.withLock { $0 = newValue } }
     }
-    private let messages = Mutex<[LinkMessage]>([])
-    private let wake: WakeUp
+    private let messages: Mailbox<LinkMessage>
 
     init(wake: WakeUp) {
-        self.wake = wake
+        messages = Mailbox(wake: wake)
     }
 
     /// Takes from the capture's hello what it can do.
     func greeted(with hello: Hello) {
-        makesIDRs.store(hello.canMakeIDR, ordering: .relaxed)
-        reportsPointer.store(hello.tellsPointer, ordering: .relaxed)
-        hasBothChromaFormats.store(hello.changesChroma, ordering: .relaxed)
+        makesIDRs.set(hello.canMakeIDR)
+        reportsPointer.set(hello.tellsPointer)
+        hasBothChromaFormats.set(hello.changesChroma)
     }
 
     func requestIDR() { post(.requestIDR) }
@@ -47,20 +46,10 @@ final class LinkSource: PictureSource {
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 
-    func takeMessages() -> [LinkMessage] {
-        messages.withLock { messages in
-            let taken = messages
-            messages.removeAll()
-            return taken
-        }
-    }
+    func takeMessages() -> [LinkMessage] { messages.take() }
 
     private func post(_ message: LinkMessage) {
         // A legacy sender never takes its messages. They must not pile up, so only the latest of each kind is kept.
-        messages.withLock { messages in
-            messages.removeAll { $0.kind == message.kind }
-            messages.append(message)
-        }
-        wake.signal()
+        messages.post(message) { waiting in waiting.removeAll { $0.kind == message.kind } }
     }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Threading
 
 /// A child's output, read to its end on a separate thread, so that the child never blocks on a full pipe.
 ///
@@ -20,37 +21,23 @@ public final class CollectedOutput: Sendable {
     private let limit: Int
     private let receive: (@Sendable (String) -> Void)?
     private let descriptor: Int32
-    private let wake: Int32
+    private let wake: WakeUp
 
     /// Takes ownership of `descriptor`, even if this throws; reads it to its end and then closes it.
     init(_ descriptor: Int32, limit: Int, receive: (@Sendable (String) -> Void)?) throws(ProcessError) {
-        self.descriptor = descriptor
-        self.limit = max(0, limit)
-        self.receive = receive
-        wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard wake >= 0 else {
+        guard let wake = WakeUp() else {
             let code = errno
             close(descriptor)
             throw .noResources(what: "event descriptor", errno: code)
         }
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                if let context { Unmanaged<CollectedOutput>.fromOpaque(context).takeRetainedValue().read() }
-                return nil
-            }, context.toOpaque())
-        guard code == 0 else {
-            context.release()
+        self.wake = wake
+        self.descriptor = descriptor
+        self.limit = max(0, limit)
+        self.receive = receive
+        guard NamedThread("child-output", body: { self.read() }) != nil else {
             close(descriptor)
-            throw .noResources(what: "reader thread", errno: code)
+            throw .noResources(what: "reader thread", errno: EAGAIN)
         }
-        pthread_detach(thread)
-    }
-
-    deinit {
-        if wake >= 0 { close(wake) }
     }
 
     /// The output so far, up to the limit. Bytes that are not UTF-8 are replaced.
@@ -78,20 +65,17 @@ public final class CollectedOutput: Sendable {
 
     /// Stops reading, although the other end may still be open, for example in a grandchild.
     func stop() {
-        eventfd_write(wake, 1)
+        wake.signal()
     }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
-            var waiting = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-            ]
-            if poll(&waiting, 2, -1) < 0, errno != EINTR { break }
+            var waiting = [pollfd(descriptor), pollfd(wake.descriptor)]
+            if waitForEvents(&waiting) < 0, errno != EINTR { break }
             // After a stop, read what is already in the pipe before leaving.
-            if waiting[0].revents == 0 {
-                if waiting[1].revents != 0 { break }
+            if !waiting[0].isReady {
+                if waiting[1].isReady { break }
                 continue
             }
             let count = Glibc.read(descriptor, &buffer, buffer.count)

@@ -21,7 +21,7 @@ public final class CaptureSupervisor: Sendable {
     private static let linkDescriptor: Int32 = 3
 
     private let wake: WakeUp
-    private let isStopped = Mutex(false)
+    private let isStopped = Flag()
     private let thread: Mutex<NamedThread?>
 
     /// Starts `program` with `arguments` and `--link fd:3`.
@@ -41,7 +41,7 @@ public final class CaptureSupervisor: Sendable {
         thread = Mutex(nil)
         let launch = Launch(program, arguments + ["--link", "fd:\(Self.linkDescriptor)"])
         let started = NamedThread("supervisor") { [weak self] in
-            let isStopped = { self?.isStopped.withLock { $0 } ?? true }
+            let isStopped = { self?.isStopped.isSet ?? true }
             // One group for all runs of the capture. It is removed when this thread ends.
             let group = confinement.memory == .unlimited ? nil : MemoryGroup.make()
             var pause = Interval.zero
@@ -92,13 +92,13 @@ public final class CaptureSupervisor: Sendable {
     }
 
     deinit {
-        isStopped.withLock { $0 = true }
+        isStopped.set()
         wake.signal()
     }
 
     /// Ends the capture, with SIGTERM and after 1 s with SIGKILL, and then the thread. Idempotent.
     public func stop() {
-        isStopped.withLock { $0 = true }
+        isStopped.set()
         wake.signal()
         thread.withLock { $0 }?.join()
     }

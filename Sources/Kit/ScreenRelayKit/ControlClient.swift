@@ -75,8 +75,7 @@ public struct ControlClient: Sendable {
                 bytes += buffer[..<count]
                 if let line = ControlLine.first(of: bytes) { return line }
             case .wouldBlock:
-                var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-                withUnsafeMutablePointer(to: &entry) { waitForEvents($0, count: 1, until: deadline) }
+                waitForEvents(on: connection.descriptor, until: deadline)
             }
         }
         throw .closed

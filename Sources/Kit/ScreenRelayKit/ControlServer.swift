@@ -3,7 +3,6 @@ import Glibc
 public import LinkTransport
 import MediaTypes
 public import Signalling
-import Synchronization
 public import Threading
 
 /// Lets this user's other programs control a running host. Listens on `control-PID.sock` in the user's socket folder,
@@ -15,13 +14,6 @@ public final class ControlServer: Sendable {
     private let thread: NamedThread
     private let wake: WakeUp
     private let isStopped: Flag
-
-    private final class Flag: Sendable {
-        private let value = Mutex(false)
-
-        func set() { value.withLock { $0 = true } }
-        var isSet: Bool { value.withLock { $0 } }
-    }
 
     /// Listens in `folder`, which is created if it doesn't exist.
     ///
@@ -35,7 +27,7 @@ public final class ControlServer: Sendable {
     ) throws(LinkTransportError) {
         guard let wake = WakeUp() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
         try folder.prepare()
-        let listener = LinkListenerHandover(
+        let listener = Sent(
             try LinkListener(path: folder.path + "/" + ControlLine.socketName(of: process ?? getpid())))
         let isStopped = Flag()
         let started = NamedThread("control") {
@@ -55,15 +47,6 @@ public final class ControlServer: Sendable {
         isStopped.set()
         wake.signal()
         thread.join()
-    }
-}
-
-/// Passes the listener to the server's thread. Used once, before the thread runs.
-private struct LinkListenerHandover: @unchecked Sendable {
-    let value: LinkListener
-
-    init(_ value: LinkListener) {
-        self.value = value
     }
 }
 
@@ -103,30 +86,27 @@ private final class ControlLoop {
     /// Waits for events and handles them.
     func turn(wake: WakeUp) {
         var entries = [
-            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: acceptsAgain == nil ? listener.descriptor : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(wake.descriptor),
+            pollfd(acceptsAgain == nil ? listener.descriptor : -1),
         ]
         for one in asking {
             let events = one.connection.wantsWrite ? POLLOUT : POLLIN
-            entries.append(pollfd(fd: one.connection.descriptor, events: Int16(events), revents: 0))
+            entries.append(pollfd(one.connection.descriptor, events))
         }
         let deadline = (asking.map(\.deadline) + [acceptsAgain ?? .distantFuture]).min() ?? .distantFuture
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: deadline)
-        }
+        waitForEvents(&entries, until: deadline)
         wake.consume()
         let now = MonotonicTime.now()
         if let until = acceptsAgain, until <= now { acceptsAgain = nil }
         for (one, entry) in zip(asking, entries.dropFirst(2)) {
-            if entry.revents != 0 { serve(one) }
+            if entry.isReady { serve(one) }
             if one.deadline <= now { one.isOver = true }
         }
         asking.removeAll { one in
             if one.isOver { one.connection.close() }
             return one.isOver
         }
-        if entries[1].revents != 0 { accept(now) }
+        if entries[1].isReady { accept(now) }
     }
 
     func end() {

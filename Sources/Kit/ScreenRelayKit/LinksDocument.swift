@@ -1,4 +1,5 @@
 public import Foundation
+import Signalling
 
 /// A host's links for programs: the JSON of `GET /api/link`, of the control socket's `link`, and of the event `started`
 /// (`Protocol/openapi.yaml`). Later versions may add fields.
@@ -49,11 +50,5 @@ public struct LinksDocument: Codable, Sendable, Equatable {
     }
 
     /// The document as one line of JSON (RFC 8259).
-    public var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        // Encoding strings and a date can't fail.
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    public var json: String { jsonLine }
 }

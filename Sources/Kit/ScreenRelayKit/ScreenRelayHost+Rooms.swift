@@ -5,19 +5,21 @@ import Synchronization
 import Threading
 
 extension ScreenRelayHost {
+    private static let answerPatience = Interval.seconds(1)
+
     /// The rooms and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
     public func rooms() -> RoomsDocument? {
-        let answer = Answer<RoomsDocument>()
+        let answer = HandOver<RoomsDocument>()
         signalling.describe { answer?.give(RoomsDocument($0)) }
-        return answer?.take()
+        return answer?.wait(until: .now() + Self.answerPatience)
     }
 
     /// Removes a visitor by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that identifier.
     /// A visitor who has the link can come back. Waits like ``rooms()``.
     public func removeVisitor(_ id: String) -> Bool {
-        let answer = Answer<Bool>()
+        let answer = HandOver<Bool>()
         signalling.kick(id) { answer?.give($0) }
-        return answer?.take() ?? false
+        return answer?.wait(until: .now() + Self.answerPatience) ?? false
     }
 }
 
@@ -46,31 +48,5 @@ final class Reply<Value: Sendable>: Sendable {
             return continuation
         }
         waiting?.resume(returning: value)
-    }
-}
-
-/// A value that one thread waits for and another one gives.
-private final class Answer<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-    private let wake: WakeUp
-
-    /// Nil if the process has no descriptor left.
-    init?() {
-        guard let wake = WakeUp() else { return nil }
-        self.wake = wake
-    }
-
-    func give(_ value: Value) {
-        self.value.withLock { $0 = value }
-        wake.signal()
-    }
-
-    func take() -> Value? {
-        let deadline = MonotonicTime.now() + .seconds(1)
-        while MonotonicTime.now() < deadline {
-            if let value = value.withLock({ $0 }) { return value }
-            wake.wait(until: deadline)
-        }
-        return value.withLock { $0 }
     }
 }

@@ -5,7 +5,6 @@ import Ingest
 import LinkTransport
 import MediaTypes
 import Processes
-import Synchronization
 import Threading
 
 /// One run of a capture process. Notices when it ends or hangs, and ends it if it uses too much memory.
@@ -29,7 +28,8 @@ final class SupervisedCapture {
     private let group: MemoryGroup?
     private let killsBefore: Int
     private let watcher: LinkWatcher
-    private let news: News
+    /// The events from the link's thread.
+    private let news: Mailbox<LinkWatcher.Event>
     private let wake: WakeUp
     private let log: EventLog
     private var largest: PictureSize?
@@ -40,35 +40,15 @@ final class SupervisedCapture {
     /// When SIGKILL is sent next. Nil while nothing is wrong.
     private var killsAt: MonotonicTime?
 
-    /// The events from the link's thread.
-    private final class News: Sendable {
-        private let events = Mutex<[LinkWatcher.Event]>([])
-
-        func add(_ event: LinkWatcher.Event) {
-            events.withLock { events in
-                // A capture may flood us with sizes; only the last ones matter.
-                if events.count >= 64 { events.removeFirst() }
-                events.append(event)
-            }
-        }
-
-        func take() -> [LinkWatcher.Event] {
-            events.withLock { events in
-                defer { events = [] }
-                return events
-            }
-        }
-    }
-
     /// Starts `launch`, whose link is at `linkDescriptor`.
     init(
         _ launch: Launch, linkDescriptor: Int32, confinement: CaptureConfinement, group: MemoryGroup?, link: LinkServer,
         wake: WakeUp, log: EventLog
     ) throws {
-        let news = News()
+        let news = Mailbox<LinkWatcher.Event>(wake: wake)
         watcher = LinkWatcher { event in
-            news.add(event)
-            wake.signal()
+            // A capture may flood us with sizes; only the last ones matter.
+            news.post(event) { if $0.count >= 64 { $0.removeFirst() } }
         }
         let pair = try LinkSocketPair()
         defer { pair.closeChild() }
@@ -121,13 +101,10 @@ final class SupervisedCapture {
             }
             look()
             var entries = [
-                pollfd(fd: process, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(process),
+                pollfd(wake.descriptor),
             ]
-            entries.withUnsafeMutableBufferPointer { entries in
-                guard let base = entries.baseAddress else { return }
-                waitForEvents(base, count: entries.count, until: nextLook(hasDescriptor: process >= 0))
-            }
+            waitForEvents(&entries, until: nextLook(hasDescriptor: process >= 0))
             wake.consume()
         }
     }

@@ -1,3 +1,4 @@
+import ByteCoding
 import CaptureLink
 import MediaTypes
 public import Recording

@@ -1,3 +1,4 @@
+import ByteCoding
 import CaptureLink
 import H264
 import MediaTypes

@@ -1,3 +1,4 @@
+import ByteCoding
 import H264
 import MediaTypes
 

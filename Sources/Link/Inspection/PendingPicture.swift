@@ -61,27 +61,3 @@ struct PendingPicture: Sendable {
             sequenceNumber: notice?.sequenceNumber)
     }
 }
-
-/// Checks that frame_num increases correctly (ITU-T H.264 section 7.4.3).
-struct FrameNumbers: Sendable {
-    /// PrevRefFrameNum; nil before the first picture.
-    private var last: UInt32?
-
-    /// Takes the first slice of each picture, and returns a description of the fault, if any.
-    mutating func check(_ slice: SliceHeader, _ sequence: SequenceParameterSet, clears: Bool) -> String? {
-        let found = slice.frameNumber
-        let next = last.map { ($0 &+ 1) & ((1 << UInt32(sequence.frameNumberBits)) - 1) }
-        defer {
-            if clears {
-                last = 0
-            } else if slice.referenceIDC != 0 || last == nil {
-                last = found
-            }
-        }
-        if slice.isIDR || sequence.allowsFrameNumberGaps { return nil }
-        guard let last, let next, found != last, found != next else { return nil }
-        // Each gap is reported only once.
-        self.last = found
-        return "frame_num goes from \(last) to \(found): pictures are missing"
-    }
-}

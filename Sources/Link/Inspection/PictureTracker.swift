@@ -14,13 +14,11 @@ struct PictureTracker: Sendable {
     private var current = PendingPicture()
     private var lastSlice: SliceHeader?
     private var order = PictureOrder()
-    private var frameNumbers = FrameNumbers()
+    private var succession = PictureSuccession()
     private var epoch: UInt64 = 0
     private var isLegacy = false
     private var nextNumber: UInt64 = 0
-    private var lastCaptureTime: MonotonicTime?
     private var lastArrival: MonotonicTime?
-    private var lastNotice: UInt64?
     private var faults: [InspectionFault] = []
     private var endedBefore: [InspectedPicture] = []
     private var endedBehind: [InspectedPicture] = []
@@ -51,12 +49,7 @@ struct PictureTracker: Sendable {
         newSequence = nil
         begin(row.epoch, at: row.offset)
         endUnfinished(at: row.offset)
-        if let lastNotice, notice.sequenceNumber != lastNotice &+ 1 {
-            fault(
-                .pictureNumberGap, at: row.offset,
-                "the sender calls this picture \(notice.sequenceNumber), the one before was \(lastNotice)")
-        }
-        lastNotice = notice.sequenceNumber
+        if let fault = succession.fault(of: notice, at: row.offset) { faults.append(fault) }
         current = PendingPicture()
         current.begin(at: row.offset)
         current.notice = notice
@@ -118,8 +111,7 @@ struct PictureTracker: Sendable {
         if isLegacy, current.hasSlice { complete(at: current.offset) }
         current = PendingPicture()
         lastSlice = nil
-        lastNotice = nil
-        frameNumbers = FrameNumbers()
+        succession.tear()
     }
 
     // MARK: NAL units
@@ -236,18 +228,8 @@ struct PictureTracker: Sendable {
                 .invalidNALUnit, at: row.offset,
                 "the slice begins at macroblock \(slice.firstMacroblock) of a picture that has \(macroblocks)")
         }
-        if let words = frameNumbers.check(slice, sequence, clears: coded?.clearsReferences ?? false) {
-            fault(.frameNumberGap, at: row.offset, words)
-        }
+        faults += succession.faults(of: slice, sequence, clears: coded?.clearsReferences ?? false, row)
         if let coded { current.orderCount = order.place(of: coded, sequence: sequence).count }
-        if let time = row.captureTime {
-            if let lastCaptureTime, time < lastCaptureTime {
-                fault(
-                    .timeRunsBack, at: row.offset,
-                    "the picture was taken \(DecimalText.seconds(lastCaptureTime - time)) s before the one in front")
-            }
-            lastCaptureTime = time
-        }
     }
 
     // MARK: Ends
@@ -264,11 +246,9 @@ struct PictureTracker: Sendable {
         }
         current = PendingPicture()
         sets = ParameterSets()
+        succession = PictureSuccession()
         lastSlice = nil
-        lastCaptureTime = nil
-        lastNotice = nil
         lastArrival = nil
-        frameNumbers = FrameNumbers()
     }
 
     private mutating func endUnfinished(at offset: UInt64) {

@@ -1,3 +1,4 @@
+import ByteCoding
 public import H264
 
 extension SequenceParameterSet {

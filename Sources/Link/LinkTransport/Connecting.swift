@@ -1,6 +1,7 @@
 import Clocks
 import Glibc
 import MediaTypes
+import Threading
 
 extension LinkConnection {
     /// Connects to `address`: a host's socket, or a socket that the parent process passed on.
@@ -17,9 +18,7 @@ extension LinkConnection {
         let dial = try LinkDial(to: address, hasToken: hasToken, limit: limit)
         while true {
             if let connection = try dial.advance() { return connection }
-            var waiting = pollfd(fd: dial.descriptor, events: dial.events, revents: 0)
-            let left = (dial.deadline - MonotonicTime.now()).milliseconds
-            poll(&waiting, 1, Int32(clamping: max(0, left + 1)))
+            waitForEvents(on: dial.descriptor, Int32(dial.events), until: dial.deadline)
         }
     }
 

@@ -2,6 +2,7 @@ import CLinux
 import Clocks
 import Glibc
 public import MediaTypes
+import Threading
 
 /// A connection attempt that never blocks.
 ///
@@ -91,8 +92,7 @@ public final class LinkDial {
             }
             return connection
         }
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        if poll(&waiting, 1, 0) > 0 {
+        if waitForEvents(on: descriptor, POLLOUT, until: .zero) != 0 {
             var code: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)
             let number = descriptor

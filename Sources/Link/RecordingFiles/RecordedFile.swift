@@ -1,6 +1,7 @@
 public import CaptureLink
 import Glibc
 public import Recording
+import Threading
 
 /// Reads a recording, a raw dump or an Annex B file, from a disk or a pipe, with bounded memory.
 ///
@@ -85,8 +86,7 @@ public final class RecordedFile {
 
     /// Waits until `descriptor` is readable or at its end, and returns true.
     public static func waitUntilReadable(_ descriptor: Int32) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&entry, 1, -1) < 0, errno == EINTR {}
+        while waitForEvents(on: descriptor) == 0 {}
         return true
     }
 

@@ -4,6 +4,7 @@ import H264
 import MediaTypes
 import Recording
 import Synchronization
+import Threading
 
 /// The records that wait to be written. It is shared by the threads that add records and the thread that writes them.
 final class RecordingBacklog: Sendable {
@@ -43,12 +44,14 @@ final class RecordingBacklog: Sendable {
     private let limit: Int
     private let isLossless: Bool
     private let state = Mutex(State())
-    private let wake = RecordingWake()
+    private let wake: WakeUp
 
     init(
         path: String, header: RecordingHeader, limit: Int, isLossless: Bool,
         handler: @escaping @Sendable (RecordingQueue.Event) -> Void
-    ) {
+    ) throws(RecordingFileError) {
+        guard let wake = WakeUp() else { throw .system(call: "eventfd", path: path, code: errno) }
+        self.wake = wake
         self.path = path
         self.header = header
         self.limit = limit
@@ -195,32 +198,5 @@ extension LinkBytes {
         guard type.isSlice else { return true }
         // first_mb_in_slice, ue(v), is 0 if its first bit is 1 (ITU-T H.264 section 7.3.3).
         return form != .extended && (unit.dropFirst().first ?? 0) & 0x80 != 0
-    }
-}
-
-/// Lets one thread wait until another one signals it.
-private final class RecordingWake: @unchecked Sendable {
-    // The semaphore has its own allocation, because POSIX doesn't allow it to move.
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() {
-        semaphore.initialize(to: sem_t())
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func signal() {
-        // One pending signal is enough.
-        var value: Int32 = 0
-        sem_getvalue(semaphore, &value)
-        if value < 1 { sem_post(semaphore) }
-    }
-
-    func wait() {
-        while sem_wait(semaphore) != 0, errno == EINTR {}
     }
 }

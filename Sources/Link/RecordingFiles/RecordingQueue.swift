@@ -1,10 +1,8 @@
-import CLinux
 import CaptureLink
 import Clocks
-import Glibc
 public import MediaTypes
 public import Recording
-import Synchronization
+import Threading
 
 /// Records messages without blocking the caller: a bounded queue and a thread that writes the file.
 ///
@@ -43,7 +41,7 @@ public final class RecordingQueue: Sendable {
     }
 
     private let shared: RecordingBacklog
-    private let thread: Mutex<pthread_t?>
+    private let thread: NamedThread
     /// How long closing waits for the disk by default.
     public static let patience = Interval.seconds(5)
 
@@ -58,10 +56,10 @@ public final class RecordingQueue: Sendable {
         handler: @escaping @Sendable (Event) -> Void
     ) throws(RecordingFileError) {
         let path = file.path
-        shared = RecordingBacklog(
+        shared = try RecordingBacklog(
             path: path, header: file.header, limit: limit, isLossless: isLossless, handler: handler)
         let writing = RecordingWork(file: file, backlog: shared)
-        thread = Mutex(try writing.start(path: path))
+        thread = try writing.start(path: path)
     }
 
     deinit {
@@ -102,17 +100,7 @@ public final class RecordingQueue: Sendable {
     @discardableResult
     public func close(within limit: Interval = RecordingQueue.patience) -> Bool {
         shared.close()
-        let thread = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
-        if let thread {
-            let end = MonotonicTime.now() + limit
-            if shim_join_thread_until(thread, end.nanoseconds) != 0 {
-                pthread_detach(thread)
-                shared.abandon()
-            }
-        }
+        if !thread.join(until: MonotonicTime.now() + limit) { shared.abandon() }
         return shared.failure == nil
     }
 }

@@ -1,10 +1,10 @@
 import ByteCoding
-import CLinux
 import CaptureLink
 import Clocks
 import Glibc
 import MediaTypes
 import Recording
+import Threading
 
 /// The work of the thread that writes a recording.
 final class RecordingWork {
@@ -29,26 +29,11 @@ final class RecordingWork {
     }
 
     /// Starts the thread, which ends when the backlog is closed and empty.
-    func start(path: String) throws(RecordingFileError) -> pthread_t {
+    func start(path: String) throws(RecordingFileError) -> NamedThread {
+        let work = Sent(self)
         // Other threads handle signals. Blocking SIGXFSZ turns it into the error EFBIG.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let retained = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                _ = shim_name_this_thread("recording")
-                Unmanaged<RecordingWork>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, retained.toOpaque())
-        guard code == 0 else {
-            retained.release()
-            throw .system(call: "pthread_create", path: path, code: code)
+        guard let thread = NamedThread("recording", blocksSignals: true, body: { work.value.run() }) else {
+            throw .system(call: "pthread_create", path: path, code: EAGAIN)
         }
         return thread
     }

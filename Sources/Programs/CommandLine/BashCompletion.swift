@@ -34,7 +34,7 @@ extension CommandSet {
     }
 
     private func bashCase(of command: Command) -> [String] {
-        let all = command.allOptions
+        let all = command.shownOptions
         var lines = ["        \(command.name))"]
         lines.append("            options=\(quoted(all.map(\.spelling).joined(separator: " ")))")
         lines += assignments(for: completion(of: command.operands)).map { "            \($0)" }

@@ -109,10 +109,12 @@ extension CaptureOptions {
             help: "send at most this many bits a second, 10k to 1G, as in 4M, 600k or 2500000", default: "4M"),
         Option(
             long: "constant-qp", value: .required("N"),
-            help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate"),
+            help: "for measurements: encode every picture with this quantizer, 0 to 51, whatever the bit rate",
+            isHidden: true),
         Option(
             long: "no-refinement",
-            help: "for measurements: don't send a picture again in better quality once it stands still"),
+            help: "for measurements: don't send a picture again in better quality once it stands still",
+            isHidden: true),
     ]
 }
 

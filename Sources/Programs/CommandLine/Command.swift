@@ -56,11 +56,14 @@ public struct Option: Sendable {
     public var choices: [String]
     /// Other names under which people look for this option. Error messages lead from them to it.
     public var alsoSoughtAs: [String]
+    /// Whether `--help`, manual pages, completion and the settings template leave it out, because only our own tools
+    /// use it.
+    public var isHidden: Bool
 
     /// An option with these properties.
     public init(
         long: String, short: Character? = nil, value: Argument = .none, help: String, default: String? = nil,
-        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = []
+        repeats: Bool = false, choices: [String] = [], alsoSoughtAs: [String] = [], isHidden: Bool = false
     ) {
         self.long = long
         self.short = short
@@ -70,6 +73,7 @@ public struct Option: Sendable {
         self.repeats = repeats
         self.choices = choices
         self.alsoSoughtAs = alsoSoughtAs
+        self.isHidden = isHidden
     }
 }
 

@@ -16,7 +16,7 @@ extension CommandSet {
         lines.append("\(begin) -n '__fish_seen_subcommand_from help' -a \(quoted(names))")
         for command in commands {
             let condition = "\(begin) -n '__fish_seen_subcommand_from \(command.name)'"
-            for option in command.allOptions {
+            for option in command.shownOptions {
                 let short = option.short.map { " -s \($0)" } ?? ""
                 lines.append(
                     "\(condition) -l \(option.long)\(short)\(value(of: option)) -d \(quoted(option.help))")

@@ -9,7 +9,7 @@ extension Command {
         var lines = [usage, ""] + wrapped(summary, width: 80)
         if !operands.help.isEmpty { lines += [""] + entry("  \(operands.name)", operands.help) }
         lines += ["", "Options:"]
-        for option in allOptions { lines += help(for: option) }
+        for option in shownOptions { lines += help(for: option) }
         if !examples.isEmpty {
             lines += ["", "Examples:"]
             for example in examples {

@@ -98,12 +98,7 @@ public final class LineWriter: Sendable {
     /// never joined: if nobody reads, it ends with the process.
     private func startThread() -> Bool {
         guard let wake, written != nil else { return false }
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let thread = NamedThread("output") { [weak self] in
+        let thread = NamedThread("output", blocksSignals: true) { [weak self] in
             while true {
                 wake.wait()
                 guard self?.writeWaiting() == true else { return }

@@ -36,7 +36,7 @@ extension CommandSet {
         page.paragraph(command.summary)
         if !operand.help.isEmpty { page.item("\\fI\(page.escaped(operand.name))\\fR", operand.help) }
         page.heading("OPTIONS")
-        for option in command.allOptions { page.item(page.head(of: option), page.help(for: option)) }
+        for option in command.shownOptions { page.item(page.head(of: option), page.help(for: option)) }
         if !command.examples.isEmpty {
             page.heading("EXAMPLES")
             for example in command.examples { page.item("\\fB\(page.escaped(example.line))\\fR", example.meaning) }

@@ -13,6 +13,9 @@ extension Command {
         options + Self.standardOptions.filter { own in !options.contains { $0.long == own.long } }
     }
 
+    /// The options that users are told of.
+    var shownOptions: [Option] { allOptions.filter { !$0.isHidden } }
+
     /// Parses the arguments after the command's name with getopt_long(3). Options may follow operands; `--` ends them.
     ///
     /// `program` is what the user typed before them (`screenrelay share`), for error messages. If `--help` or

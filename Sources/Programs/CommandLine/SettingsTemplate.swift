@@ -9,7 +9,7 @@ extension CommandSet {
         ]
         for command in commandsWithSettings where name == nil || command.name == name {
             lines += ["", "[\(command.name)]"]
-            for option in command.settable {
+            for option in command.settable where !option.isHidden {
                 lines += wrapped(option.help, indent: 2).map { "#" + $0.dropFirst() }
                 lines.append("#\(option.long)=\(option.settingExample)")
             }

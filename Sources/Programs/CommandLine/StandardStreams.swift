@@ -1,4 +1,7 @@
+import Clocks
 import Glibc
+import MediaTypes
+import Threading
 
 /// Writes to the standard streams without buffering.
 public enum StandardStreams {
@@ -47,8 +50,7 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
             rest = rest.dropFirst(written)
         } else if written < 0 && errno == EAGAIN {
             // Another program made the terminal non-blocking: wait for it, so that no part of a line is lost.
-            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            poll(&wait, 1, 1_000)
+            waitForEvents(on: descriptor, POLLOUT, until: .now() + .seconds(1))
         } else if !(written < 0 && errno == EINTR) {
             return false
         }

@@ -24,7 +24,7 @@ extension CommandSet {
         ]
         for command in commands {
             lines.append("        \(command.name))")
-            let specifications = command.allOptions.map(specification) + operands(of: command)
+            let specifications = command.shownOptions.map(specification) + operands(of: command)
             lines.append("            _arguments -s -S \\")
             for (index, text) in specifications.enumerated() {
                 lines.append("                \(text)" + (index + 1 < specifications.count ? " \\" : ""))

@@ -11,7 +11,7 @@ final class EndSignals: Sendable {
     private let wake: WakeUp
     private let signals: Int32
     private let code = Mutex<Int32?>(nil)
-    private let isReady = Mutex(false)
+    private let isReady = Flag()
     private let onPauseToggle = Mutex<@Sendable () -> Void>({})
     private let onReload = Mutex<(@Sendable () -> Void)?>(nil)
     private let hadTerminal = EndSignals.hasTerminal
@@ -63,13 +63,13 @@ final class EndSignals: Sendable {
 
     /// Ends ``waitUntilReady(within:)``. Any thread.
     func becameReady() {
-        isReady.withLock { $0 = true }
+        isReady.set()
         wake.signal()
     }
 
     /// Waits at most `limit` until ``becameReady()`` is called. Returns the exit code if the program is to end first.
     func waitUntilReady(within limit: Interval) -> Int32? {
-        wait(until: MonotonicTime.now() + limit) { self.isReady.withLock { $0 } }
+        wait(until: MonotonicTime.now() + limit) { self.isReady.isSet }
     }
 
     /// Waits until the program is to end. Returns the exit code from ``end(with:)``, or 0 after a signal.
@@ -82,14 +82,11 @@ final class EndSignals: Sendable {
             if let code = code.withLock({ $0 }) { return code }
             if condition() || MonotonicTime.now() >= deadline { return nil }
             var entries = [
-                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(signals),
+                pollfd(wake.descriptor),
             ]
-            entries.withUnsafeMutableBufferPointer { entries in
-                guard let base = entries.baseAddress else { return }
-                waitForEvents(base, count: entries.count, until: deadline)
-            }
-            if entries[0].revents != 0, let number = readSignal() {
+            waitForEvents(&entries, until: deadline)
+            if entries[0].isReady, let number = readSignal() {
                 // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
                     reload()

@@ -1,12 +1,13 @@
+import ByteCoding
 import CLinux
 import CommandLine
 import Exporting
 import Glibc
-import Inspection
 import MediaFiles
 import MediaTypes
 import Recording
 import RecordingFiles
+import Threading
 
 /// `screenrelay export`: converts a recording, a raw dump or an H.264 stream into a file that other programs can read.
 enum ExportCommand {
@@ -152,13 +153,9 @@ enum ExportInterruption {
     /// Waits until `input` is readable. Returns false if a signal asks the program to end.
     static func mayRead(_ input: Int32) -> Bool {
         while !isAsked {
-            var entries = [
-                pollfd(fd: input, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: asked, events: Int16(POLLIN), revents: 0),
-            ]
-            if poll(&entries, nfds_t(entries.count), -1) > 0, entries[0].revents != 0, entries[1].revents == 0 {
-                return true
-            }
+            var entries = [pollfd(input), pollfd(asked)]
+            waitForEvents(&entries)
+            if entries[0].isReady, !entries[1].isReady { return true }
         }
         return false
     }

@@ -1,8 +1,8 @@
+import ByteCoding
 import CaptureLink
 import CommandLine
 import Exporting
 import Glibc
-import Inspection
 import MediaTypes
 import Recording
 import RecordingFiles

@@ -93,19 +93,15 @@ final class LinkInspection {
         // While one connection has not sent anything, others wait in the queue.
         let accepts = acceptsAgain == nil && strangerDeadline == nil
         var entries = [
-            pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: accepts ? listener?.descriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
-            pollfd(
-                fd: connection?.descriptor ?? -1, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
+            pollfd(signals),
+            pollfd(accepts ? listener?.descriptor ?? -1 : -1),
+            pollfd(connection?.descriptor ?? -1, wantsWrite ? POLLIN | POLLOUT : POLLIN),
         ]
         entries += leaving.entries
         output.flush()
         let deadline = [strangerDeadline, acceptsAgain, leaving.deadline].compactMap { $0 }.min() ?? .distantFuture
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: deadline)
-        }
-        return (entries[0].revents != 0, entries[1].revents != 0, entries[2].revents != 0)
+        waitForEvents(&entries, until: deadline)
+        return (entries[0].isReady, entries[1].isReady, entries[2].isReady)
     }
 
     private func accept() {
@@ -232,7 +228,7 @@ private struct LeavingConnections {
 
     /// The entries for poll(2).
     var entries: [pollfd] {
-        all.map { pollfd(fd: $0.connection.descriptor, events: Int16(POLLIN), revents: 0) }
+        all.map { pollfd($0.connection.descriptor) }
     }
 
     mutating func add(_ connection: LinkConnection) {

@@ -1,7 +1,7 @@
+import ByteCoding
 import CommandLine
 import Exporting
 import Glibc
-import Inspection
 import MediaFiles
 import MediaTypes
 

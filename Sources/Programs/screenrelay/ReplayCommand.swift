@@ -1,6 +1,6 @@
+import ByteCoding
 import CommandLine
 import Glibc
-import Inspection
 import LinkTransport
 import MediaTypes
 import RecordingFiles
@@ -101,7 +101,7 @@ enum ReplayCommand {
         let dial = try LinkDial(to: address, hasToken: hasToken)
         while true {
             if let connection = try dial.advance() { return connection }
-            if !signals.wait(for: dial.descriptor, dial.events, until: dial.deadline) { return nil }
+            if !signals.wait(for: dial.descriptor, Int32(dial.events), until: dial.deadline) { return nil }
         }
     }
 

@@ -163,10 +163,9 @@ final class ReplayOutlet {
                     isShut = true
                 }
                 let events = isBlocked ? POLLIN | POLLOUT : POLLIN
-                var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-                poll(&entry, 1, 50)
-                if Int32(entry.revents) & POLLOUT != 0 { try flush() }
-                if Int32(entry.revents) & ~POLLOUT != 0 { receive() }
+                let found = waitForEvents(on: descriptor, events, until: .now() + .milliseconds(50))
+                if found & POLLOUT != 0 { try flush() }
+                if found & ~POLLOUT != 0 { receive() }
             }
         } catch {
             receive()

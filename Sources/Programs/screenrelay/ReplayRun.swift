@@ -239,17 +239,14 @@ final class ReplayRun {
     private func wait(until due: MonotonicTime) -> Bool {
         let events = outlet.isBlocked ? POLLIN | POLLOUT : POLLIN
         var entries = [
-            pollfd(fd: outlet.descriptor, events: Int16(events), revents: 0),
-            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: isPaused && signals.hasInput ? 0 : -1, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: waitsForFile ? file.descriptor : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(outlet.descriptor, events),
+            pollfd(signals.descriptor),
+            pollfd(isPaused && signals.hasInput ? 0 : -1),
+            pollfd(waitsForFile ? file.descriptor : -1),
         ]
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: due)
-        }
+        waitForEvents(&entries, until: due)
         if Int32(entries[0].revents) & ~POLLOUT != 0 { outlet.receive() }
-        if entries[2].revents != 0, signals.takeLine(), isPaused { goOn() }
+        if entries[2].isReady, signals.takeLine(), isPaused { goOn() }
         while let word = signals.next() {
             switch word {
             case .end: return true

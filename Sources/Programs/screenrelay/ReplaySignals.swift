@@ -43,33 +43,30 @@ final class ReplaySignals {
 
     /// Whether the recording can be read now. If this waits, it is true unless the program was told to end.
     func mayRead(_ input: Int32) -> Bool {
-        if waits { return wait(for: input, Int16(POLLIN), until: .distantFuture) }
+        if waits { return wait(for: input, POLLIN, until: .distantFuture) }
         var entries = [
-            pollfd(fd: input, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(input),
+            pollfd(descriptor),
         ]
-        poll(&entries, nfds_t(entries.count), 0)
-        return entries[0].revents != 0 && entries[1].revents == 0
+        waitForEvents(&entries, until: .zero)
+        return entries[0].isReady && !entries[1].isReady
     }
 
     /// Waits for events on `other` or until `deadline`. Returns false if the program was told to end.
-    func wait(for other: Int32, _ events: Int16, until deadline: MonotonicTime) -> Bool {
+    func wait(for other: Int32, _ events: Int32, until deadline: MonotonicTime) -> Bool {
         while !hasEnded {
             var entries = [
-                pollfd(fd: other, events: events, revents: 0),
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(other, events),
+                pollfd(descriptor),
             ]
-            entries.withUnsafeMutableBufferPointer { entries in
-                guard let base = entries.baseAddress else { return }
-                waitForEvents(base, count: entries.count, until: deadline)
-            }
+            waitForEvents(&entries, until: deadline)
             while let word = next() {
                 switch word {
                 case .end: hasEnded = true
                 case .toggle: isPauseWanted.toggle()
                 }
             }
-            if !hasEnded, entries[0].revents != 0 || MonotonicTime.now() >= deadline { return true }
+            if !hasEnded, entries[0].isReady || MonotonicTime.now() >= deadline { return true }
         }
         return false
     }

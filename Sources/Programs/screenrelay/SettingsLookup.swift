@@ -1,6 +1,5 @@
 import CommandLine
 import Glibc
-import Settings
 
 /// Finds the settings file for a command line.
 enum SettingsLookup {

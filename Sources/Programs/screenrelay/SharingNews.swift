@@ -1,9 +1,11 @@
+import ByteCoding
 import CommandLine
 import Glibc
 import MediaTypes
 import ScreenRelayKit
 import Signalling
 import Synchronization
+import Threading
 
 /// Writes the events of `share` and `host` to standard output: the links, their QR code, and who comes and leaves. With
 /// `--json`, writes JSON objects for programs, one a line.
@@ -66,22 +68,18 @@ final class SharingNews: Sendable {
         self.isJSON = isJSON
         tellsPresenters = style.tellsPresenters
         code = style.code
-        let hasFailed = Mutex(false)
+        let hasFailed = Flag()
         output = LineWriter(
             descriptor: 1,
             onFailure: { failure, hasBegun in
                 // A reader that has read the link and closes its end is no error.
                 guard failure != EPIPE || !hasBegun else { return }
-                let isNews = hasFailed.withLock { hasFailed in
-                    defer { hasFailed = true }
-                    return !hasFailed
-                }
-                guard isNews else { return }
+                if hasFailed.set() { return }
                 StandardStreams.printError(
                     "standard output: \(String(cString: strerror(failure))); sharing continues", program: Program.name)
             },
             missingLine: { count in
-                isJSON ? Self.event("missing", [("lines", "\(count)")]) : "(\(count) lines are missing here)"
+                isJSON ? Self.event("missing") { $0.add("lines", count) } : "(\(count) lines are missing here)"
             })
     }
 
@@ -89,12 +87,16 @@ final class SharingNews: Sendable {
     /// journal gets neither the links nor `more`, because they contain a token.
     func started(_ host: ScreenRelayHost, _ introduction: String, more: [String] = []) {
         let links = host.linksDocument(tellsPresenters: tellsPresenters)
-        let event = String(Self.event("started", []).dropLast() + "," + links.json.dropFirst())
+        let event = String(Self.event("started").dropLast() + "," + links.json.dropFirst())
         let lines: [String]
         if StandardStreams.outputIsJournal {
             lines = [
                 isJSON
-                    ? Self.event("started", [("links", "[]"), ("room", quoted(host.room)), ("rooms", "[]")])
+                    ? Self.event("started") {
+                        $0.add("links", [String]())
+                        $0.add("room", host.room)
+                        $0.add("rooms", [String]())
+                    }
                     : "\(introduction) The link is not written to the journal: 'screenrelay link' prints it."
             ]
         } else {
@@ -128,15 +130,18 @@ final class SharingNews: Sendable {
 
     /// Reports that a track's source changed its state. Any thread; doesn't block.
     func tell(_ source: SourceState, room: String, track: String = ScreenRelayHost.firstTrackName) {
-        let event = Self.event(
-            "state", [("room", quoted(room)), ("track", quoted(track)), ("state", quoted(source.word))])
+        let event = Self.event("state") {
+            $0.add("room", room)
+            $0.add("track", track)
+            $0.add("state", source.word)
+        }
         state.withLock { tell(event, orWords: nil, &$0) }
     }
 
     /// Reports that a room's links have expired. Any thread; doesn't block.
     func tellExpiry(of room: String) {
         let words = "\(WallClock.now.timeOfDay) the links of the room \(room) have expired"
-        state.withLock { tell(Self.event("expired", [("room", quoted(room))]), orWords: words, &$0) }
+        state.withLock { tell(Self.event("expired") { $0.add("room", room) }, orWords: words, &$0) }
     }
 
     /// The host is about to end, and everyone will leave.
@@ -146,7 +151,7 @@ final class SharingNews: Sendable {
     func ended(_ code: Int32) {
         if isJSON {
             state.withLock { state in
-                if state.hasStarted { output.write(Self.event("ended", [("exitCode", "\(code)")])) }
+                if state.hasStarted { output.write(Self.event("ended") { $0.add("exitCode", code) }) }
             }
         }
         output.flush()
@@ -165,15 +170,22 @@ final class SharingNews: Sendable {
     }
 
     private func json(_ news: RoomNews, _ count: Int) -> String {
-        var fields = [
-            ("room", quoted(news.room)), ("id", quoted(news.who.id)), ("kind", quoted(news.who.kind.rawValue)),
-            ("address", quoted(news.who.address)),
-        ]
-        if let name = news.who.name { fields.append(("name", quoted(name))) }
-        return Self.event(news.change.rawValue, fields + [("watching", "\(count)")])
+        Self.event(news.change.rawValue) {
+            $0.add("room", news.room)
+            $0.add("id", news.who.id)
+            $0.add("kind", news.who.kind.rawValue)
+            $0.add("address", news.who.address)
+            $0.add("name", news.who.name)
+            $0.add("watching", count)
+        }
     }
 
-    private static func event(_ name: String, _ fields: [(String, String)]) -> String {
-        object([("event", quoted(name)), ("time", quoted(WallClock.now.timestamp))] + fields)
+    private static func event(_ name: String, _ addFields: (inout JSONObject) -> Void = { _ in }) -> String {
+        let object = JSONObject {
+            $0.add("event", name)
+            $0.add("time", WallClock.now.timestamp)
+            addFields(&$0)
+        }
+        return object.text
     }
 }

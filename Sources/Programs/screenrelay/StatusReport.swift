@@ -1,3 +1,4 @@
+import ByteCoding
 import CaptureLink
 import Foundation
 import Ingest
@@ -82,7 +83,7 @@ struct StatusReport {
         }
         guard let capture else { return line }
         line += Self.captureMark + (recentWords(of: capture) ?? counts(of: capture))
-        line += ", \(decimal(Double(capture.residentBytes) / 1_048_576, places: 1)) MiB of memory"
+        line += ", \(DecimalText.fixed(Double(capture.residentBytes) / 1_048_576, digits: 1)) MiB of memory"
         if capture.heldBack > 0 { line += ", \(capture.heldBack) pictures held back so far by a slow link" }
         return line
     }
@@ -102,57 +103,65 @@ struct StatusReport {
 
     private func words(for recent: RecentStatistics) -> String {
         let seconds = Double(recent.duration) / 1e9
-        var words = "\(decimal(Double(recent.pictures) / seconds, places: 1)) pictures"
+        var words = "\(DecimalText.fixed(Double(recent.pictures) / seconds, digits: 1)) pictures"
         words += " and \(rate(Double(recent.bytes) * 8 / seconds)) a second"
         if recent.pictures > 0 {
             words += ", each encoded in \(milliseconds(recent.encodeMedianNanoseconds)) ms"
             words += " (95 of 100 in \(milliseconds(recent.encodeP95Nanoseconds)))"
         }
-        words += ", \(decimal(Double(recent.processorNanoseconds) / 1e7 / seconds, places: 1)) % of a processor"
+        words +=
+            ", \(DecimalText.fixed(Double(recent.processorNanoseconds) / 1e7 / seconds, digits: 1)) % of a processor"
         if recent.damagedMillionths > 0 {
-            words += ", \(decimal(Double(recent.damagedMillionths) / 1e4, places: 1)) % of the picture changing"
+            words +=
+                ", \(DecimalText.fixed(Double(recent.damagedMillionths) / 1e4, digits: 1)) % of the picture changing"
         }
         return words
     }
 
     /// The status as one JSON object (RFC 8259) without line feeds.
     var json: String {
-        var fields = [
-            ("process", "\(process)"), ("state", quoted(state.word)), ("what", quoted(beginning(of: what))),
-            ("room", quoted(room)), ("viewers", "\(viewers)"),
-            ("links", "[\(links.links.prefix(Self.linkLimit).map(quoted).joined(separator: ","))]"),
-        ]
-        if let expires = links.expires { fields.append(("expires", quoted(expires.formatted(.iso8601)))) }
+        var object = JSONObject()
+        object.add("process", process)
+        object.add("state", state.word)
+        object.add("what", beginning(of: what))
+        object.add("room", room)
+        object.add("viewers", viewers)
+        object.add("links", Array(links.links.prefix(Self.linkLimit)))
+        object.add("expires", links.expires?.formatted(.iso8601))
         if let administration {
-            let file = administration.tokenFile.map { [("tokenFile", quoted(beginning(of: $0)))] } ?? []
-            fields.append(("api", object([("url", quoted(administration.url))] + file)))
+            object.add(
+                "api",
+                JSONObject {
+                    $0.add("url", administration.url)
+                    $0.add("tokenFile", administration.tokenFile.map(beginning(of:)))
+                })
         }
-        if let rate = limits.frameRate { fields.append(("maxPicturesPerSecond", "\(rate.millihertz / 1000)")) }
-        if let rate = limits.bitRate { fields.append(("maxBitsPerSecond", "\(rate.bitsPerSecond)")) }
-        if let timing {
-            fields.append(("roundTripNanoseconds", "\(timing.roundTrip.nanoseconds)"))
-            fields.append(("clockOffsetNanoseconds", "\(timing.clockOffset.nanoseconds)"))
-        }
-        if let recording { fields.append(("recording", object(self.fields(of: recording)))) }
+        object.add("maxPicturesPerSecond", limits.frameRate.map { $0.millihertz / 1000 })
+        object.add("maxBitsPerSecond", limits.bitRate?.bitsPerSecond)
+        object.add("roundTripNanoseconds", timing?.roundTrip.nanoseconds)
+        object.add("clockOffsetNanoseconds", timing?.clockOffset.nanoseconds)
+        object.add("recording", recording.map(jsonObject(of:)))
         let list = tracks.prefix(Self.trackLimit).map { track in
-            object([
-                ("room", quoted(track.room)), ("name", quoted(track.name)), ("state", quoted(track.state.word)),
-                ("viewers", "\(track.viewers)"),
-            ])
+            JSONObject {
+                $0.add("room", track.room)
+                $0.add("name", track.name)
+                $0.add("state", track.state.word)
+                $0.add("viewers", track.viewers)
+            }
         }
-        fields.append(("tracks", "[\(list.joined(separator: ","))]"))
-        if let capture { fields.append(("capture", object(capture.fields))) }
-        return object(fields)
+        object.add("tracks", list)
+        object.add("capture", capture?.object)
+        return object.text
     }
 
-    private func fields(of recording: RecordingStatus) -> [(String, String)] {
-        let counters = recording.counters
-        var fields = [
-            ("path", quoted(beginning(of: recording.path))), ("messages", "\(counters.messages)"),
-            ("bytes", "\(counters.fileBytes)"), ("missingMessages", "\(counters.missingMessages)"),
-        ]
-        if let failure = recording.failure { fields.append(("stopped", quoted(failure.cause))) }
-        return fields
+    private func jsonObject(of recording: RecordingStatus) -> JSONObject {
+        JSONObject {
+            $0.add("path", beginning(of: recording.path))
+            $0.add("messages", recording.counters.messages)
+            $0.add("bytes", recording.counters.fileBytes)
+            $0.add("missingMessages", recording.counters.missingMessages)
+            $0.add("stopped", recording.failure?.cause)
+        }
     }
 
     /// The beginning of a text, so that the answer stays within its limit however long a window's title is.
@@ -160,31 +169,40 @@ struct StatusReport {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
     }
 
-    private func milliseconds(_ nanoseconds: UInt64) -> String { decimal(Double(nanoseconds) / 1e6, places: 1) }
+    private func milliseconds(_ nanoseconds: UInt64) -> String {
+        DecimalText.fixed(Double(nanoseconds) / 1e6, digits: 1)
+    }
 }
 
 extension CaptureStatistics {
     /// The counts cover the time since the capture began; `recent` covers about the last second.
-    fileprivate var fields: [(String, String)] {
-        let counts: [(String, UInt64)] = [
-            ("pictures", pictures), ("idrPictures", idrPictures), ("bytes", bytes), ("damageEvents", damageEvents),
-            ("heldBack", heldBack), ("grabNanoseconds", grabNanoseconds), ("convertNanoseconds", convertNanoseconds),
-            ("encodeNanoseconds", encodeNanoseconds), ("residentBytes", residentBytes),
-        ]
-        var fields = counts.map { ($0.0, "\($0.1)") }
-        if let recent { fields.append(("recent", object(recent.fields))) }
-        return fields
+    fileprivate var object: JSONObject {
+        JSONObject {
+            $0.add("pictures", pictures)
+            $0.add("idrPictures", idrPictures)
+            $0.add("bytes", bytes)
+            $0.add("damageEvents", damageEvents)
+            $0.add("heldBack", heldBack)
+            $0.add("grabNanoseconds", grabNanoseconds)
+            $0.add("convertNanoseconds", convertNanoseconds)
+            $0.add("encodeNanoseconds", encodeNanoseconds)
+            $0.add("residentBytes", residentBytes)
+            $0.add("recent", recent?.object)
+        }
     }
 }
 
 extension RecentStatistics {
-    fileprivate var fields: [(String, String)] {
-        let values: [(String, UInt64)] = [
-            ("nanoseconds", duration), ("pictures", pictures), ("bytes", bytes),
-            ("processorNanoseconds", processorNanoseconds), ("encodeMedianNanoseconds", encodeMedianNanoseconds),
-            ("encodeP95Nanoseconds", encodeP95Nanoseconds), ("damagedMillionths", damagedMillionths),
-        ]
-        return values.map { ($0.0, "\($0.1)") }
+    fileprivate var object: JSONObject {
+        JSONObject {
+            $0.add("nanoseconds", duration)
+            $0.add("pictures", pictures)
+            $0.add("bytes", bytes)
+            $0.add("processorNanoseconds", processorNanoseconds)
+            $0.add("encodeMedianNanoseconds", encodeMedianNanoseconds)
+            $0.add("encodeP95Nanoseconds", encodeP95Nanoseconds)
+            $0.add("damagedMillionths", damagedMillionths)
+        }
     }
 }
 
@@ -225,36 +243,5 @@ extension SourceState {
 }
 
 private func rate(_ bits: Double) -> String {
-    bits < 1e6 ? "\(decimal(bits / 1e3, places: 0)) kbit" : "\(decimal(bits / 1e6, places: 2)) Mbit"
-}
-
-/// Formats a non-negative number with this many decimal places.
-private func decimal(_ value: Double, places: Int) -> String {
-    var scale = 1
-    for _ in 0..<places { scale *= 10 }
-    guard value.isFinite, value >= 0, value < 1e12 else { return "0" }
-    let scaled = Int((value * Double(scale)).rounded())
-    if places == 0 { return "\(scaled)" }
-    let digits = String(scaled % scale)
-    return "\(scaled / scale)." + String(repeating: "0", count: places - digits.count) + digits
-}
-
-/// A JSON object from names and values that are already JSON.
-func object(_ fields: [(String, String)]) -> String {
-    "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
-}
-
-/// The text as a JSON string.
-func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"", "\\": result += "\\\(scalar)"
-        case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result + "\""
+    bits < 1e6 ? "\(DecimalText.fixed(bits / 1e3, digits: 0)) kbit" : "\(DecimalText.fixed(bits / 1e6, digits: 2)) Mbit"
 }

@@ -19,45 +19,8 @@ enum MediaCommand: Sendable {
     case stop
 }
 
-/// The media thread's command queue. Any thread posts commands; each wakes the media thread, which takes all of them.
-final class MediaInbox: Sendable {
-    let wake: WakeUp
-    /// The queued commands; nil once the media thread has ended.
-    private let commands = Mutex<[MediaCommand]?>([])
-
-    init?() {
-        guard let wake = WakeUp() else { return nil }
-        self.wake = wake
-    }
-
-    /// Posts `command`. Returns false if the media thread has ended and will not read it.
-    @discardableResult
-    func post(_ command: MediaCommand) -> Bool {
-        let isOpen = commands.withLock { commands in
-            commands?.append(command)
-            return commands != nil
-        }
-        if isOpen { wake.signal() }
-        return isOpen
-    }
-
-    /// Removes and returns the commands posted since the last call.
-    func take() -> [MediaCommand] {
-        commands.withLock { commands in
-            guard let taken = commands, !taken.isEmpty else { return [] }
-            commands = []
-            return taken
-        }
-    }
-
-    /// Closes the queue and returns the remaining commands; nothing can be posted afterwards.
-    func close() -> [MediaCommand] {
-        commands.withLock { commands in
-            defer { commands = nil }
-            return commands ?? []
-        }
-    }
-}
+/// The media thread's commands; closed once it has ended.
+typealias MediaInbox = Mailbox<MediaCommand>
 
 /// Hands the socket, which has a single owner, over to the media thread.
 final class SocketHandover: Sendable {

@@ -51,8 +51,8 @@ final class MediaLoop: DatagramSink {
         self.inbox = inbox
         self.log = log
         entries = [
-            pollfd(fd: self.socket.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: inbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(self.socket.descriptor),
+            pollfd(inbox.wake.descriptor),
         ]
     }
 
@@ -112,10 +112,7 @@ final class MediaLoop: DatagramSink {
     private func wait() {
         let deadline = min(nextDeadline, chromaDeadline)
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
-        entries.withUnsafeMutableBufferPointer { entries in
-            guard let base = entries.baseAddress else { return }
-            waitForEvents(base, count: entries.count, until: deadline)
-        }
+        waitForEvents(&entries, until: deadline)
         inbox.wake.consume()
     }
 

@@ -12,7 +12,7 @@ final class PendingOffer: Sendable {
     let local: LocalDescription
     let hub: TrackHub
     let onEnd: @Sendable (String) -> Void
-    private let isTaken = Mutex(false)
+    private let isTaken = Flag()
 
     init(_ offer: Offer, local: LocalDescription, hub: TrackHub, onEnd: @escaping @Sendable (String) -> Void) {
         self.offer = offer
@@ -22,12 +22,7 @@ final class PendingOffer: Sendable {
     }
 
     /// Claims the offer, for its answer or for giving up. Returns true only on the first call.
-    func take() -> Bool {
-        isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
-    }
+    func take() -> Bool { !isTaken.set() }
 }
 
 extension MediaServer {

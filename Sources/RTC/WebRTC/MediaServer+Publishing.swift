@@ -4,6 +4,7 @@ import SDP
 import STUN
 import SecureTransport
 import Synchronization
+import Threading
 
 extension MediaServer {
     /// Answers `offer` with a session that receives the peer's video. Quick and never blocks.

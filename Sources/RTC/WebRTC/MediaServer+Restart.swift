@@ -2,6 +2,7 @@ public import MediaSessions
 import SDP
 import STUN
 import Synchronization
+import Threading
 
 /// The peer's current ICE generation, and the media section that it belongs to.
 struct RemoteICE: Sendable {

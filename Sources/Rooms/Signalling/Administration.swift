@@ -69,7 +69,7 @@ final class AdministrationAPI {
         exchange.answer(work())
     }
 
-    private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, RoomsDocument.json(value)) }
+    private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, value.jsonLine) }
 }
 
 // MARK: - Events

@@ -34,7 +34,7 @@ struct CommandRoute {
             line += limits.sorted { $0.key > $1.key }.map { " \($0.key)=\($0.value.word)" }.joined()
         }
         return switch commands.answer(line) {
-        case .done(let text): .json(200, isDocument ? text : RoomsDocument.json(["done": text]))
+        case .done(let text): .json(200, isDocument ? text : ["done": text].jsonLine)
         case .refused(let reason): .problem(409, reason)
         case nil: .problem(400, Self.rateUsage)
         }

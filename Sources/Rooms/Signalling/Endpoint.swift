@@ -218,7 +218,8 @@ extension Endpoint {
             let sessions = media.sessions
             return Served(
                 opened: opened, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
-                restartICE: { (fragment) throws(MediaRefusal) in try sessions.restartICE(opened.id, fragment: fragment) },
+                restartICE: { (fragment) throws(MediaRefusal) in try sessions.restartICE(opened.id, fragment: fragment)
+                },
                 close: { sessions.close(opened.id) })
         } catch {
             throw .offer(error)

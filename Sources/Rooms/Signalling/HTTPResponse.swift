@@ -76,6 +76,6 @@ extension HTTPResponse {
 
     /// A JSON object that says what is wrong.
     static func problem(_ status: UInt32, _ words: String, _ headers: HTTPHeaders = []) -> HTTPResponse {
-        json(status, RoomsDocument.json(["error": words]), headers)
+        json(status, ["error": words].jsonLine, headers)
     }
 }

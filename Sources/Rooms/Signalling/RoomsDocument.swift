@@ -57,7 +57,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     }
 
     /// One line of JSON (RFC 8259).
-    public var json: String { Self.json(self) }
+    public var json: String { jsonLine }
 
     /// Returns the members that a person may mean by a name, an identifier, or the beginning of either. Case is
     /// ignored, but an exact match wins over one that differs in case, and that over one that only begins so.
@@ -70,13 +70,6 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
             { $0.id.lowercased().hasPrefix(wanted) || $0.name?.lowercased().hasPrefix(wanted) == true },
         ]
         return rules.lazy.map { rule in all.filter { rule($0.member) } }.first { !$0.isEmpty } ?? []
-    }
-
-    static func json(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding can't fail: there are only strings and finite numbers.
-        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
 

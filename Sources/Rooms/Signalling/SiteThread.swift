@@ -1,5 +1,6 @@
 import CGLib
 import Synchronization
+import Threading
 
 /// The thread that owns a `Site` and everything below it: GLib's main context, sockets, libsoup, rooms.
 ///
@@ -16,7 +17,7 @@ final class SiteThread: @unchecked Sendable {
     private let loop: OpaquePointer
     private let name: String
     private let pending = Mutex(Pending())
-    private let thread = Mutex<Sent<UnsafeMutablePointer<GThread>?>>(Sent(value: nil))
+    private let thread = Mutex<Sent<UnsafeMutablePointer<GThread>?>>(Sent(nil))
 
     /// Accessed only by the thread itself.
     private var site: Site?
@@ -83,7 +84,7 @@ final class SiteThread: @unchecked Sendable {
     func join() {
         let ended = thread.withLock { thread in
             defer { thread.value = nil }
-            return Sent(value: thread.value)
+            return Sent(thread.value)
         }
         if let ended = ended.value { g_thread_join(ended) }
     }
@@ -114,8 +115,3 @@ final class SiteThread: @unchecked Sendable {
 
 /// Runs work with a part of the site on the site's thread, as `SiteThread.post` does. May be called from any thread.
 typealias Post<Part> = @Sendable (_ work: @escaping @Sendable (Part) -> Void) -> Void
-
-/// Passes a C pointer to the thread that owns it from then on.
-struct Sent<Value>: @unchecked Sendable {
-    var value: Value
-}

@@ -150,7 +150,7 @@ struct SkyRTCReply: Encodable {
     }
 
     /// The message as it is sent over the socket.
-    var text: String { RoomsDocument.json(self) }
+    var text: String { jsonLine }
 }
 
 /// A track as described to clients.

@@ -1,3 +1,4 @@
+import ByteCoding
 public import Rooms
 
 /// A message from the server to a client of a one-to-one room.
@@ -16,18 +17,23 @@ public enum PairMessage: Sendable, Equatable {
         switch self {
         case .notice(let notice, let member):
             let names = [notice.event] + (notice == .otherJoined && alsoOtherJoined ? ["other_joined"] : [])
-            return names.map { Self.event($0, room, JSONText.string(member.text)) }
+            return names.map { Self.event($0, room, JSONObject.quoted(member.text, isASCII: true)) }
         case .offer(let sdp): return [Self.description("offer", sdp, room)]
         case .answer(let sdp): return [Self.description("answer", sdp, room)]
         }
     }
 
     private static func description(_ type: String, _ sdp: String, _ room: String) -> SocketPacket {
-        event("message", room, "{\"type\":\"\(type)\",\"sdp\":\(JSONText.string(sdp))}")
+        let object = JSONObject(isASCII: true) {
+            $0.add("type", type)
+            $0.add("sdp", sdp)
+        }
+        return event("message", room, object.text)
     }
 
     private static func event(_ name: String, _ room: String, _ argument: String) -> SocketPacket {
-        SocketPacket(.event, json: JSONText.list([JSONText.string(name), JSONText.string(room), argument]))
+        let texts = [name, room].map { JSONObject.quoted($0, isASCII: true) }
+        return SocketPacket(.event, json: "[\((texts + [argument]).joined(separator: ","))]")
     }
 }
 
@@ -58,14 +64,14 @@ public struct EngineGreeting: Sendable, Equatable {
     }
 
     public var packet: EnginePacket {
-        let upgrades = mayUpgrade ? "[\"websocket\"]" : "[]"
-        let limit = version == .four ? ",\"maxPayload\":\(payloadLimit)" : ""
-        return EnginePacket(
-            .open,
-            """
-            {"sid":\(JSONText.string(session)),"upgrades":\(upgrades),"pingInterval":\(pingInterval),\
-            "pingTimeout":\(pingTimeout)\(limit)}
-            """)
+        let object = JSONObject(isASCII: true) {
+            $0.add("sid", session)
+            $0.add("upgrades", mayUpgrade ? ["websocket"] : [])
+            $0.add("pingInterval", pingInterval)
+            $0.add("pingTimeout", pingTimeout)
+            if version == .four { $0.add("maxPayload", payloadLimit) }
+        }
+        return EnginePacket(.open, object.text)
     }
 }
 
@@ -73,7 +79,8 @@ public struct EngineGreeting: Sendable, Equatable {
 extension SocketPacket {
     /// The reply to `40`. In version 3 the server sends it unasked and without data, which those clients couldn't read.
     public static func connected(_ version: EngineVersion, as member: MemberID) -> SocketPacket {
-        SocketPacket(.connect, json: version == .three ? "" : "{\"sid\":\(JSONText.string(member.text))}")
+        let object = JSONObject(isASCII: true) { $0.add("sid", member.text) }
+        return SocketPacket(.connect, json: version == .three ? "" : object.text)
     }
 
     /// The reply to a client that asks for another namespace.
@@ -81,6 +88,6 @@ extension SocketPacket {
         let reason = "Invalid namespace"
         return SocketPacket(
             .error, namespace: namespace,
-            json: version == .three ? JSONText.string(reason) : "{\"message\":\(JSONText.string(reason))}")
+            json: version == .three ? JSONObject.quoted(reason) : JSONObject { $0.add("message", reason) }.text)
     }
 }

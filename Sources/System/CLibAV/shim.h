@@ -13,9 +13,6 @@ static const int shim_AVERROR_EOF = AVERROR_EOF;
 static const int shim_AVERROR_EAGAIN = AVERROR(EAGAIN);
 static const int shim_AVERROR_INVALIDDATA = AVERROR_INVALIDDATA;
 static const int shim_AVERROR_ENOMEM = AVERROR(ENOMEM);
-static const int shim_AVERROR_ENOSPC = AVERROR(ENOSPC);
-static const int shim_AVERROR_EDQUOT = AVERROR(EDQUOT);
-static const int shim_AVERROR_EACCES = AVERROR(EACCES);
 static const int64_t shim_AV_NOPTS_VALUE = AV_NOPTS_VALUE;
 
 /// The library's first complaint on this thread, at level error or above, since its first byte was set to zero. Each object file that calls it has a

@@ -1,3 +1,4 @@
+import ByteCoding
 import Rooms
 
 @testable import Signalling
@@ -40,6 +41,7 @@ private func checkSocketPacket(_ text: String) {
     }
     guard let event = SocketIOEvent(json: packet.json) else { return }
     _ = event.pairEvent(from: MemberID("member"))
-    let name = SocketIOEvent(json: JSONText.list([JSONText.string(event.name), JSONText.string(event.room)]))
+    let texts = [event.name, event.room].map { JSONObject.quoted($0, isASCII: true) }
+    let name = SocketIOEvent(json: "[\(texts.joined(separator: ","))]")
     check(name?.name == event.name && name?.room == event.room, "text that we write as JSON reads the same")
 }

@@ -1,6 +1,6 @@
 import CLinux
 import Clocks
-public import Glibc
+import Glibc
 public import MediaTypes
 
 /// An eventfd that wakes a thread waiting in `poll`. ``signal()`` may be called on any thread.
@@ -10,8 +10,10 @@ public final class WakeUp: Sendable {
 
     /// Creates a wake-up with no pending signal; nil if the process has no file descriptor left.
     public init?() {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        if descriptor < 0 { return nil }
+        let made = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        // Before `descriptor` is set, so that `errno` says why to the caller.
+        if made < 0 { return nil }
+        descriptor = made
     }
 
     deinit {
@@ -32,25 +34,9 @@ public final class WakeUp: Sendable {
 
     /// Waits for a signal until `deadline` and consumes it.
     public func wait(until deadline: MonotonicTime = .distantFuture) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        withUnsafeMutablePointer(to: &entry) { waitForEvents($0, count: 1, until: deadline) }
+        waitForEvents(on: descriptor, until: deadline)
         consume()
     }
-}
-
-/// Calls `poll` with a deadline on CLOCK_MONOTONIC, in nanoseconds. Returns at the deadline, when interrupted by a
-/// signal, or when an event arrives.
-public func waitForEvents(
-    _ entries: UnsafeMutablePointer<pollfd>, count: Int, until deadline: MonotonicTime
-) {
-    guard deadline != .distantFuture else {
-        poll(entries, nfds_t(count), -1)
-        return
-    }
-    let left = max(.zero, deadline - MonotonicTime.now())
-    var interval = timespec(
-        tv_sec: Int(left.nanoseconds / 1_000_000_000), tv_nsec: Int(left.nanoseconds % 1_000_000_000))
-    shim_ppoll(entries, UInt(count), &interval)
 }
 
 /// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. It is read once, when the host starts, so that a later step

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Synchronization
+public import MediaTypes
 
 /// A POSIX thread with a name that shows in `top -H` and in a debugger.
 public final class NamedThread: Sendable {
@@ -16,12 +16,21 @@ public final class NamedThread: Sendable {
     }
 
     private let thread: pthread_t
-    private let isJoined = Mutex(false)
+    private let isJoined = Flag()
 
     /// Starts a thread that runs `body`; nil if the system can't create another thread.
     ///
-    /// - Parameter name: the thread's name, cut off after 15 bytes, the kernel's limit.
-    public init?(_ name: String, body: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - name: the thread's name, cut off after 15 bytes, the kernel's limit.
+    ///   - blocksSignals: whether the thread leaves all signals to other threads.
+    public init?(_ name: String, blocksSignals: Bool = false, body: @escaping @Sendable () -> Void) {
+        var before = sigset_t()
+        if blocksSignals {
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, &before)
+        }
+        defer { if blocksSignals { pthread_sigmask(SIG_SETMASK, &before, nil) } }
         let retained = Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
         let result = pthread_create(
@@ -42,17 +51,24 @@ public final class NamedThread: Sendable {
 
     deinit {
         // Nobody can join the thread any more, so the system may free it as soon as it ends.
-        if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
+        if !isJoined.isSet { pthread_detach(thread) }
     }
 
     /// Waits until the thread has ended. Only the first call waits; later calls return at once. Must not be called on
     /// the thread itself.
-    public func join() {
-        let isFirst = isJoined.withLock { isJoined in
-            defer { isJoined = true }
-            return !isJoined
+    public func join() { join(until: .distantFuture) }
+
+    /// Does the same until `deadline` at most. Returns false if the thread still runs then; it is left to itself.
+    @discardableResult
+    public func join(until deadline: MonotonicTime) -> Bool {
+        if isJoined.set() { return true }
+        if deadline == .distantFuture {
+            pthread_join(thread, nil)
+        } else if shim_join_thread_until(thread, deadline.nanoseconds) != 0 {
+            pthread_detach(thread)
+            return false
         }
-        if isFirst { pthread_join(thread, nil) }
+        return true
     }
 }
 

@@ -1,0 +1,105 @@
+import CLibAV
+public import MediaTypes
+
+/// A container format.
+public enum MediaContainer: Sendable {
+    /// MP4 (ISO/IEC 14496-14). The clock is 90 kHz; if pictures are hours apart, it is 10 kHz, and if they are days
+    /// apart, 1 kHz.
+    case mp4
+    /// Matroska (RFC 9559). Times are rounded to whole milliseconds.
+    case matroska
+}
+
+/// An H.264 track.
+public struct MediaTrack: Sendable {
+    /// The SPS and PPS that apply at the beginning, without start codes.
+    public var parameterSets: [[UInt8]]
+    /// The visible size.
+    public var size: PictureSize
+    /// Whether later access units carry other parameter sets. In MP4, the track is then marked as one with parameter
+    /// sets in its samples (avc3, ISO/IEC 14496-15).
+    public var changesParameterSets: Bool
+    /// The longest time between the decoding of two consecutive packets, or between decoding and presentation of one. A
+    /// long step makes times coarser in formats that store them with few bits.
+    public var longestStep: Interval
+    /// How long the last picture is shown. Every other picture is shown until the next one.
+    public var lastDuration: Interval
+
+    /// Creates a track from its properties.
+    public init(
+        parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval,
+        lastDuration: Interval
+    ) {
+        self.parameterSets = parameterSets
+        self.size = size
+        self.changesParameterSets = changesParameterSets
+        self.longestStep = longestStep
+        self.lastDuration = lastDuration
+    }
+}
+
+/// An access unit and its times, from the beginning of the track.
+public struct MediaPacket: Sendable {
+    public var accessUnit: CodedFrame
+    /// The decoding time. It must not be before that of the previous packet, and may be negative.
+    public var decodingTime: Interval
+    /// The presentation time. It must not be before `decodingTime`.
+    public var presentationTime: Interval
+
+    /// Creates a packet from an access unit and its times.
+    public init(accessUnit: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
+        self.accessUnit = accessUnit
+        self.decodingTime = decodingTime
+        self.presentationTime = presentationTime
+    }
+}
+
+/// The rules of libavformat's two muxers.
+extension MediaContainer {
+    /// libavformat's name for the format.
+    var formatName: String {
+        switch self {
+        case .mp4: "mp4"
+        case .matroska: "matroska"
+        }
+    }
+
+    /// The least and the longest step between decoding times, in ticks. In MP4, steps are stored, in a C int whose
+    /// largest value is rejected; Matroska has no decoding times.
+    var steps: ClosedRange<Int64> {
+        switch self {
+        case .mp4: 1...Int64(Int32.max) - 1
+        case .matroska: 0...Int64.max / 4
+        }
+    }
+
+    /// Sets what differs between the formats, before the header is written.
+    func prepare(
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ parameters: UnsafeMutablePointer<AVCodecParameters>,
+        for track: MediaTrack
+    ) -> Int32 {
+        switch self {
+        case .mp4:
+            if track.changesParameterSets { parameters.pointee.codec_tag = Self.tag("avc3") }
+            return av_opt_set_int(
+                context.pointee.priv_data, "video_track_timescale", timescale(for: track.longestStep), 0)
+        case .matroska:
+            // Without random identifiers, an export of the same pictures always gives the same bytes.
+            context.pointee.flags |= AVFMT_FLAG_BITEXACT
+            return 0
+        }
+    }
+
+    /// The ticks per second: 90,000, as in RTP and MPEG, or the finest clock that can express `longestStep`.
+    ///
+    /// The coarsest clock lasts for steps of 24 days; an even coarser one could not give each picture its own time.
+    private func timescale(for longestStep: Interval) -> Int64 {
+        for ticks: Int64 in [90_000, 10_000] where longestStep < .seconds(steps.upperBound / ticks) { return ticks }
+        return 1000
+    }
+
+    /// MKTAG: the first letter is in the lowest byte.
+    private static func tag(_ name: StaticString) -> UInt32 {
+        name.withUTF8Buffer { bytes in bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
+    }
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Passes items from any thread to the one that takes them, which waits for `wake`, beside its sockets or alone.
+public final class Mailbox<Item: Sendable>: Sendable {
+    /// Signalled for each item.
+    public let wake: WakeUp
+    /// The items that wait; nil once the mailbox is closed.
+    private let items = Mutex<[Item]?>([])
+
+    /// Creates a mailbox whose taker waits for `wake` anyway.
+    public init(wake: WakeUp) {
+        self.wake = wake
+    }
+
+    /// Creates a mailbox; nil if the process has no file descriptor left.
+    public convenience init?() {
+        guard let wake = WakeUp() else { return nil }
+        self.init(wake: wake)
+    }
+
+    /// Adds an item behind those that wait, of which `replacing` may remove some. Returns false if the mailbox is
+    /// closed, and nobody will take the item.
+    @discardableResult
+    public func post(_ item: Item, replacing: (inout [Item]) -> Void = { _ in }) -> Bool {
+        let isOpen = items.withLock { items in
+            guard var waiting = items.take() else { return false }
+            replacing(&waiting)
+            waiting.append(item)
+            items = waiting
+            return true
+        }
+        if isOpen { wake.signal() }
+        return isOpen
+    }
+
+    /// Removes and returns the items that wait.
+    public func take() -> [Item] {
+        items.withLock { items in
+            guard let waiting = items, !waiting.isEmpty else { return [] }
+            items = []
+            return waiting
+        }
+    }
+
+    /// Closes the mailbox, and returns the items that still wait.
+    public func close() -> [Item] { items.withLock { $0.take() ?? [] } }
+}
