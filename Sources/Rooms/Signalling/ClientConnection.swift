@@ -19,22 +19,26 @@ final class ClientConnection {
     var isAnswered = false
     /// Whether the connection was closed to make room, and will be gone soon.
     var isDropped = false
+    /// Whether TLS has been established.
+    private(set) var isSecured = false
     /// The number of bytes received of the current request's body.
     var bodyCount = 0
-    /// The TLS stream over the socket; nil until its handshake is done, and without TLS.
-    var tls: UnsafeMutablePointer<GIOStream>?
-
     let local: UnsafeMutablePointer<GSocketAddress>
     let remote: UnsafeMutablePointer<GSocketAddress>
     private let socket: UnsafeMutablePointer<GSocket>
+    /// Refers to the TLS stream over the socket once its handshake is done, and while the stream exists.
+    private let tls = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+    private let context: OpaquePointer
     private var onGone: (() -> Void)?
 
     /// Keeps references to all three, so the pointer to `remote` identifies this connection alone.
     init(
         socket: UnsafeMutablePointer<GSocket>, local: UnsafeMutablePointer<GSocketAddress>,
-        remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies
+        remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies, on context: OpaquePointer
     ) {
         (self.socket, self.local, self.remote, self.number) = (socket, local, remote, number)
+        self.context = context
+        g_weak_ref_init(tls, nil)
         g_object_ref(socket)
         g_object_ref(local)
         g_object_ref(remote)
@@ -52,23 +56,56 @@ final class ClientConnection {
         isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)
 
     deinit {
+        g_weak_ref_clear(tls)
+        tls.deallocate()
         g_object_unref(socket)
         g_object_unref(local)
         g_object_unref(remote)
     }
 
-    /// Calls `onGone` once when `stream` is freed.
+    /// Calls `onGone` on the site's thread once `stream` is freed.
+    ///
+    /// The thread of GLib's that ran a TLS handshake may be the last to let go of the stream.
     func watch(_ stream: UnsafeMutablePointer<GObject>, onGone: @escaping () -> Void) {
         self.onGone = onGone
         g_object_weak_ref(
             stream,
             { data, _ in
                 guard let data else { return }
-                let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeRetainedValue()
-                connection.tls = nil
-                connection.onGone?()
-                connection.onGone = nil
+                let context = Unmanaged<ClientConnection>.fromOpaque(data).takeUnretainedValue().context
+                guard g_main_context_is_owner(context) == 0 else { return ClientConnection.gone(data) }
+                let source = g_idle_source_new()
+                g_source_set_priority(source, G_PRIORITY_DEFAULT)
+                g_source_set_callback(
+                    source,
+                    { data in
+                        if let data { ClientConnection.gone(data) }
+                        return 0
+                    }, data, nil)
+                g_source_attach(source, context)
+                g_source_unref(source)
             }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    private static func gone(_ data: gpointer) {
+        let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeRetainedValue()
+        connection.onGone?()
+        connection.onGone = nil
+    }
+
+    /// Notes that TLS has been established over the socket.
+    func secured(by stream: UnsafeMutablePointer<GIOStream>) {
+        g_weak_ref_set(tls, stream)
+        isSecured = true
+    }
+
+    /// Calls `body` with the TLS stream. Returns false if there is none.
+    @discardableResult
+    func withTLS(_ body: (UnsafeMutablePointer<GIOStream>) -> Void) -> Bool {
+        guard let stream = g_weak_ref_get(tls) else { return false }
+        body(UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GIOStream.self))
+        g_object_unref(stream)
+        return true
     }
 
     /// Cancels the call of `onGone`.
@@ -92,11 +129,12 @@ final class ClientConnection {
     func sayLast(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            if let output = tls.flatMap({ g_io_stream_get_output_stream($0) }) {
+            let isSent = withTLS { stream in
+                guard let output = g_io_stream_get_output_stream(stream) else { return }
                 _ = g_pollable_output_stream_write_nonblocking(
                     OpaquePointer(output), bytes.baseAddress, gsize(bytes.count), nil, nil)
-                return
             }
+            guard !isSent else { return }
             bytes.withMemoryRebound(to: CChar.self) {
                 _ = g_socket_send(socket, $0.baseAddress, gsize($0.count), nil, nil)
             }

@@ -122,7 +122,7 @@ final class HTTPExchange {
     func answer(_ response: HTTPResponse) {
         let headers = soup_server_message_get_response_headers(message)
         for (name, value) in response.headers { soup_message_headers_replace(headers, name, value) }
-        if connection?.tls != nil {
+        if connection?.isSecured == true {
             soup_message_headers_replace(headers, "Strict-Transport-Security", Self.transportSecurity)
         }
         // libsoup closes the connection after each response if it doesn't listen itself, but doesn't announce it. A

@@ -58,7 +58,7 @@ final class HTTPFront {
         for listener in listeners { listener.close() }
         isStopped = true
         handshakes.stop()
-        for connection in connections.all { if let tls = connection.tls { shim_end_sending(tls) } }
+        for connection in connections.all { connection.withTLS { shim_end_sending($0) } }
         soup_server_disconnect(server)
         connections.forgetAll()
         g_object_unref(server)
@@ -128,7 +128,7 @@ extension HTTPFront {
         defer { g_object_unref(stream) }
         lastNumber += 1
         let connection = ClientConnection(
-            socket: socket, local: local, remote: remote, number: lastNumber, proxies: proxies)
+            socket: socket, local: local, remote: remote, number: lastNumber, proxies: proxies, on: context)
         guard connections.makeRoom(for: connection) else {
             g_socket_close(socket, nil)
             return true
@@ -148,7 +148,7 @@ extension HTTPFront {
         defer { g_object_unref(secure) }
         connections.keep(connection, until: secure)
         handshakes.begin(connection, secure, socket) { [weak self] in
-            connection.tls = secure
+            connection.secured(by: secure)
             self?.serve(connection, secure)
         }
         return true
@@ -226,6 +226,6 @@ extension HTTPFront {
         connection.isAnswered = true
         connection.allow(limits.idleTime)
         // Everything has been written, and libsoup closes the connection now.
-        if let tls = connection.tls { shim_end_sending(tls) }
+        connection.withTLS { shim_end_sending($0) }
     }
 }
