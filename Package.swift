@@ -169,7 +169,7 @@ let package = Package(
             "Kit", "ScreenRelayKit",
             [
                 "H264", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
-                "TrackHub",
+                "TrackHub", "VideoDecoding",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
                 "Processes",
@@ -203,6 +203,10 @@ let package = Package(
         .executableTarget(
             name: "custom-track", dependencies: ["ScreenRelayKit", "H264", "MediaTypes"],
             path: "Examples/CustomTrack", swiftSettings: settings),
+        .executableTarget(
+            name: "reading-frames",
+            dependencies: ["ScreenRelayKit", "LinkTransport", "Ingest", "MediaTypes", "TrackHub"],
+            path: "Examples/ReadingFrames", swiftSettings: settings),
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(

@@ -6,7 +6,7 @@ public import MediaTypes
 ///
 /// Not thread-safe: its owner calls it from one thread at a time. A new SPS, such as for another size, needs no new
 /// decoder.
-public final class H264Decoder {
+public final class H264Decoder: FrameDecoder {
     /// The longest access unit that is accepted, in bytes.
     public static let largestAccessUnit = 32 << 20
     /// The most pixels that a picture may have: slightly more than 8192x4320.

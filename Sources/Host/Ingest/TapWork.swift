@@ -14,7 +14,9 @@ final class TapWork {
     private let onFailure: @Sendable () -> Void
     private let onPicture: @Sendable (CodedFrame, UInt64, UInt64) -> Bool
 
-    private var decoder: H264Decoder?
+    private var decoder: (any FrameDecoder)?
+    /// How the source codes its frames; what it says with each key frame.
+    private var codec = TrackFormat.Codec.h264
     /// The last picture of the previous decoder.
     private var keptPicture: I420Picture?
     private var parameterSets: [UInt8] = []
@@ -74,6 +76,7 @@ final class TapWork {
         if unit.isRandomAccess {
             needsIDR = false
             isCarrying = false
+            if let format = unit.format { codec = format.codec }
             let sets = leadingParameterSets(of: unit)
             if sets != parameterSets || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
             parameterSets = sets
@@ -100,9 +103,9 @@ final class TapWork {
         }
     }
 
-    private func currentDecoder() throws(VideoDecodingError) -> H264Decoder {
+    private func currentDecoder() throws(VideoDecodingError) -> any FrameDecoder {
         if let decoder { return decoder }
-        let new = try H264Decoder()
+        let new = try codec.makeDecoder()
         decoder = new
         return new
     }

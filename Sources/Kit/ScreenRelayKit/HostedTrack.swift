@@ -114,6 +114,11 @@ public final class HostedTrack: Sendable {
         track.attach(to: ingest)
     }
 
+    /// The track's coded frames, for an application that sends them elsewhere or records them.
+    public var frames: TrackFrames { TrackFrames(hub: ingest.hub) }
+    /// The track's decoded pictures, for an application that looks at them.
+    public var pictures: TrackPictures { TrackPictures(hub: ingest.hub) }
+
     /// The source's current state, as viewers are told.
     public var sourceState: SourceState { ingest.hub.sourceState }
     /// The number of viewers that watch the track now.

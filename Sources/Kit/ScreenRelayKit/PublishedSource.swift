@@ -69,7 +69,9 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
             state.canMakeIDR = askForIDR != nil
         }
         let isAttached = ingest.attach(self)
-        guard isAttached || predecessor?.isLettingGo == true else { return false }
+        // A source of another kind took the track meanwhile: it won't let go with the predecessor.
+        let isTaken = ingest.hub.source.map { !($0 is PublishedSource) } ?? false
+        guard isAttached || predecessor?.isLettingGo == true && !isTaken else { return false }
         attachment.enter()
         // The thread keeps the source alive until it has ended.
         let thread = NamedThread("publisher") { [self] in

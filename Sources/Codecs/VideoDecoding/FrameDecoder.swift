@@ -1,0 +1,22 @@
+public import MediaTypes
+
+/// Decodes the pictures of one codec. Not thread-safe.
+public protocol FrameDecoder: AnyObject {
+    /// How many pictures it has decoded so far.
+    var pictureCount: Int { get }
+    /// Decodes one frame and returns the pictures that are output: usually one, or more or none if the stream reorders
+    /// pictures. With `copying: false` none is returned, and ``lastPicture()`` has the result.
+    @discardableResult
+    func decode(_ frame: CodedFrame, copying: Bool) throws(VideoDecodingError) -> [I420Picture]
+    /// The last picture that was decoded; nil if there is none.
+    func lastPicture() throws(VideoDecodingError) -> I420Picture?
+}
+
+extension TrackFormat.Codec {
+    /// A new decoder for frames of this codec.
+    public func makeDecoder() throws(VideoDecodingError) -> any FrameDecoder {
+        switch self {
+        case .h264: try H264Decoder()
+        }
+    }
+}
