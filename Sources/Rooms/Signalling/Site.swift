@@ -110,9 +110,6 @@ final class Site {
         front = HTTPFront(
             listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
             certificate: configuration.tls, on: context)
-        for room in configuration.rooms {
-            if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
-        }
 
         front.admit = { [unowned self] exchange in
             if let fault = exchange.proxyFault { return Self.plain(400, "\(fault)") }
