@@ -1,5 +1,6 @@
 import STUN
 import ScreenRelayKit
+import Signalling
 
 extension HostConfiguration {
     /// On loopback, on ports that are free, so that tests don't meet each other.
@@ -11,4 +12,9 @@ extension HostConfiguration {
         changed.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: mediaPort)
         return changed
     }
+}
+
+extension SignallingServer {
+    /// A server that is never started, for tracks without a room.
+    static var unused: SignallingServer { SignallingServer(SignallingConfiguration(listen: [], rooms: [])) }
 }

@@ -1,6 +1,7 @@
 import Ingest
 import MediaTypes
 import STUN
+import Signalling
 import Synchronization
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ struct HostTracksTests {
         let mayGoOn = Mutex(false)
         // Whoever pauses first stops between the first track and the second.
         let first = try HostedTrack(
-            "screen", room: "desk", media: media, log: .silent,
+            "screen", room: "desk", media: media, signalling: .unused, log: .silent,
             onSourceChange: { state in
                 guard case .paused = state else { return }
                 let isFirst = isPausing.withLock { isPausing in
@@ -29,7 +30,7 @@ struct HostTracksTests {
                 }
                 if isFirst { try? eventually("word to go on") { mayGoOn.withLock { $0 } } }
             })
-        let second = try HostedTrack("second", room: "desk", media: media, log: .silent)
+        let second = try HostedTrack("second", room: "desk", media: media, signalling: .unused, log: .silent)
         let tracks = HostTracks(first: first)
         #expect(tracks.add(second) {} == nil)
         let sources = [first, second].map { track in
@@ -45,7 +46,7 @@ struct HostTracksTests {
         pausing.join()
         #expect(first.sourceState == .live)
         #expect(second.sourceState == .live)
-        let third = try HostedTrack("third", room: "desk", media: media, log: .silent)
+        let third = try HostedTrack("third", room: "desk", media: media, signalling: .unused, log: .silent)
         #expect(tracks.add(third) {} == nil)
         let last = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
         #expect(third.publish(last))

@@ -28,7 +28,7 @@ struct PublishedTrackTests {
         func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
             before.withLock { $0 }?()
             if let track = track(name) { return track }
-            let track = try HostedTrack(name, room: room, media: media, log: .silent)
+            let track = try HostedTrack(name, room: room, media: media, signalling: .unused, log: .silent)
             made.withLock { $0[name] = track }
             return track
         }

@@ -103,13 +103,18 @@ struct RunningServer: ~Copyable {
         let lines = Mutex<[String]>([])
     }
 
-    init(token: String? = "secret", _ change: (inout SignallingConfiguration) -> Void = { _ in }) throws {
+    /// `other` serves the first room in place of `media`.
+    init(
+        token: String? = "secret", media other: (any RoomMedia)? = nil,
+        _ change: (inout SignallingConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = SignallingConfiguration(
             listen: [ListenAddress(address: "127.0.0.1", port: 0)],
-            rooms: [RoomConfiguration(name: "desk", token: token, media: media)])
+            rooms: [RoomConfiguration(name: "desk", token: token)])
         configuration.log = { [log] line in log.lines.withLock { $0.append(line) } }
         change(&configuration)
         server = SignallingServer(configuration)
+        server.addTrack("screen", media: other ?? media, room: configuration.rooms.first?.name ?? "")
         try server.start()
         port = server.addresses.first?.port ?? 0
     }

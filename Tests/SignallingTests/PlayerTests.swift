@@ -130,9 +130,8 @@ struct PlayerTests {
 
     @Test("a room's name may need percent-encoding")
     func encodedName() throws {
-        let media = FakeMedia()
         let server = try RunningServer {
-            $0.rooms = [RoomConfiguration(name: "mein Büro", token: "secret", media: media)]
+            $0.rooms = [RoomConfiguration(name: "mein Büro", token: "secret")]
         }
         let answer = try server.request(
             "POST", "/whep/mein%20B%C3%BCro", bearer.merging(["Content-Type": "application/sdp"]) { $1 },

@@ -56,9 +56,10 @@ private struct PointerRoom: ~Copyable {
     init() throws {
         var configuration = SignallingConfiguration(
             listen: [ListenAddress(address: "127.0.0.1", port: 0)],
-            rooms: [RoomConfiguration(name: "desk", token: "secret", media: media)])
+            rooms: [RoomConfiguration(name: "desk", token: "secret")])
         configuration.limits.unread = 8 << 20
         server = SignallingServer(configuration)
+        server.addTrack("screen", media: media, room: "desk")
         try server.start()
         port = server.addresses.first?.port ?? 0
     }

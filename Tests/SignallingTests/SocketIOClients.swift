@@ -74,10 +74,7 @@ final class CallingMedia: RoomMedia, SessionServer {
 func callingServer(
     _ media: CallingMedia = CallingMedia(), _ change: (inout SignallingConfiguration) -> Void = { _ in }
 ) throws -> RunningServer {
-    try RunningServer {
-        $0.rooms = [RoomConfiguration(name: "desk", token: "secret", media: media)]
-        change(&$0)
-    }
+    try RunningServer(media: media, change)
 }
 
 /// A polling client of Engine.IO that opens a connection for each request.

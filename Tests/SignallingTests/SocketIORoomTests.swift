@@ -85,7 +85,7 @@ struct SocketIORoomTests {
         try client.send("42[\"join\",\"desk%2Csecret\"]")
         #expect(try client.nextEvent()[1] as? String == "desk%2Csecret")
         let media = CallingMedia()
-        let open = try RunningServer { $0.rooms = [RoomConfiguration(name: "desk", token: nil, media: media)] }
+        let open = try RunningServer(token: nil, media: media)
         let guest = try WebSocketClient.socketIO(open, version: 3)
         try guest.send("42[\"join\",false]")
         #expect(try guest.nextEvent()[0] as? String == "joined")

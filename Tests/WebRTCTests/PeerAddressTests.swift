@@ -32,7 +32,7 @@ struct PeerAddressTests {
         first.viewer.report(now: rig.now)
         rig.run(for: .milliseconds(100))
         first.isSilent = true
-        rig.run(for: PeerSession.hold - .milliseconds(200))
+        rig.run(for: SessionICE.hold - .milliseconds(200))
         #expect(!isFree())
         rig.run(for: .milliseconds(200))
         #expect(isFree())
@@ -77,7 +77,7 @@ struct PeerAddressTests {
         addresses.note(new, of: first.session, now: rig.now)
         #expect(addresses[new] === first.session)
 
-        rig.run(for: PeerSession.hold - .milliseconds(100))
+        rig.run(for: SessionICE.hold - .milliseconds(100))
         #expect(addresses.claim(old, for: second.session, now: rig.now) != .granted)
         rig.run(for: .milliseconds(100))
         #expect(addresses.claim(old, for: second.session, now: rig.now) == .granted)
@@ -118,7 +118,7 @@ struct PeerAddressTests {
         let all =
             [peer.path.peer] + (UInt16(1)...100).map { TransportAddress(ipv4: 198, 51, 100, 1, port: $0) }
         for address in all { addresses.note(address, of: peer.session, now: rig.now) }
-        #expect(all.count { addresses[$0] != nil } == PeerSession.addressLimit)
+        #expect(all.count { addresses[$0] != nil } == SessionICE.addressLimit)
     }
 
     @Test("over the server's socket a check of another session takes no address, and does when the first has ended")

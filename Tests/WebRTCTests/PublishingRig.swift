@@ -35,12 +35,11 @@ final class PublishingRig {
                 yuv420: SessionFormats.Format(payloadType: TestPublisher.payloadType, retransmissionPayloadType: nil)),
             extensions: HeaderExtensionFormat(), ssrc: SSRC(9), retransmissionSSRC: SSRC(10), canonicalName: "host",
             clock: Rig.clock)
+        let publication = Publication(
+            payloadType: TestPublisher.payloadType, answersNacks: answersNacks,
+            answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector)
         session = PeerSession(
-            parameters, feed: nil,
-            publication: Publication(
-                payloadType: TestPublisher.payloadType, answersNacks: answersNacks,
-                answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector), context: host, sink: link,
-            now: now)
+            parameters, role: .publishing(PublishedTracks(publication)), context: host, sink: link, now: now)
         publisher = try TestPublisher(
             hostUfrag: "host", hostPassword: "a password of the host",
             hostFingerprint: host.certificate.fingerprint, context: context, role: isDTLSClient ? .server : .client,

@@ -21,8 +21,8 @@ struct RestartTests {
         rig.publish { Pictures.idr(20_000, captured: $0) }
         rig.run(for: .milliseconds(500))
         let old = peer.viewer.settings
-        peer.session.restartICE(
-            LiteAgent(
+        peer.session.ice.restart(
+            with: LiteAgent(
                 localUfrag: "anew", localPassword: "another password of the host", remoteUfrag: "peer2",
                 remotePassword: "another password of the peer"))
         return (rig, peer, old)
@@ -45,7 +45,7 @@ struct RestartTests {
     @Test("old checks hold until one of the new ones nominates, and pictures go on all the while")
     func generations() throws {
         let (rig, peer, old) = try restarting()
-        #expect(peer.session.localUfrags == ["anew", "host0"])
+        #expect(peer.session.ice.localUfrags == ["anew", "host0"])
         #expect(try isAccepted(old, by: peer, rig))
         rig.publish { Pictures.delta(4_000, seed: 1, captured: $0) }
         rig.run(for: .seconds(40))
@@ -56,7 +56,7 @@ struct RestartTests {
         #expect(try isAccepted(old, by: peer, rig), "nothing is nominated yet")
         peer.viewer.check(nominates: true)
         rig.run(for: .milliseconds(20))
-        #expect(peer.session.localUfrags == ["anew"])
+        #expect(peer.session.ice.localUfrags == ["anew"])
         #expect(try !isAccepted(old, by: peer, rig))
         rig.publish { Pictures.delta(4_000, seed: 2, captured: $0) }
         rig.run(for: .seconds(40))
@@ -81,11 +81,11 @@ struct RestartTests {
     func twice() throws {
         let (rig, peer, old) = try restarting()
         let first = LiteAgent(localUfrag: "anew", localPassword: "", remoteUfrag: "", remotePassword: "")
-        peer.session.restartICE(
-            LiteAgent(
+        peer.session.ice.restart(
+            with: LiteAgent(
                 localUfrag: "third", localPassword: "a third password of the host", remoteUfrag: "peer3",
                 remotePassword: "a third password of the peer"))
-        #expect(peer.session.localUfrags == ["third", "host0"])
+        #expect(peer.session.ice.localUfrags == ["third", "host0"])
         var settings = old
         settings.hostUfrag = first.localUfrag
         #expect(try !isAccepted(settings, by: peer, rig))

@@ -68,7 +68,8 @@ final class Rig {
         feed.sessionCount += 1
         if !decodes444 { feed.limitedSessionCount += 1 }
         let peer = RigPeer(
-            session: PeerSession(parameters, feed: feed, context: context, sink: link, now: now),
+            session: PeerSession(
+                parameters, role: .watching(WatchedTracks(feed)), context: context, sink: link, now: now),
             viewer: try TestViewer(settings, context: viewerContext), link: link,
             path: NetworkPath(
                 peer: TransportAddress(ipv4: 192, 0, 2, number, port: 50_000),

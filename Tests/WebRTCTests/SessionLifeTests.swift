@@ -123,19 +123,19 @@ struct SessionLifeTests {
     func addressLimit() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        #expect(peer.session.note(peer.path.peer, now: rig.now) == nil)
+        #expect(peer.session.ice.note(peer.path.peer, now: rig.now) == nil)
         for port in UInt16(1)...40 {
             let address = TransportAddress(ipv4: 198, 51, 100, 1, port: port)
-            let givenUp = peer.session.note(address, now: rig.now)
+            let givenUp = peer.session.ice.note(address, now: rig.now)
             #expect(givenUp != address && givenUp != peer.path.peer)
         }
-        #expect(peer.session.addresses.count == PeerSession.addressLimit)
-        #expect(peer.session.addresses.contains(peer.path.peer))
+        #expect(peer.session.ice.addresses.count == SessionICE.addressLimit)
+        #expect(peer.session.ice.addresses.contains(peer.path.peer))
         // Two sessions that take one address from each other, as whoever has a link may make them do.
         let contested = TransportAddress(ipv4: 198, 51, 100, 2, port: 1)
-        for _ in 0..<100 { _ = peer.session.note(contested, now: rig.now) }
-        #expect(peer.session.addresses.count == PeerSession.addressLimit)
-        #expect(peer.session.addresses.count { $0 == contested } == 1)
+        for _ in 0..<100 { _ = peer.session.ice.note(contested, now: rig.now) }
+        #expect(peer.session.ice.addresses.count == SessionICE.addressLimit)
+        #expect(peer.session.ice.addresses.count { $0 == contested } == 1)
     }
 
     @Test("garbage and mutated datagrams of every kind leave an established session working", arguments: 1...4)

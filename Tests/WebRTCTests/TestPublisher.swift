@@ -98,8 +98,7 @@ final class TestPublisher {
 
     func advance(now: MonotonicTime) {
         _ = feed.update(now: now)
-        guard let protector else { return }
-        sender?.advance(now: now, feed: feed, protector: protector) { datagram in
+        sender?.advance(now: now) { datagram in
             outgoing.append(datagram)
             return true
         }
@@ -115,8 +114,9 @@ final class TestPublisher {
             try? dtls.handle(datagram: datagram[...], now: now)
             outgoing += dtls.takeOutgoing()
             guard case .connected(let keys) = dtls.state, protector == nil else { return }
-            protector = try? SRTPSession(keys: keys)
-            sender = TrackSender(parameters, roundTripTime: nil, now: now)
+            guard let protector = try? SRTPSession(keys: keys) else { return }
+            self.protector = protector
+            sender = TrackSender(parameters, feed: feed, protector: protector, roundTripTime: nil, now: now)
         case .rtcp:
             var plain = datagram
             guard let protector, (try? protector.unprotectRTCP(&plain)) != nil,
@@ -124,7 +124,7 @@ final class TestPublisher {
             else { return }
             feedback += packets
             guard answersFeedback else { return }
-            sender?.handle(packets, now: now, feed: feed, protector: protector) { datagram in
+            sender?.handle(packets, now: now) { datagram in
                 outgoing.append(datagram)
                 return true
             }

@@ -21,14 +21,13 @@ extension RoomAccess {
 }
 
 extension SignallingConfiguration {
-    /// Takes addresses, rooms and access rules from a host's configuration. The first room has `firstTrack`.
+    /// Takes addresses, rooms and access rules from a host's configuration.
     ///
     /// - Throws: an error that says what is wrong with the certificate.
-    init(_ configuration: HostConfiguration, expiry: Int?, firstTrack: any RoomMedia) throws(SignallingError) {
+    init(_ configuration: HostConfiguration, expiry: Int?) throws(SignallingError) {
         let access = RoomAccess.rules(of: configuration, expiry: expiry)
         let first = RoomConfiguration(
-            name: configuration.room, access: access(configuration.token, configuration.presentingToken),
-            media: firstTrack)
+            name: configuration.room, access: access(configuration.token, configuration.presentingToken))
         let further = configuration.furtherRooms.map {
             RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
         }

@@ -25,44 +25,31 @@ public final class HostedTrack: Sendable {
     let readers: PointerlessReaders
     /// The interface by which the room's signalling reaches the track's pictures.
     let media: TrackMedia
-    private let states: StateAnnouncer
-    private let pointer: PointerAnnouncer
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
 
-    /// A track without a source, whose viewers `media` serves.
+    /// A track without a source, whose viewers `media` serves. `signalling`, which must be given the track before the
+    /// track gets a source, tells viewers of the source and its pointer.
     init(
-        _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, log: EventLog,
-        onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in }
+        _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, signalling: SignallingServer,
+        log: EventLog, onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
         self.endsUnpublished = endsUnpublished
         self.log = log
-        let states = StateAnnouncer(room: room, track: name)
-        let pointer = PointerAnnouncer(room: room, track: name)
         do throws(IngestError) {
             ingest = try TrackIngest(
                 hub: TrackHub(origin: MonotonicTime.now()), log: log,
                 onStateChange: { state in
-                    states.announce(state)
+                    signalling.announce(state, room: room, track: name)
                     onSourceChange(state)
-                }, onPointer: { pointer.announce($0) })
+                }, onPointer: { signalling.updatePointer($0, room: room, track: name) })
         } catch {
             throw .system("\(error)")
         }
-        self.states = states
-        self.pointer = pointer
-        readers = PointerlessReaders(room: room, track: name)
+        readers = PointerlessReaders(room: room, track: name, signalling: signalling)
         self.media = TrackMedia(ingest: ingest, server: media)
-    }
-
-    /// Tells `signalling` the track's current state, and every change from now on. `signalling` must have the track
-    /// already.
-    func connect(_ signalling: SignallingServer) {
-        readers.connect(signalling)
-        states.connect(signalling)
-        pointer.connect(signalling)
     }
 
     /// Starts to accept captures over the link. Stopping the returned server ends the link and its recording.

@@ -9,24 +9,19 @@ final class PointerlessReaders: Sendable {
         var all: Int { recordings + others }
     }
 
-    private let state = Mutex<(counts: Counts, server: SignallingServer?)>((Counts(), nil))
+    private let counts = Mutex(Counts())
     private let room: String
     private let track: String
+    private let signalling: SignallingServer
 
-    init(room: String, track: String) {
+    init(room: String, track: String, signalling: SignallingServer) {
         self.room = room
         self.track = track
-    }
-
-    func connect(_ server: SignallingServer) {
-        state.withLock { state in
-            state.server = server
-            if state.counts.all != 0 { tell(state.counts.all, to: server) }
-        }
+        self.signalling = signalling
     }
 
     /// The number of such readers.
-    var count: Int { state.withLock { $0.counts.all } }
+    var count: Int { counts.withLock { $0.all } }
 
     /// Sets the number of recordings of the link.
     func recordings(_ count: Int) { change { $0.recordings = count } }
@@ -35,16 +30,11 @@ final class PointerlessReaders: Sendable {
     func others(_ count: Int) { change { $0.others = min(max(0, count), 1 << 20) } }
 
     private func change(_ change: (inout Counts) -> Void) {
-        // Called under the lock, so that the room hears the latest count last. The call only posts to the room's
-        // thread.
-        state.withLock { state in
-            let before = state.counts.all
-            change(&state.counts)
-            if state.counts.all != before, let server = state.server { tell(state.counts.all, to: server) }
+        // Told under the lock, so that the room hears the latest count last. The call only posts to the room's thread.
+        counts.withLock { counts in
+            let before = counts.all
+            change(&counts)
+            if counts.all != before { signalling.setPlainReaders(counts.all, room: room, track: track) }
         }
-    }
-
-    private func tell(_ count: Int, to server: SignallingServer) {
-        server.setPlainReaders(count, room: room, track: track)
     }
 }

@@ -69,19 +69,10 @@ public final class ScreenRelayHost: Sendable {
             throw HostError(error)
         }
         mediaPort = media.port
-        do throws(HostError) {
-            firstTrack = try HostedTrack(
-                Self.firstTrackName, room: configuration.room, media: media, log: log, onSourceChange: onSourceChange)
-        } catch {
-            media.stop()
-            throw error
-        }
-        hosted = HostTracks(first: firstTrack)
         let publishing = RoomPublishing(media: media, log: log)
         var signallingConfiguration: SignallingConfiguration
         do throws(SignallingError) {
-            signallingConfiguration = try SignallingConfiguration(
-                configuration, expiry: expiryTime, firstTrack: firstTrack.media)
+            signallingConfiguration = try SignallingConfiguration(configuration, expiry: expiryTime)
         } catch {
             media.stop()
             throw .signalling(error)
@@ -96,6 +87,16 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.commands = commands
         signallingConfiguration.publishing = publishing
         signalling = SignallingServer(signallingConfiguration)
+        do throws(HostError) {
+            firstTrack = try HostedTrack(
+                Self.firstTrackName, room: configuration.room, media: media, signalling: signalling, log: log,
+                onSourceChange: onSourceChange)
+        } catch {
+            media.stop()
+            throw error
+        }
+        hosted = HostTracks(first: firstTrack)
+        signalling.addTrack(firstTrack.name, media: firstTrack.media, room: configuration.room)
         do throws(SignallingError) {
             try signalling.start()
         } catch {
@@ -103,7 +104,6 @@ public final class ScreenRelayHost: Sendable {
             throw .signalling(error)
         }
         addresses = signalling.addresses
-        firstTrack.connect(signalling)
         publishing.connect(self)
     }
 
@@ -263,10 +263,10 @@ extension ScreenRelayHost {
         guard room == self.room || configuration.furtherRooms.contains(where: { $0.name == room }) else {
             throw refuse("there is no such room")
         }
-        let track = try HostedTrack(name, room: room, endsUnpublished: endsUnpublished, media: media, log: log)
+        let track = try HostedTrack(
+            name, room: room, endsUnpublished: endsUnpublished, media: media, signalling: signalling, log: log)
         let refusal = hosted.add(track) { signalling.addTrack(name, media: track.media, room: room) }
         if let refusal { throw refuse(refusal) }
-        track.connect(signalling)
         return track
     }
 

@@ -21,12 +21,9 @@ final class MediaLoop: DatagramSink {
     private let inbox: MediaInbox
     private let log: EventLog
 
-    private var sessions: [MediaSessionID: PeerSession] = [:]
-    private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
+    private var sessions = SessionTable()
     /// Our offers that wait for an answer.
     private var unanswered: [MediaSessionID: UnansweredOffer] = [:]
-    private var byUfrag: [String: PeerSession] = [:]
-    private var byPeer = PeerAddresses()
     private var feeds: [ObjectIdentifier: TrackFeed] = [:]
     private var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     private var nextDeadline = MonotonicTime.distantFuture
@@ -70,14 +67,11 @@ final class MediaLoop: DatagramSink {
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
         }
-        for session in sessions.values { session.close(now: MonotonicTime.now()) }
+        for session in sessions.all { session.close(now: MonotonicTime.now()) }
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
         // open.
-        sessions.removeAll()
         stalled.removeAll()
-        byUfrag.removeAll()
-        byPeer.removeAll()
-        for callback in onEnd.values { callback(Self.ending) }
+        for session in sessions.all { sessions.remove(session)?(Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         for command in inbox.close() { refuse(command) }
     }
@@ -129,7 +123,7 @@ final class MediaLoop: DatagramSink {
     private func advanceAll(now: MonotonicTime) {
         nextDeadline = .distantFuture
         var over: [PeerSession] = []
-        for session in sessions.values {
+        for session in sessions.all {
             if session.deadline <= now { session.advance(now: now) }
             if session.end != nil { over.append(session) } else { note(session) }
         }
@@ -145,13 +139,11 @@ final class MediaLoop: DatagramSink {
     }
 
     private func remove(_ session: PeerSession) {
-        sessions[session.id] = nil
-        for ufrag in session.localUfrags { byUfrag[ufrag] = nil }
-        byPeer.remove(session)
+        let onEnd = sessions.remove(session)
         session.feed?.sessionCount -= 1
         if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
         log.info("\(session.title) left: \(session.end ?? "closed")")
-        onEnd.removeValue(forKey: session.id)?(session.end ?? "closed")
+        onEnd?(session.end ?? "closed")
         if let due = session.feed?.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
     }
 
@@ -165,11 +157,9 @@ final class MediaLoop: DatagramSink {
                 let feed = feed(of: hub)
                 feed.sessionCount += 1
                 if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
-                add(PeerSession(parameters, feed: feed, context: context, sink: self, now: now), callback)
+                add(parameters, .watching(WatchedTracks(feed)), callback, now: now)
             case .publish(let parameters, let publication, let callback):
-                let session = PeerSession(
-                    parameters, feed: nil, publication: publication, context: context, sink: self, now: now)
-                add(session, callback)
+                add(parameters, .publishing(PublishedTracks(publication)), callback, now: now)
             case .requestKeyFrame(let id):
                 guard let session = sessions[id] else { continue }
                 session.requestKeyFrame(now: now)
@@ -178,8 +168,7 @@ final class MediaLoop: DatagramSink {
                 unanswered[id] = UnansweredOffer(deadline: deadline, giveUp: giveUp)
                 nextDeadline = min(nextDeadline, deadline)
             case .restartICE(let id, let agent):
-                guard let session = sessions[id] else { continue }
-                changeUfrags(of: session) { session.restartICE(agent) }
+                sessions.restartICE(id, with: agent)
             case .close(let id):
                 unanswered.removeValue(forKey: id)?.giveUp("closed")
                 guard let session = sessions[id] else { continue }
@@ -188,17 +177,19 @@ final class MediaLoop: DatagramSink {
             case .watchPointer(let id, let onChange):
                 sessions[id]?.watchPointer(onChange)
             case .statistics(let completion):
-                completion(sessions.values.filter { $0.feed != nil }.map(\.statistics))
+                completion(sessions.all.filter { $0.feed != nil }.map(\.statistics))
             case .stop:
                 isStopped = true
             }
         }
     }
 
-    private func add(_ session: PeerSession, _ callback: @escaping @Sendable (String) -> Void) {
-        sessions[session.id] = session
-        byUfrag[session.ice.localUfrag] = session
-        onEnd[session.id] = callback
+    private func add(
+        _ parameters: SessionParameters, _ role: SessionRole, _ callback: @escaping @Sendable (String) -> Void,
+        now: MonotonicTime
+    ) {
+        let session = PeerSession(parameters, role: role, context: context, sink: self, now: now)
+        sessions.add(session, onEnd: callback)
         note(session)
     }
 
@@ -227,7 +218,7 @@ final class MediaLoop: DatagramSink {
         for (key, feed) in feeds {
             let hasNew = feed.update(now: now)
             if hasNew {
-                for session in sessions.values where session.feed === feed && session.isConnected {
+                for session in sessions.all where session.feed === feed && session.isConnected {
                     session.advance(now: now)
                     note(session)
                 }
@@ -241,7 +232,7 @@ final class MediaLoop: DatagramSink {
 
     /// Ends the sessions that can't decode their track's current format.
     private func excludeLimitedSessions(of feed: TrackFeed, now: MonotonicTime) {
-        for session in sessions.values.filter({ $0.feed === feed && $0.decodes == .yuv420 }) {
+        for session in sessions.all.filter({ $0.feed === feed && $0.decodes == .yuv420 }) {
             session.close(now: now, reason: ChromaPolicy.exclusion)
             remove(session)
         }
@@ -263,7 +254,7 @@ final class MediaLoop: DatagramSink {
         nextRateDecision = now + .seconds(1)
         for feed in feeds.values {
             feed.adaptRate(
-                to: sessions.values.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate), now: now)
+                to: sessions.all.filter { $0.feed === feed && $0.isConnected }.map(\.targetBitRate), now: now)
         }
     }
 
@@ -276,9 +267,11 @@ final class MediaLoop: DatagramSink {
             let kind = DatagramKind(of: datagram)
             switch kind {
             case .stun:
-                handleSTUN(Array(datagram), along: received.path, now: now)
+                if let session = sessions.handle(stun: Array(datagram), along: received.path, now: now) {
+                    note(session)
+                }
             case .dtls, .rtcp, .rtp:
-                guard let session = byPeer[received.path.peer] else { continue }
+                guard let session = sessions[received.path.peer] else { continue }
                 let wasConnected = session.isConnected
                 session.handle(datagram, kind: kind, from: received.path.peer, now: now)
                 if !wasConnected, session.isConnected {
@@ -289,52 +282,5 @@ final class MediaLoop: DatagramSink {
                 continue
             }
         }
-    }
-
-    private func handleSTUN(_ datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) {
-        guard let message = try? STUNMessage(parsing: datagram) else { return }
-        switch message.messageClass {
-        case .request: handleCheck(message, along: path, now: now)
-        case .success: handleResponse(message, along: path, now: now)
-        case .indication, .error: break
-        }
-    }
-
-    private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
-        guard let ufrag = LiteAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return }
-        // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
-        // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
-        let claim = byPeer.claim(path.peer, for: session, now: now)
-        guard claim != .refused else { return }
-        let isGenuine = changeUfrags(of: session) {
-            session.handle(check, along: path, isReplied: claim == .granted, now: now)
-        }
-        if isGenuine, claim == .granted { byPeer.note(path.peer, of: session, now: now) }
-        byPeer.forgetGivenUp(of: session)
-        note(session)
-    }
-
-    /// A peer answered one of our requests. The address becomes its session's, unless another session's peer has
-    /// already answered there.
-    private func handleResponse(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) {
-        guard let session = sessions[MediaPath.session(of: response.transactionID)],
-            byPeer.claim(path.peer, for: session, now: now) != .refused,
-            session.handle(response: response, along: path, now: now)
-        else { return }
-        byPeer.note(path.peer, of: session, now: now)
-        note(session)
-    }
-
-    /// Runs `change`, then makes `session` findable by its new user name fragments only.
-    @discardableResult
-    private func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
-        let before = session.localUfrags
-        let result = change()
-        let after = session.localUfrags
-        if before != after {
-            for ufrag in before { byUfrag[ufrag] = nil }
-            for ufrag in after { byUfrag[ufrag] = session }
-        }
-        return result
     }
 }

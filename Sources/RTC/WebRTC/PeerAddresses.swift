@@ -34,19 +34,21 @@ struct PeerAddresses {
 
     /// Assigns `address` to `session`.
     mutating func note(_ address: TransportAddress, of session: PeerSession, now: MonotonicTime) {
-        if let givenUp = session.note(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
+        if let givenUp = session.ice.note(address, now: now), sessions[givenUp] === session { sessions[givenUp] = nil }
         forgetGivenUp(of: session)
         if sessions[address] !== session { sessions[address] = session }
     }
 
     /// Frees the addresses that `session` has given up to make room for others.
     mutating func forgetGivenUp(of session: PeerSession) {
-        for address in session.takeGivenUpAddresses() where sessions[address] === session { sessions[address] = nil }
+        for address in session.ice.takeGivenUpAddresses() where sessions[address] === session {
+            sessions[address] = nil
+        }
     }
 
     /// Frees the addresses of `session`, which has ended.
     mutating func remove(_ session: PeerSession) {
-        for address in session.addresses where sessions[address] === session { sessions[address] = nil }
+        for address in session.ice.addresses where sessions[address] === session { sessions[address] = nil }
     }
 
     mutating func removeAll() { sessions.removeAll() }

@@ -18,7 +18,7 @@ struct Publication: Sendable {
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackReceiver {
-    /// The time at which ``advance(now:protector:send:)`` must be called even if nothing arrives.
+    /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
 
     /// The minimum interval between two requests for an IDR.
@@ -29,6 +29,7 @@ struct TrackReceiver {
     private static let streamPatience = Interval.seconds(1)
 
     private let publication: Publication
+    private let protector: SRTPSession
     /// The SSRC of our reports.
     private let ownSSRC: SSRC
     private let canonicalName: String
@@ -52,8 +53,11 @@ struct TrackReceiver {
     private var outgoing: [UInt8] = []
 
     /// Creates a receiver that starts now.
-    init(_ parameters: SessionParameters, _ publication: Publication, now: MonotonicTime) {
+    init(
+        _ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime
+    ) {
         self.publication = publication
+        self.protector = protector
         ownSSRC = parameters.ssrc
         canonicalName = parameters.canonicalName
         reports = ReportSchedule(start: now + ReportSchedule.interval)
@@ -100,7 +104,7 @@ struct TrackReceiver {
     }
 
     /// Sends what is due: requests for packets and for an IDR, and reports.
-    mutating func advance(now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool) {
+    mutating func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         assemble(now: now)
         if let ssrc {
             while true {
@@ -109,14 +113,14 @@ struct TrackReceiver {
                 // Requests that the publisher would not answer are not sent; the packets are still given up in time.
                 guard publication.answersNacks else { continue }
                 let nack = GenericNack(sender: ownSSRC, media: ssrc, sequenceNumbers: missing)
-                self.send(ReceiverReport(ssrc: ownSSRC), .genericNack(nack), protector, send)
+                self.send(ReceiverReport(ssrc: ownSSRC), .genericNack(nack), send)
             }
             if askingSince != nil, askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                 askedAt = now
                 let indication = PictureLossIndication(sender: ownSSRC, media: ssrc)
-                self.send(ReceiverReport(ssrc: ownSSRC), .pictureLossIndication(indication), protector, send)
+                self.send(ReceiverReport(ssrc: ownSSRC), .pictureLossIndication(indication), send)
             }
-            if reports.isDue(at: now) { sendReport(ssrc, now: now, protector, send) }
+            if reports.isDue(at: now) { sendReport(ssrc, now: now, send) }
         }
         schedule()
     }
@@ -171,17 +175,13 @@ struct TrackReceiver {
 
     // MARK: Sending
 
-    private mutating func sendReport(
-        _ ssrc: SSRC, now: MonotonicTime, _ protector: SRTPSession, _ send: ([UInt8]) -> Bool
-    ) {
+    private mutating func sendReport(_ ssrc: SSRC, now: MonotonicTime, _ send: ([UInt8]) -> Bool) {
         guard let reception = statistics.report(ssrc: ssrc, now: now) else { return }
-        self.send(ReceiverReport(ssrc: ownSSRC, receptionReports: [reception]), nil, protector, send)
+        self.send(ReceiverReport(ssrc: ownSSRC, receptionReports: [reception]), nil, send)
     }
 
     /// Sends `report`, followed by `feedback`: not all publishers accept feedback that is sent alone.
-    private mutating func send(
-        _ report: ReceiverReport, _ feedback: RTCPPacket?, _ protector: SRTPSession, _ send: ([UInt8]) -> Bool
-    ) {
+    private mutating func send(_ report: ReceiverReport, _ feedback: RTCPPacket?, _ send: ([UInt8]) -> Bool) {
         outgoing.removeAll(keepingCapacity: true)
         report.write(into: &outgoing)
         SourceDescription(ssrc: ownSSRC, canonicalName: canonicalName).write(into: &outgoing)

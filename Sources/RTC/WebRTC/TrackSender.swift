@@ -21,7 +21,7 @@ struct TrackSender {
     private(set) var roundTripTime: Interval?
     /// The estimate of the bit rate that the peer's path can carry.
     private(set) var rate = LossBasedRate()
-    /// The time at which ``advance(now:feed:protector:send:)`` must be called even if nothing arrives.
+    /// The time at which ``advance(now:send:)`` must be called even if nothing arrives.
     private(set) var deadline = MonotonicTime.zero
     /// The number of pictures sent completely.
     private(set) var sentUnits = 0
@@ -35,6 +35,8 @@ struct TrackSender {
     /// The delay after the first pictures until a viewer of a still screen gets one more.
     private static let refreshDelay = Interval.milliseconds(250)
 
+    private let feed: TrackFeed
+    private let protector: SRTPSession
     private let formats: SessionFormats
     private let canonicalName: String
     private let clock: NTPClock
@@ -50,8 +52,13 @@ struct TrackSender {
     private var buffer: [UInt8] = []
     private var lossWindow = LossWindow()
 
-    /// Creates a sender that starts now; `roundTripTime` is the first estimate, if there is one.
-    init(_ parameters: SessionParameters, roundTripTime: Interval?, now: MonotonicTime) {
+    /// Creates a sender of `feed` that starts now; `roundTripTime` is the first estimate, if there is one.
+    init(
+        _ parameters: SessionParameters, feed: TrackFeed, protector: SRTPSession, roundTripTime: Interval?,
+        now: MonotonicTime
+    ) {
+        self.feed = feed
+        self.protector = protector
         self.roundTripTime = roundTripTime
         formats = parameters.formats
         canonicalName = parameters.canonicalName
@@ -76,26 +83,21 @@ struct TrackSender {
     }
 
     /// Sends what is due: new pictures, probes and reports.
-    mutating func advance(
-        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
-    ) {
+    mutating func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        if budget.poll(at: now) { restart(feed: feed) }
-        sendPictures(now: now, feed: feed, protector: protector, send: send)
+        if budget.poll(at: now) { restart() }
+        sendPictures(now: now, send: send)
         // While pictures are being sent, every gap becomes visible by itself.
-        if !isBehind(feed), let action = probe.poll(at: now) {
-            perform(action, now: now, feed: feed, protector: protector, send: send)
+        if !isBehind, let action = probe.poll(at: now) {
+            perform(action, now: now, send: send)
         }
-        refreshOnce(now: now, feed: feed)
-        if reports.isDue(at: now) { sendReport(now: now, feed: feed, protector: protector, send: send) }
-        scheduleNext(now: now, feed: feed)
+        refreshOnce(now: now)
+        if reports.isDue(at: now) { sendReport(now: now, send: send) }
+        scheduleNext(now: now)
     }
 
     /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
-    mutating func handle(
-        _ packets: [RTCPPacket], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
-        send: ([UInt8]) -> Bool
-    ) {
+    mutating func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
         for packet in packets {
             switch packet {
@@ -104,17 +106,17 @@ struct TrackSender {
             case .genericNack(let nack):
                 for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now)
                 where stream.writeAgain(lost, from: feed.history, into: &buffer) {
-                    _ = protectAndSend(protector, send)
+                    _ = protectAndSend(send)
                 }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
-                if budget.pictureLossIndicated(at: now) { restart(feed: feed) }
+                if budget.pictureLossIndicated(at: now) { restart() }
             case .fullIntraRequest(let request):
                 for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
                     if budget.fullIntraRequested(
                         sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
                     {
-                        restart(feed: feed)
+                        restart()
                     }
                 }
             case .sourceDescription, .goodbye, .estimatedMaximumBitRate, .extendedReport, .unknown: break
@@ -136,8 +138,8 @@ struct TrackSender {
     // MARK: Pictures
 
     /// Restarts at the last IDR, with new sequence numbers and without any cost to other viewers.
-    private mutating func restart(feed: TrackFeed) {
-        if let start = start(in: feed) {
+    private mutating func restart() {
+        if let start {
             position = .at(unit: start, packet: 0, time: nil)
         } else {
             position = .waiting(askedAt: nil)
@@ -145,17 +147,15 @@ struct TrackSender {
     }
 
     /// The IDR that this session can begin with.
-    private func start(in feed: TrackFeed) -> UnitNumber? {
+    private var start: UnitNumber? {
         feed.start.flatMap { formats.payloadType(for: feed.startChroma) == nil ? nil : $0 }
     }
 
-    private mutating func sendPictures(
-        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
-    ) {
+    private mutating func sendPictures(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         while !isStalled {
             switch position {
             case .waiting(let askedAt):
-                guard let start = start(in: feed) else {
+                guard let start else {
                     if askedAt.map({ now - $0 >= Self.askingInterval }) ?? true {
                         feed.requestKeyFrame(now: now)
                         position = .waiting(askedAt: now)
@@ -168,7 +168,7 @@ struct TrackSender {
                 guard let unit = feed.history.unit(number) else {
                     // The session is so slow that the history has dropped the unit. Whole units are lost, for this
                     // viewer only.
-                    restart(feed: feed)
+                    restart()
                     continue
                 }
                 guard let payloadType = formats.payloadType(for: unit.format.chroma) else {
@@ -194,8 +194,7 @@ struct TrackSender {
                         return
                     }
                     sendPacket(
-                        next, of: unit, number, payloadType: payloadType, shownAt: shownAt, now: now,
-                        protector: protector, send: send)
+                        next, of: unit, number, payloadType: payloadType, shownAt: shownAt, now: now, send: send)
                     next += 1
                 }
                 finish(unit, now: now)
@@ -206,7 +205,7 @@ struct TrackSender {
 
     private mutating func sendPacket(
         _ index: Int, of unit: PacketizedFrame, _ number: UnitNumber, payloadType: PayloadType,
-        shownAt time: MediaTime, now: MonotonicTime, protector: SRTPSession, send: ([UInt8]) -> Bool
+        shownAt time: MediaTime, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         // The capture time is needed once per picture; the playout delay is in every packet, since any may be the first
         // to arrive.
@@ -219,7 +218,7 @@ struct TrackSender {
         else { return }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
         // The sink keeps a packet that the socket has no room for; the following ones wait here.
-        if !protectAndSend(protector, send) { isStalled = true }
+        if !protectAndSend(send) { isStalled = true }
     }
 
     private mutating func finish(_ unit: PacketizedFrame, now: MonotonicTime) {
@@ -234,46 +233,38 @@ struct TrackSender {
 
     /// Sends one more picture, once. A player that attaches its track only after the first pictures were decoded would
     /// otherwise show nothing of a still screen until the next keep-alive.
-    private mutating func refreshOnce(now: MonotonicTime, feed: TrackFeed) {
-        guard let due = refreshAt, now >= due, !isBehind(feed) else { return }
+    private mutating func refreshOnce(now: MonotonicTime) {
+        guard let due = refreshAt, now >= due, !isBehind else { return }
         refreshAt = nil
         if now - sentAt >= Self.refreshDelay { feed.requestPicture() }
     }
 
     // MARK: Probes and reports
 
-    private mutating func perform(
-        _ action: TailProbe.Action, now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
-        send: ([UInt8]) -> Bool
-    ) {
+    private mutating func perform(_ action: TailProbe.Action, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard let last = stream.lastSequenceNumber else { return }
         switch action {
         case .padding:
             guard let sent = stream.writePadding(into: &buffer) else { return }
             responder.noteProbeSent(byteCount: sent.byteCount, at: now)
-            _ = protectAndSend(protector, send)
+            _ = protectAndSend(send)
         case .repeatLastPacket:
-            repeatPackets([last], now: now, feed: feed, protector: protector, send: send)
+            repeatPackets([last], now: now, send: send)
         case .retransmitPicture:
-            repeatPackets(probe.pictureSequenceNumbers, now: now, feed: feed, protector: protector, send: send)
+            repeatPackets(probe.pictureSequenceNumbers, now: now, send: send)
         }
     }
 
-    private mutating func repeatPackets(
-        _ numbers: [SequenceNumber], now: MonotonicTime, feed: TrackFeed, protector: SRTPSession,
-        send: ([UInt8]) -> Bool
-    ) {
+    private mutating func repeatPackets(_ numbers: [SequenceNumber], now: MonotonicTime, send: ([UInt8]) -> Bool) {
         for number in numbers {
             guard let packet = stream.sent.packet(number), stream.writeAgain(packet, from: feed.history, into: &buffer)
             else { continue }
             responder.noteProbeSent(byteCount: packet.byteCount, at: now)
-            _ = protectAndSend(protector, send)
+            _ = protectAndSend(send)
         }
     }
 
-    private mutating func sendReport(
-        now: MonotonicTime, feed: TrackFeed, protector: SRTPSession, send: ([UInt8]) -> Bool
-    ) {
+    private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard stream.lastSequenceNumber != nil else { return }
         stream.noteClock(feed.hub.mediaTime(at: now), at: now)
         let ssrc = stream.configuration.ssrc
@@ -284,21 +275,21 @@ struct TrackSender {
         _ = send(buffer)
     }
 
-    private mutating func protectAndSend(_ protector: SRTPSession, _ send: ([UInt8]) -> Bool) -> Bool {
+    private mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {
         guard (try? protector.protect(&buffer)) != nil else { return true }
         return send(buffer)
     }
 
-    private mutating func scheduleNext(now: MonotonicTime, feed: TrackFeed) {
+    private mutating func scheduleNext(now: MonotonicTime) {
         deadline = min(reports.deadline, budget.deadline ?? .distantFuture)
         if case .waiting(let askedAt?) = position { deadline = min(deadline, askedAt + Self.askingInterval) }
         if let refreshAt { deadline = min(deadline, refreshAt) }
         let slot = isStalled ? .distantFuture : max(pacer.nextSlot(now: now), pointer.heldUntil ?? .zero)
-        deadline = min(deadline, isBehind(feed) ? slot : probe.deadline ?? .distantFuture)
+        deadline = min(deadline, isBehind ? slot : probe.deadline ?? .distantFuture)
     }
 
     /// Whether there are pictures, or parts of one, still to be sent.
-    private func isBehind(_ feed: TrackFeed) -> Bool {
+    private var isBehind: Bool {
         guard case .at(let number, _, _) = position else { return false }
         return number < feed.history.next
     }

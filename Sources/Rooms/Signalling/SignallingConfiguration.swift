@@ -1,7 +1,7 @@
 import CGLib
 import Glibc
 public import LinkTransport
-public import Rooms
+import Rooms
 
 /// The configuration of a `SignallingServer`.
 public struct SignallingConfiguration: Sendable {
@@ -76,38 +76,22 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A room and its first track.
+/// A room; ``SignallingServer/addTrack(_:media:room:)`` gives it tracks.
 public struct RoomConfiguration: Sendable {
     /// The name as it appears in links: no comma, no slash.
     public let name: String
     /// The access rules of the room.
     public var access: RoomAccess
-    /// The track that exists from the beginning, and the media layer that serves its pictures.
-    public let track: (name: TrackName, media: any RoomMedia)?
 
-    /// Creates a room with one track.
-    public init(name: String, access: RoomAccess, media: any RoomMedia, track: TrackName = .screen) {
-        self.name = name
-        self.access = access
-        self.track = (track, media)
-    }
-
-    /// Creates a room without a track; ``SignallingServer/addTrack(_:media:room:)`` adds one.
     public init(name: String, access: RoomAccess) {
         self.name = name
         self.access = access
-        track = nil
-    }
-
-    /// Creates a room without a track, with the access rules of ``init(name:token:media:track:)``.
-    public init(name: String, token: String?) {
-        self.init(name: name, access: RoomAccess(viewing: token))
     }
 
     /// Creates a room that a client with `token` may view, or everybody if it is nil (`--open`). Nobody may present in
     /// it.
-    public init(name: String, token: String?, media: any RoomMedia, track: TrackName = .screen) {
-        self.init(name: name, access: RoomAccess(viewing: token), media: media, track: track)
+    public init(name: String, token: String?) {
+        self.init(name: name, access: RoomAccess(viewing: token))
     }
 }
 

@@ -14,7 +14,8 @@ public final class SignallingServer: Sendable {
     }
 
     private enum State {
-        case new
+        /// Not started; keeps the work for the site until it is there.
+        case new([SiteThread.Work])
         case running(Running)
         case stopped
     }
@@ -22,7 +23,7 @@ public final class SignallingServer: Sendable {
     private let configuration: SignallingConfiguration
     private let audience = Audience()
     private let pointers = PointerBoard()
-    private let state = Mutex(State.new)
+    private let state = Mutex(State.new([]))
 
     public init(_ configuration: SignallingConfiguration) {
         self.configuration = configuration
@@ -38,7 +39,8 @@ public final class SignallingServer: Sendable {
     /// remains open.
     public func start() throws(SignallingError) {
         let result = state.withLock { state -> Result<SiteThread, SignallingError> in
-            guard case .new = state else { return .failure(.alreadyStarted) }
+            guard case .new(let work) = state else { return .failure(.alreadyStarted) }
+            state = .stopped
             do throws(SignallingError) {
                 var listeners: [ListeningSocket] = []
                 for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
@@ -46,6 +48,7 @@ public final class SignallingServer: Sendable {
                 let thread = SiteThread(name: "signalling") { [configuration, audience] thread, context in
                     Site(configuration, listeners: sockets, audience: audience, thread: thread, context: context)
                 }
+                for item in work { thread.post(item) }
                 state = .running(Running(thread: thread, addresses: sockets.map(\.address)))
                 return .success(thread)
             } catch {
@@ -69,17 +72,17 @@ public final class SignallingServer: Sendable {
     }
 
     /// Adds a track to a room of the configuration. Its name has 1 to 64 letters, digits, `-`, `_` and `.`. If the room
-    /// already has 16 tracks or one of that name, the failure is logged. Like the methods below, does nothing unless
-    /// the server is running.
+    /// already has 16 tracks or one of that name, the failure is logged. Like the methods below, does nothing once the
+    /// server has stopped. What is told before the start holds from the start on.
     public func addTrack(_ name: String, media: any RoomMedia, room: String) {
         guard let track = TrackName(name) else { return configuration.log("room \(room): no track can be called that") }
-        running?.thread.post { $0.addTrack(track, media: media, to: room) }
+        post { $0.addTrack(track, media: media, to: room) }
     }
 
     /// Ends a track and all sessions for it.
     public func removeTrack(_ name: String, room: String) {
         guard let track = TrackName(name) else { return }
-        running?.thread.post { $0.removeTrack(track, from: room) }
+        post { $0.removeTrack(track, from: room) }
     }
 
     /// Tells the viewers of `room`, and those who join later, the state of a track's source. A state that hasn't
@@ -87,7 +90,7 @@ public final class SignallingServer: Sendable {
     public func announce(_ state: SourceState, room: String, track: String? = nil) {
         let name = track.flatMap { TrackName($0) }
         guard name?.text == track else { return }
-        running?.thread.post { $0.skyRTC.announce(state, in: room, track: name) }
+        post { $0.skyRTC.announce(state, in: room, track: name) }
     }
 
     /// Takes a report about the pointer of a track; without `track`, of the room's first. Returns quickly. Only the
@@ -104,9 +107,9 @@ public final class SignallingServer: Sendable {
 
     private func changePointer(of track: String?, in room: String, _ change: (inout PointerNews) -> Void) {
         let key = PointerBoard.Key(room: room, track: track.flatMap { TrackName($0) })
-        guard key.track?.text == track, let running else { return }
+        guard key.track?.text == track else { return }
         guard pointers.change(key, change) else { return }
-        running.thread.post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
+        post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
 
     /// Passes the current state of the rooms to `completion`, on the signalling thread. The list is empty if the server
@@ -125,7 +128,21 @@ public final class SignallingServer: Sendable {
 
     /// Sends an event to everybody who reads the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
-        running?.thread.post { $0.administration.tell(event) }
+        post { $0.administration.tell(event) }
+    }
+
+    /// Has the site's thread do `work`, once it runs.
+    private func post(_ work: @escaping SiteThread.Work) {
+        let thread = state.withLock { state -> SiteThread? in
+            switch state {
+            case .new(let earlier):
+                state = .new(earlier + [work])
+                return nil
+            case .running(let running): return running.thread
+            case .stopped: return nil
+            }
+        }
+        thread?.post(work)
     }
 
     private var running: Running? {
@@ -139,7 +156,7 @@ public final class SignallingServer: Sendable {
     /// on a server that started without one.
     public func use(_ certificate: TLSCertificate) {
         guard configuration.tls != nil else { return }
-        running?.thread.post { $0.use(certificate) }
+        post { $0.use(certificate) }
     }
 
     /// The number of visitors in `room` now, without the host.

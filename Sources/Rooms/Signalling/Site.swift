@@ -70,9 +70,6 @@ final class Site {
         (self.log, self.rooms, self.admission) = (log, rooms, admission)
         (self.front, self.webSockets) = (front, webSockets)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
-        for room in configuration.rooms {
-            if let (track, media) = room.track { addTrack(track, media: media, to: room.name) }
-        }
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }

@@ -1,0 +1,153 @@
+import MediaTypes
+import STUN
+import SecureTransport
+
+/// The ICE half of a session: credentials, the addresses that the peer was heard at, and the path to it.
+///
+/// Sans-IO. Belongs to the media thread.
+struct SessionICE {
+    /// For this long after the peer was last heard at an address, no other session can take that address.
+    ///
+    /// Peers check about every 5 s, at least every 6 s (RFC 7675 section 5.1; so does aioice, and Chromium every 2.5
+    /// s), so one check may be lost, usually two. A peer that gets the port of a killed one must wait this long.
+    /// Chromium gives up its checks after 15 s, so it may not be longer. It is half of the 30 s after which consent
+    /// expires.
+    static let hold = Interval.seconds(15)
+    /// The maximum number of addresses kept for one peer: a few interfaces, and a few changes of a NAT's mapping.
+    static let addressLimit = 16
+
+    /// The path to the peer.
+    var path: MediaPath
+    /// The time at which the peer was last heard anywhere.
+    private(set) var lastHeard: MonotonicTime
+
+    /// The credentials of the current ICE generation.
+    private var agent: LiteAgent
+    /// The generation before an ICE restart, until the peer has nominated a path with the new one.
+    private var formerAgent: LiteAgent?
+    /// The addresses that the peer's checks came from, with the time of the last check; sorted so that the most recent
+    /// is last.
+    private var places: [Place] = []
+    /// The addresses that were given up since the last ``takeGivenUpAddresses()``.
+    private var givenUp: [TransportAddress] = []
+    /// The time at which the peer was last heard at the address of `path`.
+    private var lastHeardOnPath: MonotonicTime
+
+    private struct Place {
+        let address: TransportAddress
+        var checked: MonotonicTime
+        /// Whether the peer has answered at this address.
+        var isProved = false
+    }
+
+    init(_ parameters: SessionParameters, now: MonotonicTime) {
+        agent = LiteAgent(
+            localUfrag: parameters.localUfrag, localPassword: parameters.localPassword,
+            remoteUfrag: parameters.remoteUfrag, remotePassword: parameters.remotePassword)
+        path = MediaPath(of: parameters.id)
+        lastHeard = now
+        lastHeardOnPath = now
+    }
+
+    // MARK: Checks and responses
+
+    /// Handles a check that names our user name fragment.
+    ///
+    /// - Parameter isReplied: as in ``PeerSession/handle(_:along:isReplied:now:)``.
+    /// - Returns: the reply to send, if any, and whether the peer made the check.
+    mutating func take(
+        _ check: STUNMessage, along path: NetworkPath, isReplied: Bool, now: MonotonicTime
+    ) -> (reply: [UInt8]?, isGenuine: Bool) {
+        let ufrag = LiteAgent.localUfrag(of: check)
+        let agent = formerAgent.flatMap { $0.localUfrag == ufrag ? $0 : nil } ?? self.agent
+        guard let reply = agent.reply(to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        else { return (nil, false) }
+        let datagram = isReplied ? reply.datagram : nil
+        guard case .valid(let nominated) = reply.verdict else { return (datagram, false) }
+        if let address = note(path.peer, now: now) { givenUp.append(address) }
+        guard isReplied else {
+            self.path.ask(path, by: agent, now: now)
+            return (nil, true)
+        }
+        let isKnown = places.contains { $0.address == path.peer && $0.isProved }
+        self.path.checked(along: path, nominated: nominated, by: agent, isKnown: isKnown, now: now)
+        noteHeard(at: path.peer, now: now)
+        if nominated, agent.localUfrag == self.agent.localUfrag { formerAgent = nil }
+        return (datagram, true)
+    }
+
+    /// Handles a response to one of our requests. Returns true if it proves that the peer is at the other end of
+    /// `path`.
+    mutating func take(response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
+        guard self.path.take(response, along: path, now: now) else { return false }
+        noteProof(at: path.peer, now: now)
+        return true
+    }
+
+    /// Our user name fragments (ufrag): the current one and, during an ICE restart, the former one.
+    var localUfrags: [String] { [agent.localUfrag] + (formerAgent.map { [$0.localUfrag] } ?? []) }
+
+    /// Restarts ICE (RFC 8445 section 9). Everything else continues, on the old path until the peer nominates one with
+    /// `agent`.
+    ///
+    /// If another restart comes before that, the first one's credentials are dropped and the former ones stay.
+    mutating func restart(with agent: LiteAgent) {
+        formerAgent = formerAgent ?? self.agent
+        self.agent = agent
+    }
+
+    // MARK: Addresses
+
+    /// The addresses that the peer's checks came from.
+    var addresses: [TransportAddress] { places.map(\.address) }
+
+    /// Records that one of the peer's checks came from `address`.
+    ///
+    /// - Returns: an address that is given up to make room, if any. A peer can forge the source addresses of its
+    ///   checks, and must not fill our memory with them.
+    mutating func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
+        var place = Place(address: address, checked: now)
+        if let index = places.firstIndex(where: { $0.address == address }) {
+            place.isProved = places.remove(at: index).isProved
+        }
+        places.append(place)
+        guard places.count > Self.addressLimit else { return nil }
+        let current = path.current?.peer
+        let unused = { (place: Place) in place.address != current && place.address != address }
+        guard let index = places.firstIndex(where: { !$0.isProved && unused($0) }) ?? places.firstIndex(where: unused)
+        else { return nil }
+        return places.remove(at: index).address
+    }
+
+    /// The addresses that were given up for others since the last call; clears the list.
+    mutating func takeGivenUpAddresses() -> [TransportAddress] {
+        defer { givenUp.removeAll() }
+        return givenUp
+    }
+
+    /// Records that the peer was heard at `address`, by something authenticated.
+    mutating func noteHeard(at address: TransportAddress, now: MonotonicTime) {
+        lastHeard = now
+        if address == path.current?.peer { lastHeardOnPath = now }
+    }
+
+    /// Records that the peer has answered at `address`.
+    mutating func noteProof(at address: TransportAddress, now: MonotonicTime) {
+        for index in places.indices where places[index].address == address { places[index].isProved = true }
+        noteHeard(at: address, now: now)
+    }
+
+    /// Records that a flight from `address`, if any, or a timer has completed the handshake.
+    mutating func noteConnected(from address: TransportAddress?, now: MonotonicTime) {
+        lastHeard = now
+        if let address, path.handshakeEnded(from: address, now: now) { noteProof(at: address, now: now) }
+    }
+
+    /// Whether the peer has answered at `address` and was heard there recently: by a check or, on the current path, by
+    /// anything authenticated.
+    func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
+        guard let place = places.first(where: { $0.address == address }), place.isProved else { return false }
+        let isOnPath = address == path.current?.peer
+        return now - (isOnPath ? lastHeardOnPath : place.checked) < Self.hold
+    }
+}

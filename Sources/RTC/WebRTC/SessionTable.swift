@@ -1,0 +1,93 @@
+import MediaSessions
+import MediaTypes
+import STUN
+
+/// The sessions of the media thread, by number, by the user name fragments that checks name, and by their peers'
+/// addresses.
+///
+/// Sans-IO. Belongs to the media thread.
+struct SessionTable {
+    private var sessions: [MediaSessionID: PeerSession] = [:]
+    private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
+    private var byUfrag: [String: PeerSession] = [:]
+    private var byPeer = PeerAddresses()
+
+    var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
+
+    subscript(id: MediaSessionID) -> PeerSession? { sessions[id] }
+
+    /// The session at `address`; nil if there is none.
+    subscript(address: TransportAddress) -> PeerSession? { byPeer[address] }
+
+    /// Adds a session; `callback` is to be called with the reason when it is over.
+    mutating func add(_ session: PeerSession, onEnd callback: @escaping @Sendable (String) -> Void) {
+        sessions[session.id] = session
+        for ufrag in session.ice.localUfrags { byUfrag[ufrag] = session }
+        onEnd[session.id] = callback
+    }
+
+    /// Removes a session, and returns what to call with the reason.
+    mutating func remove(_ session: PeerSession) -> (@Sendable (String) -> Void)? {
+        sessions[session.id] = nil
+        for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
+        byPeer.remove(session)
+        return onEnd.removeValue(forKey: session.id)
+    }
+
+    /// Restarts ICE for a session; unknown ones are ignored.
+    mutating func restartICE(_ id: MediaSessionID, with agent: LiteAgent) {
+        guard let session = sessions[id] else { return }
+        changeUfrags(of: session) { session.ice.restart(with: agent) }
+    }
+
+    /// Handles a STUN datagram that came along `path`. Returns the session that it was for, if any.
+    mutating func handle(stun datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
+        guard let message = try? STUNMessage(parsing: datagram) else { return nil }
+        switch message.messageClass {
+        case .request: return handleCheck(message, along: path, now: now)
+        case .success: return handleResponse(message, along: path, now: now)
+        case .indication, .error: return nil
+        }
+    }
+
+    private mutating func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession?
+    {
+        guard let ufrag = LiteAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return nil }
+        // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
+        // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
+        let claim = byPeer.claim(path.peer, for: session, now: now)
+        guard claim != .refused else { return nil }
+        let isGenuine = changeUfrags(of: session) {
+            session.handle(check, along: path, isReplied: claim == .granted, now: now)
+        }
+        if isGenuine, claim == .granted { byPeer.note(path.peer, of: session, now: now) }
+        byPeer.forgetGivenUp(of: session)
+        return session
+    }
+
+    /// A peer answered one of our requests. The address becomes its session's, unless another session's peer has
+    /// already answered there.
+    private mutating func handleResponse(
+        _ response: STUNMessage, along path: NetworkPath, now: MonotonicTime
+    ) -> PeerSession? {
+        guard let session = sessions[MediaPath.session(of: response.transactionID)],
+            byPeer.claim(path.peer, for: session, now: now) != .refused,
+            session.handle(response: response, along: path, now: now)
+        else { return nil }
+        byPeer.note(path.peer, of: session, now: now)
+        return session
+    }
+
+    /// Runs `change`, then makes `session` findable by its new user name fragments only.
+    @discardableResult
+    private mutating func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
+        let before = session.ice.localUfrags
+        let result = change()
+        let after = session.ice.localUfrags
+        if before != after {
+            for ufrag in before { byUfrag[ufrag] = nil }
+            for ufrag in after { byUfrag[ufrag] = session }
+        }
+        return result
+    }
+}
