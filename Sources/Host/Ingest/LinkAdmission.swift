@@ -29,3 +29,11 @@ public struct LinkAdmission: Sendable {
         return legacySenders.contains { $0.contains(remote) }
     }
 }
+
+extension Hello {
+    /// Why a host ends the connection of a peer that introduces itself so; nil if it doesn't.
+    var refusal: (EndReason, String)? {
+        if version < 1 { return (.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link") }
+        return role == .host ? (.protocolError, "two hosts can't be linked to each other") : nil
+    }
+}

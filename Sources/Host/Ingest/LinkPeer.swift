@@ -39,11 +39,8 @@ final class LinkPeer {
     private static let strangersPatience = Interval.seconds(8)
     /// Called if another source is already attached. Ends that source if it hangs, and returns whether it did.
     var makesRoom: (MonotonicTime) -> Bool = { _ in false }
-    /// When to close the connection at the latest; set once the peer has been told that it ends.
-    private var closesBy: MonotonicTime?
-    /// How long a peer may take to read why the connection ends. If we closed at once, a peer that is still writing
-    /// would never read it, since its next write would fail first.
-    private static let lastWords = Interval.seconds(1)
+    /// Set once the peer has been told that the connection ends.
+    private var farewell: PeerFarewell?
 
     /// Whether it came through the listener and isn't the track's source: it has not shown what it is, or is turned
     /// away.
@@ -59,8 +56,7 @@ final class LinkPeer {
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval,
-        log: EventLog,
-        strangersLog: LineBudget
+        log: EventLog, strangersLog: LineBudget
     ) {
         self.watcher = watcher
         silence = PeerSilence(patience: silencePatience)
@@ -95,19 +91,21 @@ final class LinkPeer {
     }
 
     var deadline: MonotonicTime? {
-        if let closesBy { return closesBy }
+        if let farewell { return farewell.deadline }
         let firstWord = isFromListener && isFirstMessage ? came + Self.strangersPatience : nil
-        return [pictures.deadline, firstWord, silenceDeadline].compactMap { $0 }.min()
+        let silenceReport = watcher != nil && isToBeHeard ? silence.deadline : nil
+        return [pictures.deadline, firstWord, silenceReport].compactMap { $0 }.min()
     }
 
-    /// When to report the silence of a capture that has a watcher.
-    private var silenceDeadline: MonotonicTime? { watcher != nil && isToBeHeard ? silence.deadline : nil }
     /// Whether it is expected to send something while it runs.
     private var isToBeHeard: Bool { isAttached && source.canMakeIDR }
 
     /// Reads what has arrived, and passes on what is complete.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
-        if closesBy != nil { return discard(into: &buffer) }
+        if let farewell {
+            if farewell.discard(into: &buffer) { finish() }
+            return
+        }
         do {
             // If flushing fails, the peer is gone, but what it sent before still has to be read.
             if connection.wantsWrite { _ = try? connection.flush() }
@@ -138,33 +136,29 @@ final class LinkPeer {
             deliver(now: now)
             if case .endedInsideMessage = error {
                 // Only report this: the peer may simply have died.
-                warn("link: \(error)", now)
-                reason = "\(error)"
-                finish()
+                lose(error, now)
             } else {
-                complain("link: \(error); the connection is ended", now)
+                let line = "link: \(error); the connection is ended"
+                isStranger ? strangersLog.error(line, now: now) : log.error(line)
                 end(.protocolError, "\(error)")
             }
         } catch {
-            warn("link: \(error)", now)
-            reason = "\(error)"
-            finish()
+            lose(error, now)
         }
     }
 
-    private func warn(_ line: String, _ now: MonotonicTime) {
-        if isStranger { strangersLog.warning(line, now: now) } else { log.warning(line) }
-    }
-
-    private func complain(_ line: String, _ now: MonotonicTime) {
-        if isStranger { strangersLog.error(line, now: now) } else { log.error(line) }
+    /// Ends a connection that was lost.
+    private func lose(_ error: any Error, _ now: MonotonicTime) {
+        reason = "\(error)"
+        if isStranger { strangersLog.warning("link: \(error)", now: now) } else { log.warning("link: \(error)") }
+        finish()
     }
 
     /// Does what is due at `now`, and sends the messages that wait in the source.
     func advance(now: MonotonicTime) {
         guard !isOver else { return }
-        if let closesBy {
-            if closesBy <= now { finish() }
+        if let farewell {
+            if farewell.deadline <= now { finish() }
             return
         }
         if isFromListener, isFirstMessage, came + Self.strangersPatience <= now {
@@ -191,14 +185,13 @@ final class LinkPeer {
 
     /// Tells the peer why the connection ends, and closes it once the peer has read that, or after one second.
     func end(_ endReason: EndReason, _ text: String) {
-        guard !isOver, closesBy == nil else { return }
+        guard !isOver, farewell == nil else { return }
         if decoder.form != .legacy40, decoder.form != .legacy16 {
             send(.end(EndNotice(reason: endReason, text: text)))
         }
         reason = text
-        closesBy = MonotonicTime.now() + Self.lastWords
+        farewell = PeerFarewell(connection)
         detach()
-        endWriting()
     }
 
     /// Closes the connection at once.
@@ -206,23 +199,6 @@ final class LinkPeer {
         isOver = true
         connection.close()
         detach()
-    }
-
-    /// Reads and drops what a peer still sends after it was told that the connection ends.
-    private func discard(into buffer: inout [UInt8]) {
-        do {
-            if connection.wantsWrite {
-                try connection.flush()
-                endWriting()
-            }
-            if try connection.receive(into: &buffer) == .closed { finish() }
-        } catch {
-            finish()
-        }
-    }
-
-    private func endWriting() {
-        if !connection.wantsWrite { shutdown(connection.descriptor, Int32(SHUT_WR)) }
     }
 
     /// Ends the connection of a peer that has not proved that it has the token.
@@ -250,12 +226,8 @@ final class LinkPeer {
             // A host without a token has sent no challenge, so the answer means nothing.
             return true
         case .hello(let hello):
-            guard hello.version >= 1 else {
-                end(.versionMismatch, "this host speaks version \(Hello.currentVersion) of the link")
-                return false
-            }
-            guard hello.role != .host else {
-                end(.protocolError, "two hosts can't be linked to each other")
+            if let (why, text) = hello.refusal {
+                end(why, text)
                 return false
             }
             // Only the first hello counts: a slow disk may hold back a replay, but must not begin to hold back a
@@ -321,8 +293,7 @@ final class LinkPeer {
     private func detach() {
         pictures.logFaults(MonotonicTime.now(), isLast: true)
         guard isAttached else { return }
-        isAttached = false
-        let reason = watcher?.endReason ?? reason
+        (isAttached, reason) = (false, watcher?.endReason ?? reason)
         log.info("link: capture is gone: \(reason)")
         ingest.detach(source, reason: reason)
     }

@@ -1,5 +1,5 @@
-public import CaptureLink
-public import MediaTypes
+import CaptureLink
+import MediaTypes
 
 /// All decisions about one track: events and the time go in, frames for the readers and actions come out.
 ///
@@ -278,24 +278,4 @@ public struct Track: Sendable {
         actions.append(.announce(state))
         if state == .live, let pointer { actions.append(.report(pointer)) }
     }
-}
-
-/// What ``TrackHub`` does for a track.
-public enum TrackAction: Sendable {
-    // For the source.
-    case tell(SourceDemand.Word)
-    case requestKeyFrame
-    case requestPicture
-    case setSharerPaused(Bool)
-    case setPointerMode(PointerMode)
-    // For the host's own encoder.
-    /// Another source has come, or none is left, which makes key frames on request or doesn't.
-    case sourceChanged(canMakeKeyFrames: Bool)
-    /// A key frame of the last picture is needed, unless the source makes one within that time.
-    case makeKeyFrame(after: Interval)
-    /// The host's own encoder carries the track from now on.
-    case noteHostCarries
-    // For viewers.
-    case announce(SourceState)
-    case report(PointerReport)
 }

@@ -1,0 +1,129 @@
+public import MediaTypes
+import Synchronization
+
+/// What the readers of a track do: they take frames, ask for key frames, and say who watches.
+extension TrackHub {
+    /// Adds a reader; its first ``TrackReader/take()`` gives the frames since the last random access frame.
+    ///
+    /// - Parameters:
+    ///   - limits: how much may wait for this reader before it loses frames.
+    ///   - wake: called on the publishing thread when there is something to take; it must not block.
+    public func subscribe(limits: CacheLimits? = nil, wake: @escaping @Sendable () -> Void) -> TrackReader {
+        let limits = limits ?? CacheLimits(bytes: self.limits.bytes * 2, frames: self.limits.frames * 2)
+        let key = state.withLock { state in
+            let key = state.nextReader
+            state.nextReader += 1
+            state.readers[key] = Reader(
+                queue: ReaderQueue(startingWith: state.track.cache.frames, limits: limits), wake: wake)
+            return key
+        }
+        return TrackReader(hub: self, key: key)
+    }
+
+    /// Asks for a key frame, at most once in 500 ms, however many ask: of the source, or of the host's own encoder if the
+    /// source makes none.
+    public func requestKeyFrame(now: MonotonicTime) {
+        update { $0.track.requestKeyFrame(now: now) }
+    }
+
+    /// Asks for a key frame for a reader that has none to begin with, unless the cache has one.
+    public func requestStart(now: MonotonicTime) {
+        update { $0.track.requestStart(now: now) }
+    }
+
+    /// Passes on a request for a key frame that came too soon after the one before.
+    func passOnKeptRequest(now: MonotonicTime) {
+        update { $0.track.passOnKeptRequest(now: now) }
+    }
+
+    /// Asks the source for one more picture, even of a screen that stands still; it need not be a key frame.
+    public func requestPicture() {
+        update { $0.track.requestPicture() }
+    }
+
+    /// Tells the source what bit rate the viewers' network paths can carry.
+    public func changeTargetBitRate(to rate: BitRate, now: MonotonicTime) {
+        update { $0.track.change(now: now) { $0.rate = rate } }
+    }
+
+    /// Adds a viewer that decodes all formats up to `format`, and tells the source.
+    public func viewerCame(decoding format: ChromaFormat, now: MonotonicTime) {
+        update { $0.track.viewerCame(decoding: format, now: now) }
+    }
+
+    /// Removes a viewer that was added with ``viewerCame(decoding:now:)``.
+    public func viewerLeft(decoding format: ChromaFormat, now: MonotonicTime) {
+        update { $0.track.viewerLeft(decoding: format, now: now) }
+    }
+
+    /// Tells the source if 4:4:4 is possible again.
+    public func pollChroma(now: MonotonicTime) {
+        update { $0.track.pollChroma(now: now) }
+    }
+
+    /// When ``pollChroma(now:)`` has something to do; nil if nothing is due.
+    public var chromaDeadline: MonotonicTime? { state.withLock { $0.track.chroma.deadline } }
+    /// The chroma format that all viewers can decode.
+    public var wantedChroma: ChromaFormat { state.withLock { $0.track.chroma.wanted } }
+
+    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because the track has another
+    /// format and its source has no other.
+    public func excludes(viewerDecoding format: ChromaFormat) -> Bool {
+        format != .yuv444 && state.withLock { $0.track.excludes(viewerDecoding: format) }
+    }
+
+    /// Whether the track has a source for its next frame.
+    public var hasSource: Bool { source != nil }
+    /// The track's source, if it has one.
+    public var source: (any PictureSource)? { state.withLock { $0.source } }
+    /// How many viewers there are.
+    public var viewers: Int { state.withLock { $0.track.demand.viewers } }
+    /// How many frames have been published so far.
+    public var publishedFrames: UInt64 { state.withLock { $0.track.nextNumber } }
+    /// Whether a reader that joins now can begin without a new key frame.
+    public var canStart: Bool { state.withLock { $0.track.cache.canStart } }
+    /// The frames since the last random access frame.
+    public var cachedFrames: [TrackFrame] { state.withLock { $0.track.cache.frames } }
+    /// The media time of `moment`, for sender reports.
+    public func mediaTime(at moment: MonotonicTime) -> MediaTime {
+        state.withLock { $0.track.timeline.mediaTime(at: moment) }
+    }
+    /// The lowest number of a frame that may still be shown to anybody; for readers that keep frames themselves.
+    public var firstStart: UInt64 { shownFrom.load(ordering: .acquiring) }
+
+    fileprivate func take(_ key: UInt64, _ lost: borrowing Atomic<UInt64>) -> [TrackFrame] {
+        state.withLock { state in
+            let cache = state.track.cache.frames
+            state.readers[key]?.queue.recover(with: cache)
+            lost.store(state.readers[key]?.queue.lostFrames ?? 0, ordering: .relaxed)
+            return state.readers[key]?.queue.take() ?? []
+        }
+    }
+
+    fileprivate func remove(_ key: UInt64) {
+        state.withLock { state in state.readers[key] = nil }
+    }
+}
+
+/// One reader of a hub; it is unsubscribed when it is released.
+public final class TrackReader: Sendable {
+    private let hub: TrackHub
+    private let key: UInt64
+    private let lost = Atomic<UInt64>(0)
+
+    fileprivate init(hub: TrackHub, key: UInt64) {
+        self.hub = hub
+        self.key = key
+    }
+
+    deinit {
+        hub.remove(key)
+    }
+
+    /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
+    /// were lost; the first frame after a gap is a random access frame. Any thread.
+    public func take() -> [TrackFrame] { hub.take(key, lost) }
+
+    /// How many frames this reader had lost at its last ``take()`` because it was too slow.
+    public var lostFrames: UInt64 { lost.load(ordering: .relaxed) }
+}
