@@ -207,6 +207,9 @@ let package = Package(
             name: "reading-frames",
             dependencies: ["ScreenRelayKit", "LinkTransport", "Ingest", "MediaTypes", "TrackHub"],
             path: "Examples/ReadingFrames", swiftSettings: settings),
+        .executableTarget(
+            name: "counting-viewers", dependencies: ["Signalling"], path: "Examples/CountingViewers",
+            swiftSettings: settings),
 
         // Tests: one folder a target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(

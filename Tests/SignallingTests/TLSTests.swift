@@ -257,6 +257,7 @@ private final class SecureClient {
     }
 
     func waitForEnd() throws {
-        try eventually("the server to close") { child.poll() != nil }
+        // The process may end before all that it wrote has been read.
+        try eventually("the server to close") { child.poll() != nil && child.output?.hasEnded == true }
     }
 }
