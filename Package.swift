@@ -48,7 +48,7 @@ let package = Package(
             name: "ScreenRelayKit",
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "CaptureLink", "SecureTransport", "Signalling", "STUN",
-                "Threading",
+                "Threading", "TrackHub", "LinkTransport", "Ingest",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see products alone.
         .library(
