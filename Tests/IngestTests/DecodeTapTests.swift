@@ -11,7 +11,7 @@ struct DecodeTapTests {
     func noThread() throws {
         let answers = Answers()
         var tap: DecodeTap? = try DecodeTap(log: .silent)
-        tap?.snapshot(from: nil, until: .distantFuture) { answers.add($0) }
+        tap?.snapshot(from: nil, until: .distantFuture) { picture, _ in answers.add(picture) }
         let failure = #expect(throws: IngestError.self) {
             try tap?.connect(onFailure: {}, onPicture: { _, _, _ in false }, startThread: { _, _ in nil })
         }

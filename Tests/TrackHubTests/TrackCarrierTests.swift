@@ -1,3 +1,4 @@
+import CaptureLink
 import Testing
 
 @testable import TrackHub
@@ -58,5 +59,19 @@ struct TrackCarrierTests {
         var carrier = TrackCarrier()
         let changes = [false, false, true, true, false].map { carrier.publishes(isPointerDrawn: $0) }
         #expect(changes == [true, false, true, false, true])
+    }
+
+    @Test("shows nothing from before a pause, also once the slate has come and before it is decoded")
+    func slate() {
+        var carrier = TrackCarrier()
+        _ = carrier.takesFromSource(isIDR: true)
+        #expect(carrier.shows(1))
+        carrier.gate.sourceSays(.paused)
+        #expect(!carrier.shows(1))
+        let late = carrier.takesFromSource(isIDR: false)
+        let slate = carrier.takesFromSource(isIDR: true)
+        #expect(!late && slate)
+        #expect(!carrier.shows(1) && !carrier.shows(2))
+        #expect(carrier.shows(3) && carrier.shows(4))
     }
 }

@@ -48,7 +48,8 @@ final class DecodeTap: Sendable {
     struct SnapshotRequest {
         var from: MonotonicTime?
         var deadline: MonotonicTime
-        var completion: @Sendable (I420Picture?) -> Void
+        /// Called with the picture and the number of the source's unit that it shows.
+        var completion: @Sendable (I420Picture?, UInt64) -> Void
     }
 
     private let log: EventLog
@@ -64,7 +65,7 @@ final class DecodeTap: Sendable {
 
     deinit {
         // Answer the requests that the thread never saw.
-        for request in inbox.withLock({ $0.snapshots }) { request.completion(nil) }
+        for request in inbox.withLock({ $0.snapshots }) { request.completion(nil, 0) }
     }
 
     /// Starts the thread.
@@ -156,7 +157,8 @@ final class DecodeTap: Sendable {
     }
 
     func snapshot(
-        from: MonotonicTime?, until deadline: MonotonicTime, completion: @escaping @Sendable (I420Picture?) -> Void
+        from: MonotonicTime?, until deadline: MonotonicTime,
+        completion: @escaping @Sendable (I420Picture?, _ number: UInt64) -> Void
     ) {
         inbox.withLock {
             $0.snapshots.append(SnapshotRequest(from: from, deadline: deadline, completion: completion))

@@ -67,7 +67,7 @@ final class TapWork {
 
     /// Answers all requests with nil, since no picture will come any more.
     func abandon() {
-        for request in snapshots { request.completion(nil) }
+        for request in snapshots { request.completion(nil, 0) }
         snapshots = []
     }
 
@@ -147,7 +147,7 @@ final class TapWork {
             let isNewEnough = lastPictureArrival.map { arrival in request.from.map { arrival >= $0 } ?? true } ?? false
             if isNewEnough || now >= request.deadline {
                 if picture == nil { picture = lastPicture() }
-                request.completion(picture)
+                request.completion(picture, lastNumber)
             } else {
                 waiting.append(request)
             }

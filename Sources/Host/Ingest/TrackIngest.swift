@@ -107,15 +107,15 @@ public final class TrackIngest: TrackObserver {
     /// to date.
     public func snapshot(patience: Interval, completion: @escaping @Sendable (I420Picture?) -> Void) {
         let now = MonotonicTime.now()
-        guard hub.visibility.takesKeyFrame else {
+        guard hub.takesKeyFrame else {
             completion(nil)
             return
         }
         let runningSince = hub.changeSnapshots(by: 1, now: now)
         let from = hub.source?.canMakeIDR == true ? runningSince : nil
-        tap.snapshot(from: from, until: now + patience) { [weak hub] picture in
-            // The sharer may have paused meanwhile; if so, this picture shows the screen as it was before.
-            completion(hub?.visibility.isOpen == true ? picture : nil)
+        tap.snapshot(from: from, until: now + patience) { [weak hub] picture, number in
+            // The sharer may have paused meanwhile; if so, this picture may show the screen as it was before.
+            completion(hub?.shows(number) == true ? picture : nil)
             hub?.changeSnapshots(by: -1, now: MonotonicTime.now())
         }
     }

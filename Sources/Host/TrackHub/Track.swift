@@ -47,8 +47,8 @@ public struct Track: Sendable {
         if presence == .live, let pause = carrier.gate.pause { .paused(pause) } else { presence }
     }
 
-    /// Whether viewers may see the last frame.
-    var isOpen: Bool { carrier.gate.isOpen }
+    /// Whether viewers may see what the source's frame `number` shows.
+    func shows(_ number: UInt64) -> Bool { carrier.shows(number) }
     /// Whether a key frame would be of any use now.
     var takesKeyFrame: Bool { carrier.gate.takesIDR }
 

@@ -4,6 +4,8 @@ struct TrackCarrier: Sendable {
     private(set) var isCarriedByHost = false
     /// How many units the source has delivered.
     private(set) var delivered: UInt64 = 0
+    /// The number of the unit with which the gate last opened.
+    private var openedAt: UInt64 = 0
     /// The number of the last one that was an IDR.
     private var lastIDR: UInt64 = 0
     /// Decides what viewers may see while the sharer pauses.
@@ -20,7 +22,7 @@ struct TrackCarrier: Sendable {
             isCarriedByHost = false
             lastIDR = delivered
         }
-        return !isCarriedByHost && gate.passes(isIDR: isIDR, fromSource: true)
+        return !isCarriedByHost && passes(isIDR: isIDR, fromSource: true, number: delivered)
     }
 
     /// Returns whether to publish a picture that the host's own encoder made of what the source's unit `number` shows.
@@ -28,11 +30,20 @@ struct TrackCarrier: Sendable {
     /// An IDR takes over the track, and the pictures after it depend on that IDR. None is published after an IDR that
     /// the source has sent since.
     mutating func takesFromHost(isIDR: Bool, number: UInt64) -> Bool {
-        guard lastIDR <= number, isCarriedByHost || isIDR, gate.passes(isIDR: isIDR, fromSource: false) else {
-            return false
-        }
+        guard lastIDR <= number, isCarriedByHost || isIDR, passes(isIDR: isIDR, fromSource: false, number: number)
+        else { return false }
         isCarriedByHost = true
         return true
+    }
+
+    /// Returns whether viewers may see what the source's unit `number` shows: it isn't from before a pause.
+    func shows(_ number: UInt64) -> Bool { gate.isOpen && number >= openedAt }
+
+    private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {
+        let wasOpen = gate.isOpen
+        let isPassed = gate.passes(isIDR: isIDR, fromSource: fromSource)
+        if !wasOpen, gate.isOpen { openedAt = number }
+        return isPassed
     }
 
     /// Notes that a picture is published. Returns whether that changes whether the pointer is drawn.
