@@ -4,7 +4,7 @@ import Glibc
 import MediaTypes
 import Threading
 
-/// Signals from outside that tell a running agent to end or to pause; the caller keeps ownership of the descriptors.
+/// Signals from outside that tell a running agent to end or to pause. The caller keeps ownership of the descriptors.
 public struct AgentSignals {
     /// Becomes readable when capture has to end.
     public var stopDescriptor: Int32
@@ -31,7 +31,7 @@ extension CaptureAgent {
         if screen.takeQueuedEvents() { return false }
         var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck)
         if link.hasReader, !isPaused {
-            // Until the host has taken the last picture, no other is due.
+            // No picture is due until the host has taken the last one.
             if link.isReady { due = min(due, schedule.due(reasons)) }
             if sharing == .live { due = min(due, pointer.due) }
         }
@@ -49,7 +49,7 @@ extension CaptureAgent {
         if watched[3].isReady, signals.takePauseToggle() { isHeld.toggle() }
         let now = MonotonicTime.now()
         if Int32(watched[2].revents) & POLLOUT != 0 { link.flush(now) }
-        // Read after an error or a hang-up as well: reading tells which it is.
+        // Also read after an error or a hang-up: the result of reading tells which of the two it was.
         if Int32(watched[2].revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
         return false
     }

@@ -1,18 +1,18 @@
 public import LinkTransport
 public import MediaTypes
 
-/// The configuration of a capture: how it shows the screen, and to which host.
+/// The configuration of a capture: how it takes and encodes pictures, and the host that it sends them to.
 public struct CaptureConfiguration: Sendable {
     /// The address of the host.
     public var link: LinkAddress
     /// The token shared with a host that is reached by TCP; without one, capture only connects to a host on this
     /// machine.
     public var linkToken: LinkToken?
-    /// The most pictures a second, 1...120.
+    /// The maximum number of pictures a second, 1...120.
     public var framesPerSecond: Int
     /// The highest bit rate; the host may ask for a lower one.
     public var bitRate: BitRate
-    /// Whether to send only NAL units, with the original sender's headers, whatever the host says.
+    /// Whether to send only NAL units, with the headers of the legacy sender, whatever the host asks for.
     public var isLegacy: Bool
     /// The longest that the stream is silent while nothing changes on the screen.
     ///
@@ -20,11 +20,11 @@ public struct CaptureConfiguration: Sendable {
     public var keepAlive: Interval = .milliseconds(2500)
     /// How long a host may leave pending data unread before capture disconnects from it.
     public var readPatience: Interval = .seconds(60)
-    /// The scale of the pictures; nil for the size of what they show.
+    /// The scale of the pictures; nil to keep the size of what is captured.
     public var scale: PictureScale?
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
-    /// A constant quantizer for all pictures, 0...51; nil if the rate control chooses.
+    /// A constant quantizer for all pictures, 0...51 (IDR pictures are finer by 3); nil if the rate control chooses.
     public var quantizer: Int?
     /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
     public var refines = true

@@ -4,18 +4,19 @@ import MediaTypes
 import RateControl
 import X264Encoding
 
-/// Turns the screen into NAL units, for one size of the screen and one chroma format: grabs, converts and encodes.
+/// Grabs the screen, converts it and encodes it to NAL units, for one size of the screen and one chroma format.
 ///
-/// Another size needs another pipeline.
+/// If the size or the format changes, a new pipeline is needed.
 final class PicturePipeline {
     let coder: PictureCoder
     private let screen: any ScreenSource
     private let canvas: PictureCanvas
     private let reader: ScreenReader
     private var search: MotionSearch
-    // Whether viewers have been sent the canvas; false after the screen refused to hand out pixels half-way.
+    // Whether the canvas holds the screen as viewers were last sent it; false after a slate, and after the screen
+    // refused to hand out pixels half-way.
     private var isCanvasSent = false
-    /// Changed parts of the picture that viewers don't have yet, and that the server won't report again.
+    /// Changed parts of the picture that viewers don't have yet, and that the display won't report again.
     private var owed = DamagedArea()
     private var isCanvasEmpty = true
     private var isSlate = false
@@ -41,11 +42,11 @@ final class PicturePipeline {
     /// Whether something has changed that viewers don't have yet.
     var owesChanges: Bool { !owed.isEmpty }
 
-    /// The time at which a part of the picture may be refined; nil if all of it is fine.
+    /// The time at which a part of the picture may be refined; nil if no part needs refinement.
     var refinementDue: MonotonicTime? { isSlate ? nil : coder.refinementDue }
 
-    /// Takes what changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime` is
-    /// now, when the picture fell due; the schedule counts from it.
+    /// Reads what has changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime`
+    /// is the time now, at which the picture fell due; the schedule counts from it.
     func takePicture(
         at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
@@ -88,10 +89,11 @@ final class PicturePipeline {
                 kind, quantizer, damage: damage, motion: motion, captureTime, &rate, &statistics))
     }
 
-    /// Takes what was drawn during a grab as well, because the picture is torn.
+    /// Also reads what was drawn during a grab, because the picture is torn. Returns false if the screen refused to
+    /// hand out pixels.
     ///
-    /// The screen is handed out in bands. If it was drawn on between two of them, the picture is neither the previous
-    /// one nor the next, but a piece of each, and its content has not moved by one offset.
+    /// The screen is handed out in bands. If a program draws between two of them, the picture shows a part of the old
+    /// content and a part of the new, so no single offset describes how the content moved.
     private func takeRestOfTornPicture(_ statistics: inout CaptureStatistics) throws(CaptureError) -> Bool {
         let begin = MonotonicTime.now()
         let area = reader.affected(by: try screen.takeChanges())
@@ -107,10 +109,11 @@ final class PicturePipeline {
         return motion.codedCount * Self.usualMoved > coder.quality.activeCount
     }
 
-    /// While a page keeps moving, more than one in this many macroblocks has new content only if the picture is torn or
-    /// moves fast.
+    /// While a page keeps moving, usually at most one macroblock in this many has new content. If more have, the
+    /// picture is torn or the page moves fast.
     private static let usualMoved = 16
-    /// The most attempts at a torn picture: a program that draws in pieces may need more than one.
+    /// How often the rest of a torn picture is read at most; a program that draws in pieces may need more than one
+    /// attempt.
     private static let mostAttempts = 3
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
@@ -157,7 +160,7 @@ final class PicturePipeline {
         return try coder.encode(.idr, Self.slateQuantizer, damage: whole, now, &rate, &statistics)
     }
 
-    /// Fine enough for large letters on plain grey, and still a few kilobytes.
+    /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.
     private static let slateQuantizer = 22
 
     private func owe(_ area: DamagedArea) {

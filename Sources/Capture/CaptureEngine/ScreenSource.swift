@@ -4,13 +4,13 @@ public import LinkTransport
 public import MediaTypes
 
 /// A screen, or a part of one, that a ``CaptureAgent`` takes pictures of: it reports what changes there, and hands out
-/// its pixels. Each display system has its own; `ScreenCapture` of X11Capture is the one for X servers.
+/// its pixels. Each display system has its own implementation; `ScreenCapture` of X11Capture is the one for X servers.
 ///
-/// All rectangles and positions are in pixels of what is captured. Everything is called on the agent's thread, which
+/// All rectangles and positions are in pixels of what is captured. All methods are called on the agent's thread, which
 /// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `takeQueuedEvents`; after each
 /// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `takeChanges` at
-/// `pollDue` even if nothing came. What throws says by `CaptureError.screen` why pictures can't be taken any longer, and
-/// capture ends.
+/// `pollDue` even if no event has come. A method throws `CaptureError.screen`, with the reason, if no more pictures can
+/// be taken; capture then ends.
 public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// One line for the log: what is captured, its size, and how.
     var description: String { get }
@@ -22,7 +22,7 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     var pixelFormat: ScreenToPlanes.PixelFormat { get }
     /// Whether there is nothing to take pictures of for now, because the window isn't mapped or the monitor is off.
     var isWaiting: Bool { get }
-    /// Whether the screen is locked, and nothing of it may be shown; false if that isn't watched.
+    /// Whether the screen is locked, so that nothing of it may be shown; false if the lock isn't watched.
     var isLocked: Bool { get }
 
     /// A descriptor that is readable when the display has sent something.
@@ -38,37 +38,39 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Reads what the display has sent; returns true if the size has changed since the last call.
     ///
     /// If `fileDescriptor` or `pointerDescriptor` isn't readable, false for `isReadable` or `isPointerReadable` saves a
-    /// system call; what arrived with replies is read all the same. Throws if what was captured is gone for good.
+    /// system call; events that arrived with replies are read all the same. Throws if what was captured is gone for
+    /// good.
     func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool
 
     /// Whether the display reports what changes; if not, every picture is compared with the one before.
     var reportsDamage: Bool { get }
-    /// Whether all that is reported as changed can be seen. It can't if only a part of the screen is captured, or if
-    /// something on it is hidden.
+    /// Whether everything that is reported as changed is visible in the pictures. It need not be if only a part of the
+    /// screen is captured, or if something on it is hidden.
     var showsAllChanges: Bool { get }
     /// Whether `takeChanges` may find something; always true if the display doesn't report changes (see `pollDue`).
     var mayHaveChanged: Bool { get }
     /// Whether the next `takeChanges` returns the whole area, for example after the display refused pixels.
     var isIncomplete: Bool { get }
     /// The time at which to call `takeChanges` if the display doesn't report changes: `period` after the last look, or
-    /// later while nothing changes. Never, if it does report changes.
+    /// later while nothing changes. `.distantFuture` if it does report changes.
     func pollDue(period: Interval) -> MonotonicTime
-    /// Returns what has to be taken again since the last call: what was drawn, where the pointer was, and where it is
-    /// now. The area is empty if the display refused to tell, and while there is nothing to take pictures of.
+    /// Returns what has changed since the last call and must be grabbed again: what was drawn, where the pointer was,
+    /// and where it is now. The area is empty if the display refused to tell, and while there is nothing to take
+    /// pictures of.
     func takeChanges() throws(CaptureError) -> DamagedArea
-    /// Returns the whole area, or an empty one while there is none; whatever was drawn up to now no longer counts as a
-    /// change.
+    /// Returns the whole area, or an empty one while there is nothing to take pictures of. Whatever was drawn up to now
+    /// no longer counts as a change.
     func takeEverything() throws(CaptureError) -> DamagedArea
     /// Hands out the pixels of `area` in pieces: whole rows that begin at even coordinates. If the pointer is drawn, it
     /// is where `takeChanges` saw it.
     ///
     /// Returns false if the display refused: some pieces may be missing, and `isIncomplete` is set.
     func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) throws(CaptureError) -> Bool
-    /// Whether something was drawn since `takeChanges`, as far as that is known without asking: the pixels handed out
-    /// may then be torn. Never waits; false if the display doesn't report changes.
+    /// Whether something was drawn since `takeChanges`, as far as this is known without asking the display. The pixels
+    /// handed out may then be torn. Never waits; false if the display doesn't report changes.
     func hasChangedMeanwhile() -> Bool
 
-    /// Whether the pointer is drawn into the pictures. A change of this value counts as a change of the area where the
+    /// Whether the pointer is drawn into the pictures. Setting another value counts as a change of the area where the
     /// pointer was or is drawn.
     var drawsPointer: Bool { get set }
     /// The time at which `lookAtPointer` is to be called again.

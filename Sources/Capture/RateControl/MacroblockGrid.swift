@@ -3,15 +3,15 @@ public import MediaTypes
 /// The macroblocks of a picture: squares of 16x16 luma samples, numbered along the rows from the top left corner (ITU-T
 /// H.264 section 6.4.1). At the right and at the bottom they may reach beyond what is visible.
 public struct MacroblockGrid: Sendable, Hashable {
-    /// Macroblocks in a row.
+    /// The number of macroblocks in a row.
     public let columns: Int
-    /// Rows of macroblocks.
+    /// The number of rows of macroblocks.
     public let rows: Int
 
-    /// Samples along a side of a macroblock.
+    /// The number of samples along a side of a macroblock.
     public static let side = 16
-    /// The most macroblocks along a side. Level 6.2 ends at 16 880 samples (ITU-T H.264 table A-1), so no real picture
-    /// is cut.
+    /// The most macroblocks along a side. Level 6.2 allows at most 16 880 samples (ITU-T H.264 table A-1), so no real
+    /// picture is cut off.
     private static let longest = 4_096
 
     /// The grid that covers a picture of `size`.

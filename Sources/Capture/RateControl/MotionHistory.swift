@@ -40,16 +40,16 @@ struct MotionHistory: Sendable {
     /// another; after a longer gap, a picture finds little of what it shows in the one before.
     static let flowGap = Interval.milliseconds(90)
 
-    /// When a large change or an IDR picture was coded last.
+    /// The time at which a large change or an IDR picture was last coded.
     private(set) var lastWhole: MonotonicTime?
-    /// Whether that was an IDR picture. Nothing has changed since then, and the first change is treated as part of a
-    /// motion.
+    /// Whether the picture coded at `lastWhole` was an IDR picture. Nothing has changed since then, and the first
+    /// change is treated as part of a motion.
     private(set) var isAfterIDR = false
     private var small = Trace()
     private var medium = Trace()
     private var large = Trace()
 
-    /// How a picture requested at `now` relates to earlier changes: those of its own size or larger count as motion,
+    /// How a picture requested at `now` relates to earlier changes. Changes of its own size or larger count as motion,
     /// smaller ones don't.
     func pace(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Pace {
         switch kind {
@@ -65,8 +65,8 @@ struct MotionHistory: Sendable {
         }
     }
 
-    /// Whether a picture requested at `now` continues a large motion, whose last picture has just been coded or which
-    /// paused until `changedSince`.
+    /// Whether a picture requested at `now` continues a large motion: the motion's last picture was coded just before,
+    /// or the motion paused briefly, until `changedSince`.
     func isFlow(_ kind: PictureKind, _ macroblocks: Int, changedSince: MonotonicTime, _ now: MonotonicTime) -> Bool {
         guard kind == .change, Extent(macroblocks) == .large, let lastLarge = lastWhole else { return false }
         if isAfterIDR { return now - changedSince <= Self.flowGap / 2 }
@@ -85,12 +85,12 @@ struct MotionHistory: Sendable {
         return QualityTradeoff.steady(quantizer, after: last)
     }
 
-    /// Notes that a change is held back until `time`. It counts as seen until then; otherwise, a motion that is held
-    /// back would look like a rest.
+    /// Notes that a change is held back until `time`. Until then it counts as a change that is still going on;
+    /// otherwise, a motion whose pictures are held back would look like a rest.
     mutating func isHeld(until time: MonotonicTime, _ macroblocks: Int) {
         let extent = Extent(macroblocks)
         var trace = trace(extent)
-        // The first picture of a motion remains the first one while it waits.
+        // The first picture of a motion still counts as the first one after it has waited.
         guard let busyUntil = trace.busyUntil, time - busyUntil <= RateController.patience + Self.rest else { return }
         trace.busyUntil = max(busyUntil, time)
         set(trace, extent)

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// How finely each macroblock of the viewers' picture is coded, and which macroblocks are to be coded now.
+/// How finely each macroblock of the picture that viewers have is coded, and which macroblocks are to be coded now.
 ///
 /// Call one of the `activate` methods, code a picture with the macroblocks in `active` (all others skipped), then call
 /// `coded`. The storage fits the grid and is allocated once. The value has no clock; two threads must not use it at
@@ -23,7 +23,7 @@ public struct QualityMap: Sendable {
     private var before: [UInt8] = []
     /// When each macroblock last changed, in milliseconds of the monotonic clock (modulo 2^32, which is 49 days).
     private var changes: [UInt32]
-    /// When something was last coded. No time in `changes` is later.
+    /// When something was last coded; no time in `changes` is later than this.
     private var latest = MonotonicTime.zero
     /// How many macroblocks have each quantizer.
     private var counts = [Int](repeating: 0, count: Quantizer.coarsest + 1)
@@ -32,7 +32,7 @@ public struct QualityMap: Sendable {
     private var tiles: [UInt8]
     private let tileColumns: Int
 
-    /// Refinement goes by tiles of 8x4 macroblocks, so that text that belongs together becomes sharp together.
+    /// Macroblocks are refined in tiles of 8x4, so that text that belongs together becomes sharp together.
     private static let tileWidth = 8
     private static let tileHeight = 4
 
@@ -68,8 +68,8 @@ public struct QualityMap: Sendable {
         survey(quantizer, time)
         var level = Quantizer.coarsest
         while level > quantizer, level > 0 {
-            // A tile's level is the quantizer of one of its macroblocks. Levels that no macroblock has are skipped;
-            // most are such.
+            // A tile's level is the quantizer of one of its macroblocks, so a level that no macroblock has is skipped.
+            // Most levels are.
             if counts[level] > 0 {
                 for tile in 0..<tiles.count where Int(tiles[tile]) == level {
                     activate(tile: tile, atMost: macroblocks, coarserThan: quantizer, time)
@@ -176,7 +176,7 @@ public struct QualityMap: Sendable {
     }
 
     /// The earliest time at which a macroblock coarser than `quantizer` may be refined, which may be in the past; nil
-    /// if none is coarser, and then the call costs next to nothing.
+    /// if no macroblock is coarser, which is found out at next to no cost.
     public func refinementDue(to quantizer: Int) -> MonotonicTime? {
         guard coarserCount(than: quantizer) > 0 else { return nil }
         let time = Self.milliseconds(latest)

@@ -17,14 +17,15 @@ public enum PictureKind: Sendable {
 /// from earlier pictures of its kind, and makes up for wrong predictions by waiting: pictures come less often but stay
 /// readable.
 ///
-/// The controller keeps two accounts. The *debt* is what the link has not carried yet; the next picture waits until it
-/// is (nearly) paid. The *last second* is what was sent within any sliding second; a picture must fit into what that
-/// leaves.
+/// The controller keeps two accounts. The *debt* is what the link has not carried yet; the next picture waits until the
+/// debt is (nearly) paid. The *last second* is what was sent within any sliding second; a picture must fit into the
+/// room that is left there.
 ///
 /// A motion that *flows* is the exception. In a scroll, a picture that follows 33 ms after another costs a twentieth of
-/// one that follows after 100 ms. So it doesn't wait until the debt of the motion's first page is paid. Instead, the
-/// motion uses less than the link carries, and the debt falls while the motion flows; the motion has a debt of its own
-/// for that. If a picture costs the same however soon it follows, as in a film, nothing flows.
+/// one that follows after 100 ms. So the pictures of such a motion don't wait until the debt of its first page is paid.
+/// Instead, the motion uses less than the link carries, so that the debt falls meanwhile; the motion's own debt is
+/// counted separately for this. If a picture costs the same however soon it follows, as in a film, the motion doesn't
+/// flow.
 ///
 /// The value has no clock: `now` is an argument, on the caller's monotonic clock. Two threads must not use it at once.
 public struct RateController: Sendable {
@@ -40,7 +41,7 @@ public struct RateController: Sendable {
     public var bitRate: BitRate {
         didSet { takeUpBitRate() }
     }
-    /// The least time between two pictures.
+    /// The minimum time between two pictures.
     public var period: Interval
 
     /// The finest quantizer that is worth its bytes: visually lossless.
@@ -54,7 +55,7 @@ public struct RateController: Sendable {
     var lastSecond = LastSecond()
     var expectations = SizeExpectations()
     var motion = MotionHistory()
-    /// Since when a picture has been held back.
+    /// The time since which a picture has been held back; nil if none is.
     private var heldSince: MonotonicTime?
     /// Whether the picture that is being coded continues a flowing motion.
     private var isFlowDecided: Bool?
@@ -66,7 +67,7 @@ public struct RateController: Sendable {
     static let patience = Interval.seconds(2)
     /// The longest that an IDR picture is held back; a viewer who waits for one sees nothing at all.
     static let idrPatience = Interval.milliseconds(300)
-    /// The longest that a picture occupies the link on purpose, and the largest debt that is kept.
+    /// The longest that a picture may occupy the link by design, and the largest debt that is recorded.
     static let longestDebt = Interval.seconds(10)
 
     /// Creates a controller for `bitRate` whose pictures come at least `period` apart.
@@ -84,7 +85,7 @@ public struct RateController: Sendable {
     }
 
     /// Decides what to do with a picture of `kind` that has `macroblocks` active (not skipped) macroblocks. A picture
-    /// without any costs next to nothing and is always coded.
+    /// without active macroblocks costs next to nothing and is always coded.
     public mutating func decide(_ kind: PictureKind, macroblocks: Int, now: MonotonicTime) -> Decision {
         let now = advance(to: now)
         record.begin(kind, macroblocks)
@@ -142,13 +143,14 @@ public struct RateController: Sendable {
         if isFlow { flowDebt.add(bytes, bytesPerSecond: bytesPerSecond) }
         if kind == .refinement { return }
         heldSince = nil
-        // A picture that had to be sent at last is a poor measure for those that follow.
+        // A picture that was sent only because it had waited too long says little about the quantizers of those that
+        // follow.
         let measure = record.isEmergency ? min(quantizer, QualityTradeoff.coarsestMeasure) : quantizer
         motion.coded(kind, macroblocks, quantizer: measure, now)
     }
 
-    /// How many macroblocks one picture of refinement to the finest quantizer may code now; otherwise 0, and the time
-    /// to ask again.
+    /// How many macroblocks one picture of refinement to the finest quantizer may code now; 0 if it may code none yet,
+    /// and then the time to ask again.
     public func refinementAllowance(now: MonotonicTime) -> (macroblocks: Int, waitUntil: MonotonicTime) {
         if constantQuantizer != nil { return (0, .distantFuture) }
         let now = max(now, latest)
@@ -172,8 +174,8 @@ public struct RateController: Sendable {
     /// The fewest macroblocks that are worth a picture.
     private static let fewestRefined = 32
 
-    /// All later pictures are predicted from an IDR picture, so it is finer, by the factor 1.4 that encoders commonly
-    /// use.
+    /// All later pictures are predicted from an IDR picture, so it is coded finer: 3 quantizers make the step size
+    /// smaller by the factor 1.4 that encoders commonly use.
     private static func quantizer(_ constant: Int, of kind: PictureKind) -> Int {
         kind == .idr ? max(0, constant - 3) : constant
     }
@@ -195,7 +197,7 @@ public struct RateController: Sendable {
         return encode(Quantizer.coarsest, because: .patience)
     }
 
-    /// Treats time that runs backwards as standing still.
+    /// Treats a clock that runs backwards as one that stands still.
     private mutating func advance(to now: MonotonicTime) -> MonotonicTime {
         latest = max(latest, now)
         return latest
@@ -209,7 +211,7 @@ public struct RateController: Sendable {
         bytesPerSecond = new
         debt.limit(bytesPerSecond: new)
         flowDebt.limit(bytesPerSecond: new)
-        // Quantizers that suited the old rate say nothing about the new one, so the quantizer may jump once.
+        // The quantizers that suited the old rate say nothing about the new one, so the next quantizer may jump.
         motion.forgetQuantizers()
     }
 

@@ -36,7 +36,7 @@ struct CursorImage: Equatable {
         return resized(max(1, width * limit / longest), max(1, height * limit / longest))
     }
 
-    /// The same shape, scaled as a picture of `screen` is scaled to `pictures`.
+    /// The same shape, scaled by the same factors as a picture of size `screen` that is scaled to `pictures`.
     func scaled(from screen: PictureSize, to pictures: PictureSize) -> CursorImage {
         if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
         return resized(
@@ -44,7 +44,8 @@ struct CursorImage: Equatable {
             max(1, (height * pictures.height + screen.height / 2) / screen.height))
     }
 
-    /// Scales the shape; each new pixel is the mean of those that it stands for. Not for an invisible shape.
+    /// Scales the shape; each new pixel is the mean of the old pixels that it replaces. Must not be called for an
+    /// invisible shape.
     private func resized(_ newWidth: Int, _ newHeight: Int) -> CursorImage {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
@@ -108,7 +109,7 @@ struct CursorImage: Equatable {
         var result: UInt32 = 0xFF00_0000
         for shift: UInt32 in [0, 8, 16] {
             let mixed = (over >> shift & 255) + ((under >> shift & 255) * rest + 127) / 255
-            // A shape that isn't really premultiplied must not overflow into the next colour.
+            // If the pixels aren't really premultiplied, the sum must not overflow into the next colour.
             result |= min(mixed, 255) << shift
         }
         return result

@@ -2,10 +2,10 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Asks RandR for the monitors: those of RandR 1.5, or else the outputs that a CRTC drives.
+/// Asks RandR for the monitors: those that RandR 1.5 lists or, in older versions, the outputs that a CRTC drives.
 struct MonitorSearch {
     private let connection: X11Connection
-    // No real setup has more, and each one's name costs a round trip.
+    // The most monitors that are listed: no real setup has more, and each one costs at least one more request.
     private static let mostMonitors = 64
 
     init(_ connection: X11Connection) {
@@ -56,7 +56,7 @@ struct MonitorSearch {
         let cookies = monitors.map { xcb_get_atom_name(connection.handle, $0.atom) }
         var result: [DisplayListing.Monitor] = []
         for (monitor, cookie) in zip(monitors, cookies) {
-            // The monitor may be gone, and its name with it.
+            // The monitor may have been removed meanwhile, and its name with it.
             guard let reply = xcb_get_atom_name_reply(connection.handle, cookie, nil) else { continue }
             defer { free(reply) }
             let bytes = UnsafeRawBufferPointer(
@@ -70,13 +70,14 @@ struct MonitorSearch {
         return result
     }
 
-    /// The outputs that a CRTC drives. With `evenOff`, also those that are off, with an empty area.
+    /// The outputs that a CRTC drives. If `evenOff` is true, also those that are off, with an empty area.
     private func outputs(evenOff: Bool = false) throws(X11CaptureError) -> [DisplayListing.Monitor] {
         let primaryCookie = xcb_randr_get_output_primary(connection.handle, connection.root)
         let cookie = xcb_randr_get_screen_resources_current(connection.handle, connection.root)
         let primary = xcb_randr_get_output_primary_reply(connection.handle, primaryCookie, nil)
         defer { free(primary) }
-        // RandR 1.2 has no primary output and no way to ask without probing; what it does have is enough.
+        // RandR 1.2 doesn't know either request. It has no primary output, and lists its outputs only after probing
+        // them.
         var resources = xcb_randr_get_screen_resources_current_reply(connection.handle, cookie, nil)
         if resources == nil {
             let probing = xcb_randr_get_screen_resources(connection.handle, connection.root)
@@ -110,7 +111,7 @@ struct MonitorSearch {
         try connection.check()
         return result
     }
-    /// The area that a CRTC shows; empty if there is none or it is off.
+    /// The area that a CRTC shows; empty if `crtc` is 0 (none) or the CRTC is off.
     private func area(of crtc: xcb_randr_crtc_t, _ time: xcb_timestamp_t) -> PixelRectangle {
         let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         if crtc == 0 { return nothing }

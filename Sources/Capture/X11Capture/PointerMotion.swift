@@ -2,7 +2,8 @@ import CXCB
 import Glibc
 import MediaTypes
 
-/// Decides when to look for the pointer: after a raw motion event of XInput 2 or, without that, at regular intervals.
+/// Decides when to query the pointer: after a raw motion event of XInput 2 or, if the server can't send those, at
+/// regular intervals.
 ///
 /// A mouse sends hundreds of events a second, so the events are switched off after the first one. From then on the
 /// pointer is queried at most 40 times a second, until two queries in a row find that it hasn't moved.
@@ -10,7 +11,7 @@ final class PointerMotion {
     /// Whether the pointer moved, or may have, since it was last found at rest.
     private(set) var isMoving = false
     private let connection: X11Connection
-    // The major opcode of XInput, if that is new enough.
+    // The major opcode of XInput; nil if the server's version is older than 2.1.
     private let opcode: UInt8?
     private var isListening = false
     private var looksAtRest = 0
@@ -63,8 +64,8 @@ final class PointerMotion {
         listen(false)
     }
 
-    /// Notes a look at the pointer. Returns true if the caller must look once more now, because a move just before the
-    /// events were switched on again would go unnoticed.
+    /// Notes a look at the pointer. Returns true if the caller must look once more now: a move just before the events
+    /// were switched on again would otherwise go unnoticed.
     func looked(_ now: MonotonicTime, moved: Bool) -> Bool {
         noteLook(now, moved: moved)
         if !isMoving || !seemsAtRest { return false }
@@ -83,8 +84,8 @@ final class PointerMotion {
         }
     }
 
-    /// Treats the pointer as at rest: from now on the server reports motion. One more look is needed to find what
-    /// happened just before.
+    /// Treats the pointer as at rest: from now on the server reports motion. The caller must look once more, to find a
+    /// move that happened just before.
     func settle() {
         isMoving = false
         listen(true)

@@ -2,29 +2,30 @@ import CXCB
 
 /// What a window reveals about the program that it belongs to.
 struct WindowProgram: Equatable {
-    /// The client connection that created the window: the part of its identifier that all windows of one connection
-    /// share (X protocol, "Connection Setup": resource-id-base). 0 for windows of the server itself.
+    /// The client connection that created the window: the part of the window's identifier that all windows of one
+    /// connection share (X protocol, "Connection Setup": resource-id-base). 0 for windows of the server itself.
     var connection: UInt32 = 0
-    /// WM_CLIENT_LEADER (ICCCM 5.1); 0: none.
+    /// WM_CLIENT_LEADER (ICCCM 5.1); 0 if there is none.
     var leader: xcb_window_t = 0
-    /// _NET_WM_PID (EWMH); 0: none.
+    /// _NET_WM_PID (EWMH); 0 if there is none.
     var process: UInt32 = 0
     /// WM_CLIENT_MACHINE, the machine that the process identifier belongs to; may be empty.
     var machine = ""
-    /// The windows that it is transient for: its own WM_TRANSIENT_FOR (ICCCM 4.1.2.6), that window's own, and so on,
-    /// each with the child of the root window that it lies in.
+    /// The windows that this window is transient for: the one that its WM_TRANSIENT_FOR names (ICCCM 4.1.2.6), the one
+    /// that the named window is transient for in turn, and so on. Each comes with the child of the root window that
+    /// contains it.
     var mains: [xcb_window_t] = []
 }
 
 /// Groups windows by program: if a program has a private window, all its windows are private.
 ///
-/// It does no I/O: the caller reports windows, and it returns which of them are private. A private window stays private
-/// until it is gone.
+/// Does no I/O: the caller reports windows, and `spread()` returns where the private ones are. A private window stays
+/// private until it is gone.
 struct ProgramWindows {
     private var known: [xcb_window_t: Known] = [:]
 
     private struct Known {
-        /// The child of the root window that it lies in.
+        /// The child of the root window that contains the window.
         var frame: xcb_window_t
         var program = WindowProgram()
         /// Whether the window manager has marked it as a program's window (WM_STATE).
@@ -33,7 +34,7 @@ struct ProgramWindows {
         var isGone = false
     }
 
-    /// The child of the root window that `window` lies in; nil for a window that isn't known.
+    /// The child of the root window that contains `window`; nil if `window` isn't known.
     func frame(of window: xcb_window_t) -> xcb_window_t? { known[window]?.frame }
 
     /// Records what was found out about a window.
@@ -47,8 +48,8 @@ struct ProgramWindows {
     /// Records a window that was created on the root window; nothing else is known about it.
     mutating func add(_ window: xcb_window_t) { known[window] = Known(frame: window) }
 
-    /// Marks a window, and everything in it, as gone. Windows that were reported earlier may still be found to belong
-    /// to its program.
+    /// Marks a window, and everything in it, as gone. It is still remembered, because windows that were reported
+    /// earlier may yet be found to belong to its program.
     mutating func end(_ window: xcb_window_t) {
         for (identifier, entry) in known where identifier == window || entry.frame == window {
             known[identifier]?.isGone = true
@@ -58,15 +59,15 @@ struct ProgramWindows {
     /// Forgets the windows that are gone, once everything reported before their end has been examined.
     mutating func forgetGone() { known = known.filter { !$0.value.isGone } }
 
-    /// Moves a window, and everything in it, into another child of the root window; nil means into one that isn't
-    /// known.
+    /// Records that a window, and everything in it, has moved into another child of the root window; nil if that child
+    /// isn't known.
     mutating func move(_ window: xcb_window_t, into frame: xcb_window_t?) {
         for (identifier, entry) in known where identifier == window || entry.frame == window {
             if let frame { known[identifier]?.frame = frame } else { known[identifier] = nil }
         }
     }
 
-    /// Makes every window private whose program has a private window, and returns the children of the root window that
+    /// Marks as private every window whose program has a private window. Returns the children of the root window that
     /// contain private windows.
     mutating func spread() -> Set<xcb_window_t> {
         let managers = windowManagers

@@ -4,7 +4,7 @@ public import MediaTypes
 public enum ChromaAbility: Sendable {
     /// There is no source just now.
     case absent
-    /// A single format, whichever that is.
+    /// A single format, whichever it is.
     case fixed
     /// 4:4:4 or 4:2:0, as requested.
     case changing
@@ -12,8 +12,8 @@ public enum ChromaAbility: Sendable {
 
 /// Decides which chroma format a track should have, and which viewers can't watch it.
 ///
-/// A source that can send 4:4:4 prefers that. One viewer that can't decode it switches all viewers to 4:2:0, since each
-/// picture is encoded only once. Pure: the time is an argument.
+/// A source that can send 4:4:4 does so as long as every viewer can decode it. Otherwise all viewers get 4:2:0, since
+/// each picture is encoded only once. Pure: the time is an argument.
 public struct ChromaPolicy: Sendable {
     /// How long 4:2:0 stays after the last viewer that needed it has left, so that reloading a page doesn't cost two
     /// IDRs.
@@ -52,8 +52,9 @@ public struct ChromaPolicy: Sendable {
         return true
     }
 
-    /// Returns whether a viewer that decodes all formats up to `format` can never watch the track, because the track
-    /// has another format and its source has no other. Returns false while either isn't known.
+    /// Returns whether a viewer that decodes all formats up to `format` can never watch the track, because it can't
+    /// decode the track's format and the source can't send another. Returns false while the track's format or the
+    /// source isn't known.
     public static func excludes(
         viewerDecoding format: ChromaFormat, track: ChromaFormat?, source: ChromaAbility
     ) -> Bool {

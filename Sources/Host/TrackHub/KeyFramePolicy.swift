@@ -1,8 +1,8 @@
 public import MediaTypes
 
-/// Limits how often the source is asked for an IDR: at most once in 500 ms, however many ask for one.
+/// Limits how often the source is asked for an IDR: at most once in 500 ms, however many readers want one.
 public struct KeyFramePolicy: Sendable {
-    /// The least time between two requests to the source.
+    /// The minimum time between two requests to the source.
     public static let leastInterval = Interval.milliseconds(500)
 
     private var lastRequest: MonotonicTime?
@@ -13,7 +13,7 @@ public struct KeyFramePolicy: Sendable {
 
     /// Notes that somebody wants an IDR.
     ///
-    /// - Returns: whether to ask the source now. If not, the request is kept for ``isDue(now:)``.
+    /// - Returns: whether to ask the source now. If not, the request is kept until ``isDue(now:)`` returns true.
     public mutating func want(now: MonotonicTime) -> Bool {
         isPending = true
         return isDue(now: now)

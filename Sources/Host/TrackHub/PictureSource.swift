@@ -2,11 +2,11 @@ public import CaptureLink
 public import MediaTypes
 
 /// The source of a track's pictures: a capture process over the link, a publisher, or an application that writes its
-/// own pictures. Called on any thread, but on one at a time; must not block.
+/// own pictures. Its methods are called on any thread, but on one at a time, and must not block.
 public protocol PictureSource: AnyObject, Sendable {
-    /// Whether it makes an IDR picture when asked; a legacy sender and a replay can't.
+    /// Whether it makes an IDR picture on request; a legacy sender and a replay can't.
     var canMakeIDR: Bool { get }
-    /// Whether it makes no pictures while nobody watches, so that its last picture is old when a viewer comes.
+    /// Whether it makes no pictures while nobody watches. Its last picture is then outdated when a viewer comes.
     var restsUnwatched: Bool { get }
     /// Asks for the next picture to be an IDR picture.
     func requestIDR()
@@ -18,21 +18,22 @@ public protocol PictureSource: AnyObject, Sendable {
     func setTargetBitRate(_ rate: BitRate)
     /// Sets how many pictures a second the source may make at most.
     func setFrameRate(_ rate: FrameRate)
-    /// Asks for the parts that stand still to be encoded in finer quality than usual, once.
+    /// Asks for the parts of the picture that stand still to be encoded once more, finer than usual.
     func sharpen()
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///
-    /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. One that can't does
-    /// nothing, and the host holds back what it sends meanwhile.
+    /// A source that can pause sends a slate, and reports it through ``TrackHub/sharingChanged(of:to:)``. A source that
+    /// can't pause does nothing, and the host holds its pictures back.
     func setSharerPaused(_ isHeld: Bool)
-    /// Whether it can report where the pointer is, and then leave it out of its pictures.
+    /// Whether the source can report the pointer's position, and leave the pointer out of its pictures on request.
     var tellsPointer: Bool { get }
     /// Asks for the pointer to be left out of the pictures, or to be drawn in. Called only if `tellsPointer` is true. A
     /// flag of each picture says which it is.
     func setPointerMode(_ mode: PointerMode)
-    /// Its round trip and clock offset, if they are known; the source may be on another machine.
+    /// The round-trip time to the source and the offset of its clock, if they are known; the source may be on another
+    /// machine.
     var timing: SourceTiming? { get }
-    /// Whether it can switch between 4:4:4 and 4:2:0; if so, it begins with 4:4:4.
+    /// Whether it can switch between 4:4:4 and 4:2:0. Such a source begins with 4:4:4.
     var changesChroma: Bool { get }
     /// Asks for the next picture to be an IDR picture in this format. Called only if `changesChroma` is true.
     func setChroma(_ format: ChromaFormat)
@@ -68,7 +69,7 @@ public struct SourceAbilities: Hashable, Sendable {
 }
 
 extension PictureSource {
-    /// What it can do now.
+    /// What the source can do now.
     var abilities: SourceAbilities {
         SourceAbilities(
             canMakeIDR: canMakeIDR, restsUnwatched: restsUnwatched, tellsPointer: tellsPointer,

@@ -1,4 +1,4 @@
-/// Drops frames up to the next random access frame, once some were lost.
+/// Drops frames up to the next random access frame after some were lost.
 public struct RandomAccessGate: Sendable {
     /// Whether frames are dropped now.
     public private(set) var isClosed: Bool
@@ -11,7 +11,7 @@ public struct RandomAccessGate: Sendable {
     /// Begins to drop frames.
     public mutating func close() { isClosed = true }
 
-    /// Opens before a random access frame. Returns whether a frame passes.
+    /// Returns whether a frame passes. A random access frame opens the gate, and passes.
     public mutating func passes(isRandomAccess: Bool) -> Bool {
         if isRandomAccess { isClosed = false }
         return !isClosed

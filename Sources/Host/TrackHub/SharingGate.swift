@@ -3,10 +3,10 @@ import MediaTypes
 
 /// Decides which of a track's pictures viewers may see while the sharer pauses, and just before and after that.
 ///
-/// A source that can pause says so and sends a slate, which is an IDR picture. If the source can't pause (a legacy
-/// sender, an application's own track), its pictures are not passed on while the host is told to hold. From then on
-/// nothing passes that was captured before the pause: neither pictures that are on their way, nor what the host's own
-/// encoder would make from an older picture.
+/// A source that can pause reports the pause and sends a slate, which is an IDR picture. If the source can't pause (a
+/// legacy sender, an application's own track), the host doesn't pass its pictures on until the sharer goes on. Once a
+/// pause begins, nothing passes that was captured before it: neither pictures that are still on their way, nor what the
+/// host's own encoder would make from an older picture.
 struct SharingGate: Sendable {
     private enum Passage {
         case open
@@ -41,8 +41,8 @@ struct SharingGate: Sendable {
     /// Whether an IDR picture would be of any use now.
     var takesIDR: Bool { passage != .closed }
 
-    /// Holds the pictures back, or lets them pass again. Returns true if an IDR is needed to go on: the source doesn't
-    /// pause by itself, and its pictures pass again now.
+    /// Holds the pictures back, or lets them pass again. Returns true if viewers need an IDR picture to go on, because
+    /// the source didn't pause by itself and its pictures were dropped.
     mutating func hold(_ isHeld: Bool) -> Bool {
         self.isHeld = isHeld
         if isHeld {
@@ -54,7 +54,7 @@ struct SharingGate: Sendable {
         return true
     }
 
-    /// Notes that another source has come, of which nothing is known yet.
+    /// Notes that another source has come; nothing is known about it yet.
     mutating func sourceCame() {
         sharing = .live
         if isHeld { passage = .closed }
@@ -65,7 +65,7 @@ struct SharingGate: Sendable {
         let was = self.sharing
         self.sharing = sharing
         switch (sharing, was) {
-        // If this crossed a hold on the link, the source will still answer the hold.
+        // If this report crossed a hold on the link, the source will still answer the hold.
         case (.live, _): if isHeld { passage = .closed }
         case (_, .live): passage = .untilSourceIDR
         default: break

@@ -24,16 +24,17 @@ public struct SourceDemand: Sendable {
     /// The limits that a person has set.
     var limits = SourceLimits()
 
-    /// What the source was last told; nil if nothing yet.
+    /// What the source was last told; nil if it has been told nothing yet.
     private var toldRate: BitRate?
     private var toldFrameRate: FrameRate?
     private(set) var toldRunning: Bool?
-    /// The chroma format that it was last told, or that it began with.
+    /// The chroma format that the source was last told, or that it began with.
     private var toldChroma = ChromaFormat.yuv444
     /// When the source began to run; earlier pictures show the screen as it was when the source paused.
     private(set) var runningSince: MonotonicTime?
 
-    // These lift a limit that a source was given before: they are higher than any limit it sets itself.
+    // These values lift a limit that the source was told before: they are higher than any limit that a source sets
+    // itself.
     private static let mostBits = BitRate(bitsPerSecond: 1_000_000_000)
     private static let mostPictures = FrameRate(framesPerSecond: 120)
 
@@ -79,7 +80,7 @@ public struct SourceDemand: Sendable {
         return rate ?? (toldRate == nil ? nil : Self.mostBits)
     }
 
-    /// The same for the frame rate.
+    /// The frame rate to tell the source; nil if there is nothing to tell.
     private var wantedFrameRate: FrameRate? {
         limits.frameRate ?? (toldFrameRate == nil ? nil : Self.mostPictures)
     }

@@ -1,7 +1,7 @@
 public import MediaTypes
 
-/// Puts every picture of a track on one timeline that never runs backwards, across restarts of the capture and foreign
-/// clocks.
+/// Puts every picture of a track on one timeline that never runs backwards, even if the capture restarts or the source
+/// uses another clock.
 ///
 /// A source on this machine stamps its pictures with our own clock, so its capture times are used as they are. The
 /// pictures of a source without time stamps, or with another machine's clock, are placed by arrival; the intervals
@@ -10,10 +10,11 @@ public struct Timeline: Sendable {
     /// Media time 0 on this machine's clock.
     public let origin: MonotonicTime
 
-    /// The longest that a picture may have been on its way before its time stamp is taken for one of another clock.
+    /// The longest delay of a picture whose time stamp still counts as our clock's; beyond this, it is taken for
+    /// another clock's.
     private static let longestWay = Interval.seconds(10)
-    /// How far a time stamp may be ahead of the arrival and still count as our clock's: the offset to the clock of another
-    /// machine is known to half a round trip at best.
+    /// How far a time stamp may be ahead of the arrival and still count as our clock's: the offset of another machine's
+    /// clock is known to no better than half a round trip.
     private static let clockError = Interval.milliseconds(500)
 
     private var last = MediaTime(ticks: -1)
@@ -40,12 +41,13 @@ public struct Timeline: Sendable {
     /// - Parameters:
     ///   - captureTime: the source's time stamp, if it sends one.
     ///   - epoch: changes when the source's clock may have changed.
-    ///   - arrival: now; a picture is never placed later than this, except by the tick that keeps the order.
+    ///   - arrival: now. A picture is never placed later than this, except by the ticks that keep it after the picture
+    ///     before.
     /// - Returns: the media time, later than all before it, and the capture time on our clock if it is known.
     public mutating func place(
         captureTime: MonotonicTime?, epoch: UInt64, arrival: MonotonicTime
     ) -> (time: MediaTime, captureTime: MonotonicTime?) {
-        // A source on another machine has capture times as soon as the offset between the clocks is known.
+        // The capture times of a source on another machine begin once the offset between the clocks is known.
         if self.epoch != epoch || captureTime != nil && isPlacedByArrival {
             self.epoch = epoch
             clock = Self.clock(of: captureTime, arrival: arrival)

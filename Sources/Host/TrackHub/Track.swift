@@ -1,13 +1,13 @@
 import CaptureLink
 import MediaTypes
 
-/// All decisions about one track: events and the time go in, frames for the readers and actions come out.
+/// Makes all decisions about one track: events and the time go in, frames for the readers and actions come out.
 ///
-/// It decides which frames viewers get and when they are shown, when somebody must make a key frame, what the source is
-/// told, and what viewers are told of the source. It has no lock, no clock and calls nobody: ``TrackHub`` protects it,
-/// and carries out its actions in order.
+/// It decides which frames viewers get and when they are shown, when a key frame must be made and by whom, what the
+/// source is told, and what viewers are told of the source. It has no lock, no clock and calls nobody: ``TrackHub``
+/// protects it, and carries out its actions in order.
 public struct Track: Sendable {
-    /// What follows from the events so far, in order; the owner takes it.
+    /// The actions that follow from the events so far, in order; the hub takes them and carries them out.
     var actions: [TrackAction] = []
 
     // What readers get.
@@ -30,7 +30,7 @@ public struct Track: Sendable {
     // What is known of the source.
     /// What the source can do; nil if there is none.
     private(set) var abilities: SourceAbilities?
-    /// Whether a source is there; together with the gate's pause, this is what viewers are told.
+    /// Whether there is a source; viewers are told this, or the gate's reason for a pause.
     private var presence = SourceState.waiting
     private var announced = SourceState.waiting
     private var statistics: (last: CaptureStatistics, arrival: MonotonicTime)?
@@ -97,7 +97,7 @@ public struct Track: Sendable {
         actions.append(.report(report))
     }
 
-    /// The source says whether it shows the screen; the next thing that it sends is a key frame.
+    /// The source says whether it shows the screen; the next frame that it sends is a key frame.
     mutating func sharingChanged(to sharing: SharingState) {
         carrier.gate.sourceSays(sharing)
         if !carrier.gate.isOpen { forgetCache() }
@@ -121,7 +121,7 @@ public struct Track: Sendable {
     // MARK: Frames
 
     /// Takes the source's next frame. Returns its number among all that the source has delivered, and its place on the
-    /// track; without a place, nobody gets it.
+    /// track; the place is nil if no reader gets the frame.
     mutating func takeFromSource(
         _ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime
     ) -> (number: UInt64, placed: TrackFrame?) {
@@ -131,8 +131,8 @@ public struct Track: Sendable {
         return (carrier.delivered, placed)
     }
 
-    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if nobody
-    /// gets it.
+    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns nil if no
+    /// reader gets it.
     mutating func takeFromHost(
         _ frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime
     ) -> TrackFrame? {
@@ -160,7 +160,7 @@ public struct Track: Sendable {
     }
 
     /// Drops the cached frames: a viewer who joins from now on waits for a key frame, and one who has not yet received
-    /// all of them receives no more. The source's next frame has little to do with its last, and is a key frame.
+    /// all of them receives no more. The source's next frame is a key frame, and may show something entirely different.
     private mutating func forgetCache() {
         cache.clear()
         firstShown = nextNumber
@@ -168,13 +168,13 @@ public struct Track: Sendable {
 
     // MARK: Key frames
 
-    /// Somebody can't go on without a key frame. One is asked for at most once in 500 ms, however many want it.
+    /// Somebody needs a key frame to go on. The source is asked at most once in 500 ms, however many ask for one.
     mutating func requestKeyFrame(now: MonotonicTime) {
         if keyFrames.want(now: now) { askForKeyFrame() }
     }
 
-    /// A reader has no key frame to begin with. If the cache has one, it is on its way to the reader, and a request that
-    /// is kept any longer would only bring a second one.
+    /// A reader has no key frame to begin with. If there is one in the cache, the reader is about to get it, and a
+    /// request would only bring a second one.
     mutating func requestStart(now: MonotonicTime) {
         if !cache.canStart { requestKeyFrame(now: now) }
     }
@@ -202,7 +202,7 @@ public struct Track: Sendable {
     // MARK: Who takes the frames
 
     mutating func viewerCame(decoding format: ChromaFormat, now: MonotonicTime) {
-        // A recording has kept the source awake, too.
+        // A recording keeps the source awake, too.
         let wasAsleep = demand.viewers == 0 && !demand.isRecorded
         demand.viewers += 1
         chroma.viewerCame(decoding: format)
@@ -224,8 +224,8 @@ public struct Track: Sendable {
         if chroma.poll(now: now) { tellSource(now) }
     }
 
-    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because the track has another
-    /// format and its source has no other.
+    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because it can't decode the
+    /// track's format and the source can't send another.
     func excludes(viewerDecoding format: ChromaFormat) -> Bool {
         let ability: ChromaAbility = abilities.map { $0.changesChroma ? .changing : .fixed } ?? .absent
         return ChromaPolicy.excludes(viewerDecoding: format, track: self.format?.chroma, source: ability)
@@ -252,9 +252,10 @@ public struct Track: Sendable {
 
     // MARK: The sharer
 
-    /// The sharer pauses or goes on, as `decide` says of the present pause. Returns whether the sharer pauses now.
+    /// The sharer pauses or goes on. `decide` gets the reason for the current pause, or nil, and returns whether to
+    /// pause. Returns whether the sharer pauses now.
     ///
-    /// - Parameter order: an order with a number that is not higher than the last one's does nothing.
+    /// - Parameter order: the number of the order; if it is not higher than the last one's, the order does nothing.
     mutating func hold(order: UInt64?, _ decide: (PauseReason?) -> Bool) -> Bool {
         if let order {
             guard order > carrier.lastHold else { return carrier.gate.isHeld }
@@ -269,7 +270,7 @@ public struct Track: Sendable {
         return isHeld
     }
 
-    /// Tells viewers the source's state, if it is another.
+    /// Tells viewers the source's state, if it has changed.
     private mutating func announce() {
         let state = state
         guard announced != state else { return }

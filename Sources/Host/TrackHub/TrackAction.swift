@@ -1,7 +1,7 @@
 public import CaptureLink
 public import MediaTypes
 
-/// What ``TrackHub`` does for a track.
+/// What ``TrackHub`` is to do for a track.
 public enum TrackAction: Sendable {
     // For the source.
     case tell(SourceDemand.Word)
@@ -10,11 +10,12 @@ public enum TrackAction: Sendable {
     case setSharerPaused(Bool)
     case setPointerMode(PointerMode)
     // For the host's own encoder.
-    /// Another source has come, or none is left, which makes key frames on request or doesn't.
+    /// The source or its abilities have changed, or it is gone; says whether there is a source that makes key frames on
+    /// request.
     case sourceChanged(canMakeKeyFrames: Bool)
-    /// A key frame of the last picture is needed, unless the source makes one within that time.
+    /// A key frame that shows the last picture is needed, unless the source sends one within this time.
     case makeKeyFrame(after: Interval)
-    /// The host's own encoder carries the track from now on.
+    /// From now on, viewers get the pictures of the host's own encoder.
     case noteHostCarries
     // For viewers.
     case announce(SourceState)

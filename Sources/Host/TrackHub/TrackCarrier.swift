@@ -1,21 +1,22 @@
 /// Decides which of the pictures that the source and the host's own encoder make are published on a track.
 struct TrackCarrier: Sendable {
-    /// Whether the host's own encoder carries the track; if not, the source's own pictures do.
+    /// Whether viewers get the pictures of the host's own encoder; if not, they get the source's own.
     private(set) var isCarriedByHost = false
-    /// How many units the source has delivered.
+    /// How many frames the source has delivered.
     private(set) var delivered: UInt64 = 0
-    /// The number of the unit with which the gate last opened.
+    /// The number of the frame with which the gate last opened.
     private var openedAt: UInt64 = 0
-    /// The number of the last one that was an IDR.
+    /// The number of the source's last IDR; 0 if there was none.
     private var lastIDR: UInt64 = 0
     /// Decides what viewers may see while the sharer pauses.
     var gate = SharingGate()
-    /// The number of the last order to hold or go on that took effect.
+    /// The number of the last order to pause or go on that took effect.
     var lastHold: UInt64 = 0
     /// Whether the pointer is drawn in the last published picture; nil before the first.
     private var isPointerDrawn: Bool?
 
-    /// Counts the source's next unit, and returns whether to publish it. An IDR of the source takes the track back.
+    /// Counts the source's next frame, and returns whether to publish it. With an IDR, the source takes over the track
+    /// again.
     mutating func takesFromSource(isIDR: Bool) -> Bool {
         delivered += 1
         if isIDR {
@@ -25,10 +26,10 @@ struct TrackCarrier: Sendable {
         return !isCarriedByHost && passes(isIDR: isIDR, fromSource: true, number: delivered)
     }
 
-    /// Returns whether to publish a picture that the host's own encoder made of what the source's unit `number` shows.
+    /// Returns whether to publish a picture that the host's own encoder made of what the source's frame `number` shows.
     ///
-    /// An IDR takes over the track, and the pictures after it depend on that IDR. None is published after an IDR that
-    /// the source has sent since.
+    /// With an IDR, the encoder takes over the track, and its later pictures depend on that IDR. A picture is no longer
+    /// published if the source has sent an IDR after frame `number`.
     mutating func takesFromHost(isIDR: Bool, number: UInt64) -> Bool {
         guard lastIDR <= number, isCarriedByHost || isIDR, passes(isIDR: isIDR, fromSource: false, number: number)
         else { return false }
@@ -36,7 +37,7 @@ struct TrackCarrier: Sendable {
         return true
     }
 
-    /// Returns whether viewers may see what the source's unit `number` shows: it isn't from before a pause.
+    /// Returns whether viewers may see what the source's frame `number` shows: it isn't from before a pause.
     func shows(_ number: UInt64) -> Bool { gate.isOpen && number >= openedAt }
 
     private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {
@@ -46,7 +47,7 @@ struct TrackCarrier: Sendable {
         return isPassed
     }
 
-    /// Notes that a picture is published. Returns whether that changes whether the pointer is drawn.
+    /// Notes that a picture is published. Returns whether it differs from the last one in whether the pointer is drawn.
     mutating func publishes(isPointerDrawn: Bool) -> Bool {
         guard self.isPointerDrawn != isPointerDrawn else { return false }
         self.isPointerDrawn = isPointerDrawn

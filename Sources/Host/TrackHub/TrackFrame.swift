@@ -4,7 +4,8 @@ public import MediaTypes
 public struct TrackFrame: Sendable {
     /// The frame's number, counted from 0 for each track without a gap; a reader that sees a gap has lost something.
     public let number: UInt64
-    /// The frame itself, shared by all readers. Its capture time is on this machine's clock, or nil if that isn't known.
+    /// The frame itself, shared by all readers. Its capture time is on this machine's clock; nil if that time isn't
+    /// known.
     public let coded: CodedFrame
     /// Its place on the track's timeline: later than that of every frame before it.
     public let time: MediaTime

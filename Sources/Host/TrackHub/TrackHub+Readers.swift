@@ -1,7 +1,7 @@
 public import MediaTypes
 import Synchronization
 
-/// What the readers of a track do: they take frames, ask for key frames, and say who watches.
+/// The part of a hub that readers use: they take frames, ask for key frames, and report who watches.
 extension TrackHub {
     /// Adds a reader; its first ``TrackReader/take()`` gives the frames since the last random access frame.
     ///
@@ -20,8 +20,8 @@ extension TrackHub {
         return TrackReader(hub: self, key: key)
     }
 
-    /// Asks for a key frame, at most once in 500 ms, however many ask: of the source, or of the host's own encoder if the
-    /// source makes none.
+    /// Asks for a key frame, at most once in 500 ms, however many readers ask. The request goes to the source, or to
+    /// the host's own encoder if the source can't make one.
     public func requestKeyFrame(now: MonotonicTime) {
         update { $0.track.requestKeyFrame(now: now) }
     }
@@ -56,7 +56,7 @@ extension TrackHub {
         update { $0.track.viewerLeft(decoding: format, now: now) }
     }
 
-    /// Tells the source if 4:4:4 is possible again.
+    /// Asks the source for 4:4:4 again, if the time for that has come.
     public func pollChroma(now: MonotonicTime) {
         update { $0.track.pollChroma(now: now) }
     }
@@ -66,13 +66,13 @@ extension TrackHub {
     /// The chroma format that all viewers can decode.
     public var wantedChroma: ChromaFormat { state.withLock { $0.track.chroma.wanted } }
 
-    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because the track has another
-    /// format and its source has no other.
+    /// Returns whether a viewer that decodes all formats up to `format` can't watch, because it can't decode the
+    /// track's format and the source can't send another.
     public func excludes(viewerDecoding format: ChromaFormat) -> Bool {
         format != .yuv444 && state.withLock { $0.track.excludes(viewerDecoding: format) }
     }
 
-    /// Whether the track has a source for its next frame.
+    /// Whether the track has a source now.
     public var hasSource: Bool { source != nil }
     /// The track's source, if it has one.
     public var source: (any PictureSource)? { state.withLock { $0.source } }
@@ -121,9 +121,10 @@ public final class TrackReader: Sendable {
     }
 
     /// Returns all frames that have arrived since the last call, oldest first. A gap in their numbers means that frames
-    /// were lost; the first frame after a gap is a random access frame. Any thread.
+    /// were lost; the first frame after a gap is a random access frame. May be called on any thread.
     public func take() -> [TrackFrame] { hub.take(key, lost) }
 
-    /// How many frames this reader had lost at its last ``take()`` because it was too slow.
+    /// How many frames this reader had lost by its last ``take()``: because it was too slow, or because they came
+    /// before the first random access frame.
     public var lostFrames: UInt64 { lost.load(ordering: .relaxed) }
 }

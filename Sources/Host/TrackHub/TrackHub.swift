@@ -2,15 +2,16 @@ public import CaptureLink
 public import MediaTypes
 import Synchronization
 
-/// A track, shared by the threads that write it, read it and steer it.
+/// A track that is shared by the threads that write, read and control it.
 ///
-/// It protects the ``Track``, which decides everything, with one lock, hands its frames to the readers, and carries out its
-/// actions: in order, on one thread at a time and without the lock, so that what the source or a viewer is told last is
-/// always right. Each reader has a bounded queue of its own, so that a slow reader affects only itself. All methods may
-/// be called on any thread.
+/// The hub protects the ``Track``, which decides everything, with one lock. It hands the track's frames to the readers,
+/// and carries out its actions in order, on one thread at a time and without the lock, so that the source and the
+/// viewers always end up with the latest state. Each reader has a bounded queue of its own, so that a slow reader
+/// affects only itself. All methods may be called on any thread.
 public final class TrackHub: Sendable {
     let state: Mutex<State>
-    /// Stored with `state` locked; read without the lock, before anything is sent.
+    /// A copy of the track's `firstShown`. Written with `state` locked; readers check it without the lock before they
+    /// send anything.
     let shownFrom = Atomic<UInt64>(0)
     let limits: CacheLimits
 
@@ -20,9 +21,9 @@ public final class TrackHub: Sendable {
         var nextReader: UInt64 = 0
         var source: (any PictureSource)?
         weak var observer: (any TrackObserver)?
-        /// The actions that wait to be carried out, each with the source of its time.
+        /// The actions that wait to be carried out, each with the source that the track had at that time.
         var pending: [(action: TrackAction, source: (any PictureSource)?)] = []
-        /// Whether some thread carries out actions now; it looks again before it stops.
+        /// Whether some thread is carrying out actions. That thread looks for new ones before it stops.
         var isPerforming = false
     }
 
@@ -37,14 +38,15 @@ public final class TrackHub: Sendable {
         state = Mutex(State(track: Track(origin: origin, limits: limits)))
     }
 
-    /// Sets who hears of every action. The hub doesn't retain it.
+    /// Sets the observer that is told of every action. The hub doesn't retain it.
     public func connect(_ observer: any TrackObserver) {
         state.withLock { $0.observer = observer }
     }
 
     // MARK: For the source
 
-    /// Makes `source` the one whose frames are taken. There is one at a time: returns false if another is still there.
+    /// Makes `source` the track's source, whose frames are taken. There is one at a time: returns false if another is
+    /// still there.
     public func attach(_ source: any PictureSource, now: MonotonicTime) -> Bool {
         let abilities = source.abilities
         return update { state in
@@ -54,13 +56,13 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Called when `source` says what it can do only after it was attached.
+    /// Takes the abilities of `source`, when they become known or change after it was attached.
     public func abilitiesChanged(of source: any PictureSource, now: MonotonicTime) {
         let abilities = source.abilities
         update(from: source) { $0.abilitiesChanged(to: abilities, now: now) }
     }
 
-    /// Detaches `source`, which went away; its last frame stays on the track.
+    /// Detaches `source`, which has gone away; its last frame stays on the track.
     public func detach(_ source: any PictureSource, reason: String, now: MonotonicTime) {
         update { state in
             guard state.source === source else { return }
@@ -69,15 +71,15 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Takes the next frame of `source`, in order, on the source's thread, and wakes the readers. A frame of another
-    /// source than the track's is left out.
+    /// Takes the next frame of `source`, in order, on the source's thread, and wakes the readers. If `source` isn't the
+    /// track's source, the frame is ignored.
     ///
     /// - Parameters:
     ///   - epoch: changes when the source's clock may have changed.
     ///   - arrival: now.
-    ///   - check: called with the frame's number, with the lock held, so that frames are checked in their order; returns
+    ///   - check: called with the frame's number while the lock is held, so that frames are checked in order; returns
     ///     whether a key frame is needed.
-    /// - Returns: the frame's place on the track; nil if nobody gets it.
+    /// - Returns: the frame's place on the track; nil if no reader gets it.
     @discardableResult
     public func deliver(
         _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime,
@@ -91,8 +93,8 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on the
-    /// track; nil if the source carries the track.
+    /// Takes a frame that the host's own encoder made of what the source's frame `number` shows. Returns its place on
+    /// the track; nil if no reader gets it, for example because the source has sent a key frame since.
     public func carryOn(with frame: CodedFrame, epoch: UInt64, number: UInt64, now: MonotonicTime) -> TrackFrame? {
         publish { $0.track.takeFromHost(frame, epoch: epoch, number: number, now: now) }
     }
@@ -102,7 +104,7 @@ public final class TrackHub: Sendable {
         update(from: source) { $0.report(report) }
     }
 
-    /// Takes the report of `source` on whether it shows the screen; the next thing that it sends is a key frame.
+    /// Takes the report of `source` on whether it shows the screen; the next frame that it sends is a key frame.
     public func sharingChanged(of source: any PictureSource, to sharing: SharingState) {
         update(from: source) { $0.sharingChanged(to: sharing) }
     }
@@ -116,17 +118,18 @@ public final class TrackHub: Sendable {
 
     // MARK: For people
 
-    /// Pauses, or goes on, for the sharer. Once a pause returns, nothing is published that was captured before it: a
-    /// viewer who joins from then on sees nothing of the screen, and neither does a snapshot.
+    /// Pauses sharing, or goes on. Once a call that pauses has returned, nothing is published that was captured before
+    /// it: a viewer who joins from then on sees nothing of the screen, and neither does a snapshot.
     ///
-    /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. One that
-    ///   arrives after a later one does nothing, so that all tracks end up with the last. An order without a number
-    ///   always counts.
+    /// - Parameter order: the number of an order that goes to several tracks; it increases with each order. An order
+    ///   that arrives after a later one does nothing, so that all tracks end up with the last one. An order without a
+    ///   number always takes effect.
     public func hold(_ isHeld: Bool, order: UInt64? = nil) {
         _ = update { $0.track.hold(order: order) { _ in isHeld } }
     }
 
-    /// Pauses, or goes on if the sharer has paused here or at the source. Returns whether it pauses.
+    /// Goes on if the sharer has paused, here or at the source; pauses otherwise. Returns whether the sharer pauses
+    /// now.
     @discardableResult
     public func toggleHold() -> Bool {
         update { $0.track.hold(order: nil) { $0 != .sharer } }
@@ -145,8 +148,8 @@ public final class TrackHub: Sendable {
         update { $0.track.change(now: now) { $0.isRecorded = isRecorded } }
     }
 
-    /// Counts `change` more requests that wait for a single picture. Returns since when the source runs; earlier pictures
-    /// show the screen as it was when the source paused.
+    /// Adds `change` to the number of requests that wait for a single picture. Returns the time since which the source
+    /// has been running; earlier pictures show the screen as it was when the source paused.
     @discardableResult
     public func changeSnapshots(by change: Int, now: MonotonicTime) -> MonotonicTime? {
         update { state in
@@ -155,8 +158,8 @@ public final class TrackHub: Sendable {
         }
     }
 
-    /// Sets how the pointer gets to viewers. The current source is told if it reports the pointer, and so is the next
-    /// one.
+    /// Sets whether the pointer is drawn into the pictures, or reported for viewers to draw. The current source is told
+    /// if it can report the pointer, and so is the next one.
     public func setPointerMode(_ mode: PointerMode) {
         update { $0.track.setPointerMode(mode) }
     }
@@ -197,7 +200,7 @@ public final class TrackHub: Sendable {
         return result
     }
 
-    /// As `update`, for a frame that goes to all readers.
+    /// Does the same as `update`, for a frame that goes to all readers.
     private func publish(_ body: (inout State) -> TrackFrame?) -> TrackFrame? {
         var wakes: [@Sendable () -> Void] = []
         let placed = update { state in
@@ -240,8 +243,8 @@ extension TrackHub.State {
     }
 }
 
-/// Hears of a track's actions: in order, on one thread at a time and without a lock. Must not block.
+/// Is told of a track's actions: in order, on one thread at a time, and without the lock. Must not block.
 public protocol TrackObserver: AnyObject, Sendable {
-    /// Carries out what `action` means to it; the source has been told its part already.
+    /// Does the observer's part of `action`; the source has done its part already.
     func perform(_ action: TrackAction)
 }

@@ -5,11 +5,12 @@ public import TrackHub
 import VideoDecoding
 
 /// The coded frames of a track, from the last random access frame on: for an application that records them, sends them
-/// elsewhere or measures them. What is written against this gets what every viewer gets.
+/// elsewhere or measures them. An application gets the same frames as every viewer.
 ///
-/// Each iteration counts as a viewer, which wakes a source that sleeps. It has a bounded queue of its own: one that is too
-/// slow loses whole frames up to the next random access frame, and harms nobody else; `TrackFrame.number` then has a gap.
-/// It ends when its task is cancelled. While the track has no source, it waits for the next one.
+/// Each iterator counts as a viewer, which wakes a source that sleeps, and has a bounded queue of its own. An
+/// application that is too slow loses whole frames up to the next random access frame, which shows as a gap in
+/// `TrackFrame.number`; other readers are not affected. The sequence ends when its task is cancelled. While the track
+/// has no source, the iterator waits for the next one.
 public struct TrackFrames: AsyncSequence, Sendable {
     let hub: TrackHub
 
@@ -40,8 +41,8 @@ public struct TrackFrames: AsyncSequence, Sendable {
 
 /// The decoded pictures of a track, for an application that looks at them. Decoding happens in the task that iterates.
 ///
-/// A frame that can't be decoded is left out, with those that depend on it: a key frame is asked for, and the pictures go
-/// on with it.
+/// A frame that can't be decoded is left out, and so are those that depend on it: a key frame is requested, and the
+/// pictures go on from there.
 public struct TrackPictures: AsyncSequence, Sendable {
     let hub: TrackHub
 

@@ -1,7 +1,7 @@
-/// One coded frame of a track: a picture, or a piece of sound. It is what flows from a source to every reader.
+/// One coded frame of a track: a picture, or a piece of sound. Frames are what flows from a source to every reader.
 ///
-/// Its bytes are written once and then shared by reference. Only the parts that know the codec look into them: for H.264
-/// they are an access unit (ITU-T H.264 section 7.4.1.2.3) as an Annex B byte stream.
+/// The bytes are written once and then shared by reference. Only the parts that know the codec look into them. For
+/// H.264 the bytes are an access unit (ITU-T H.264 section 7.4.1.2.3) as an Annex B byte stream.
 public struct CodedFrame: Sendable {
     /// The whole frame. In H.264, each NAL unit follows the start code `00 00 00 01`.
     public let bytes: [UInt8]
@@ -13,10 +13,9 @@ public struct CodedFrame: Sendable {
     public let isRandomAccess: Bool
     /// When the frame was captured, on this machine's clock, or nil if the source doesn't know.
     public let captureTime: MonotonicTime?
-    /// The format from this frame on; nil if it is that of the frame before, or not known. Only a random access frame
-    /// has one.
+    /// The format from this frame on; nil if the format is unchanged or not known. Only a random access frame has one.
     public let format: TrackFormat?
-    /// What only some frames have.
+    /// A property that only some frames have; nil for all others.
     public var attachment: FrameAttachment?
 
     /// Creates a frame from bytes that the caller has already split; every range of `units` must lie inside `bytes`.
@@ -32,7 +31,8 @@ public struct CodedFrame: Sendable {
         self.attachment = attachment
     }
 
-    /// Whether a picture includes the pointer, or would if the pointer were on the screen. Also true if that isn't known.
+    /// Whether a picture includes the pointer, or would if the pointer were on the screen. Also true if this isn't
+    /// known.
     public var isPointerDrawn: Bool { attachment != .pointerLeftOut }
 
     /// The same frame without its capture time.
@@ -46,7 +46,7 @@ public struct CodedFrame: Sendable {
     }
 }
 
-/// What a source may say of a single frame, beside what every frame has.
+/// What a source may say about a single frame, in addition to what every frame has.
 public enum FrameAttachment: Hashable, Sendable {
     /// A picture leaves out the pointer: viewers draw it themselves.
     case pointerLeftOut

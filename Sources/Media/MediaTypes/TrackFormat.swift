@@ -1,9 +1,10 @@
-/// What a reader must know of a track's frames before it can decode them. It changes only at a random access frame.
+/// What a reader must know about a track's frames before it can decode them. It changes only at a random access frame.
 public struct TrackFormat: Hashable, Sendable {
     /// What a track carries.
     public enum Kind: Hashable, Sendable { case video, audio }
 
-    /// The codecs that a track may have. Whatever differs between them is chosen by an exhaustive `switch` over this type.
+    /// The codecs that a track may have. Whatever differs between them is chosen by an exhaustive `switch` over this
+    /// type.
     public enum Codec: Hashable, Sendable, CaseIterable {
         /// ITU-T H.264.
         case h264
@@ -11,7 +12,8 @@ public struct TrackFormat: Hashable, Sendable {
 
     /// How the frames are coded.
     public var codec: Codec
-    /// The chroma format that a decoder of pictures must support. A 4:4:4 profile counts as 4:4:4, whatever it is used for.
+    /// The chroma format that a decoder of pictures must support. The profile decides: a stream of a 4:4:4 profile
+    /// counts as 4:4:4, even if its pictures have less chroma.
     public var chroma: ChromaFormat
     /// The visible size of pictures, if it is known.
     public var size: PictureSize?
@@ -30,7 +32,7 @@ public struct TrackFormat: Hashable, Sendable {
         }
     }
 
-    /// The clock of the track's times, which is that of its RTP timestamps.
+    /// The rate of the clock of the track's media times, which is also that of its RTP timestamps.
     public var clockRate: ClockRate {
         switch codec {
         case .h264: .video

@@ -2,7 +2,7 @@ import Clocks
 public import MediaTypes
 import Synchronization
 
-/// A value that one thread gives and another one waits for.
+/// A value that one thread provides and another thread waits for.
 public final class HandOver<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let wake: WakeUp
@@ -13,7 +13,7 @@ public final class HandOver<Value: Sendable>: Sendable {
         self.wake = wake
     }
 
-    /// Readable once the value was given, for `poll`.
+    /// A file descriptor for `poll`; it becomes readable when the value is given.
     public var descriptor: Int32 { wake.descriptor }
 
     /// The value; nil until it was given.
@@ -25,7 +25,7 @@ public final class HandOver<Value: Sendable>: Sendable {
         wake.signal()
     }
 
-    /// Waits until `deadline` for the value, and returns it.
+    /// Waits for the value until `deadline`; nil if it hasn't been given by then.
     public func wait(until deadline: MonotonicTime) -> Value? {
         while true {
             if let given { return given }
@@ -52,7 +52,7 @@ public final class Flag: Sendable {
     }
 }
 
-/// Carries a value that isn't thread-safe into the thread that owns it from then on.
+/// Carries a value that isn't thread-safe to another thread, which owns it from then on.
 public struct Sent<Value>: @unchecked Sendable {
     public var value: Value
 

@@ -1,13 +1,14 @@
 import Synchronization
 
-/// Passes items from any thread to the one that takes them, which waits for `wake`, beside its sockets or alone.
+/// Passes items from any thread to the one that takes them. That thread waits for `wake`, alone or together with its
+/// sockets.
 public final class Mailbox<Item: Sendable>: Sendable {
     /// Signalled for each item.
     public let wake: WakeUp
     /// The items that wait; nil once the mailbox is closed.
     private let items = Mutex<[Item]?>([])
 
-    /// Creates a mailbox whose taker waits for `wake` anyway.
+    /// Creates a mailbox for a thread that waits for `wake` already.
     public init(wake: WakeUp) {
         self.wake = wake
     }
@@ -18,8 +19,8 @@ public final class Mailbox<Item: Sendable>: Sendable {
         self.init(wake: wake)
     }
 
-    /// Adds an item behind those that wait, of which `replacing` may remove some. Returns false if the mailbox is
-    /// closed, and nobody will take the item.
+    /// Adds an item behind those that wait; `replacing` may remove some of these first. Returns false if the mailbox is
+    /// closed; nobody takes the item then.
     @discardableResult
     public func post(_ item: Item, replacing: (inout [Item]) -> Void = { _ in }) -> Bool {
         let isOpen = items.withLock { items in

@@ -58,7 +58,8 @@ public final class NamedThread: Sendable {
     /// the thread itself.
     public func join() { join(until: .distantFuture) }
 
-    /// Does the same until `deadline` at most. Returns false if the thread still runs then; it is left to itself.
+    /// Waits until the thread has ended, but no longer than until `deadline`. Returns false if the thread is still
+    /// running then; it is detached, and can't be waited for any more. As above, only the first call waits.
     @discardableResult
     public func join(until deadline: MonotonicTime) -> Bool {
         if isJoined.set() { return true }

@@ -9,12 +9,12 @@ extension pollfd {
         self.init(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)
     }
 
-    /// Whether something has come: an event that the entry waits for, or an error or the other end's hang-up.
+    /// Whether the entry is ready: an event that it waits for has come, an error, or a hang-up by the other end.
     public var isReady: Bool { revents != 0 }
 }
 
-/// Waits until an entry is ready, until a signal interrupts it, or until `deadline`, with the exactness of nanoseconds.
-/// A deadline that is over doesn't wait at all.
+/// Waits until an entry is ready, until a signal interrupts it, or until `deadline`, with nanosecond precision. If the
+/// deadline has passed, returns at once.
 ///
 /// - Returns: the number of entries that are ready; -1 after an interruption or another error, with no entry ready and
 ///   the reason in `errno`.
@@ -25,7 +25,7 @@ public func waitForEvents(_ entries: inout [pollfd], until deadline: MonotonicTi
     return count
 }
 
-/// Waits for `events` on one descriptor in the same way, and returns those that have come.
+/// Waits in the same way for `events` on one descriptor, and returns the events that have come.
 @discardableResult
 public func waitForEvents(
     on descriptor: Int32, _ events: Int32 = POLLIN, until deadline: MonotonicTime = .distantFuture

@@ -11,7 +11,8 @@ public final class WakeUp: Sendable {
     /// Creates a wake-up with no pending signal; nil if the process has no file descriptor left.
     public init?() {
         let made = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        // Before `descriptor` is set, so that `errno` says why to the caller.
+        // Returns before `descriptor` is set: otherwise `deinit` would run, and could overwrite the `errno` that tells
+        // the caller why.
         if made < 0 { return nil }
         descriptor = made
     }
@@ -20,7 +21,7 @@ public final class WakeUp: Sendable {
         close(descriptor)
     }
 
-    /// Wakes the waiting thread. Signals sent before it has consumed one count as one.
+    /// Wakes the waiting thread. Signals that are sent before the thread consumes them count as one.
     public func signal() {
         var one: UInt64 = 1
         while write(descriptor, &one, 8) < 0, errno == EINTR {}
@@ -39,8 +40,8 @@ public final class WakeUp: Sendable {
     }
 }
 
-/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. It is read once, when the host starts, so that a later step
-/// of the wall clock does not look like a jump in the media.
+/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. The host reads this once, when it starts, so that a later
+/// step of the wall clock does not look like a jump in the media.
 public func unixOffsetOfMonotonicClock() -> Interval {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

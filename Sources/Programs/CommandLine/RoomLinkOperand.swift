@@ -57,7 +57,7 @@ public enum RoomLinkOperand {
 }
 
 extension ExitCode {
-    /// The exit code of a program that could not open or read an input. `code` is the errno.
+    /// The exit code of a program that could not open or read an input, where `code` is the `errno`.
     init(reading code: Int32) {
         switch code {
         case EACCES, EPERM: self = .permission

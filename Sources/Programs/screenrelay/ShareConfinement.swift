@@ -16,9 +16,9 @@ struct ShareConfinement {
             help: "run capture as this user, with a copy of the display's credentials; only root can do this"),
     ]
 
-    /// The confinement for the supervisor.
+    /// The confinement that the supervisor starts the capture in.
     private(set) var confinement: CaptureConfinement
-    /// The arguments for the capture.
+    /// The arguments to pass to the capture process.
     private(set) var arguments = ["--supervised"]
 
     init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {

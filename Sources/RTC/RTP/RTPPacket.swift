@@ -62,7 +62,7 @@ public struct RTPPacket: Hashable, Sendable {
         payload = reader.rest.dropLast(paddingCount)
     }
 
-    /// The data of the first extension element with the number `id`.
+    /// The data of the first extension element with the number `id`; nil if there is none.
     public func extensionData(_ id: UInt8) -> ArraySlice<UInt8>? {
         extensionElements.first { $0.id == id }?.data
     }
@@ -75,7 +75,8 @@ public struct HeaderExtensionElement: Hashable, Sendable {
     /// The extension's data.
     public let data: ArraySlice<UInt8>
 
-    /// Parses the elements in `data`. An extension of another profile has none, and a malformed element ends the list.
+    /// Parses the elements in `data`. If `profile` stands for neither the one-byte nor the two-byte form, there are
+    /// none. A malformed element ends the list.
     static func parse(_ data: ArraySlice<UInt8>, profile: UInt16) -> [HeaderExtensionElement] {
         let isOneByte = profile == 0xBEDE
         guard isOneByte || profile & 0xFFF0 == 0x1000 else { return [] }

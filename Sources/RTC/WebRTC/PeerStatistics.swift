@@ -14,6 +14,6 @@ public struct PeerStatistics: Sendable {
     public var retransmittedPackets = 0
     /// The last measured round-trip time.
     public var roundTripTime: Interval?
-    /// The bit rate that the path seems to carry.
+    /// The estimated bit rate that the path can carry.
     public var targetBitRate: BitRate
 }

@@ -1,7 +1,7 @@
 import MediaTypes
 import RTP
 
-/// The payload types of a session, one for each profile that the track may have, all in the same RTP stream.
+/// The payload types of a session: one for each profile that the track may have, all in the same RTP stream.
 struct SessionFormats: Sendable {
     /// The payload types that carry pictures of one profile.
     struct Format: Sendable {
@@ -26,8 +26,8 @@ struct SessionFormats: Sendable {
         }
     }
 
-    /// The retransmission payload type for each media payload type. Empty if the peer has it for only one of the two
-    /// formats; packets are then sent again unchanged, which repairs both.
+    /// The retransmission payload type for each media payload type. Empty if the peer lacks it for any format that it
+    /// decodes; lost packets are then sent again unchanged, which works for every format.
     var retransmissionPayloadTypes: [PayloadType: PayloadType] {
         var types: [PayloadType: PayloadType] = [:]
         for format in [yuv420, yuv444].compactMap({ $0 }) {

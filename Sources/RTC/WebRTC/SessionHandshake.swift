@@ -1,17 +1,18 @@
 import MediaTypes
 import SecureTransport
 
-/// A session's DTLS, and the round-trip time that its handshake shows.
+/// A session's DTLS handshake, and the round-trip time that it reveals.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionHandshake {
     private static let longestEstimate = Interval.milliseconds(100)
 
-    /// The round-trip time by the handshake. The peer answers a flight at once, so this is a good first estimate. With
-    /// it, a lost packet of the first picture is repaired quickly. Reports improve it later.
+    /// The round-trip time measured during the handshake. The peer answers a flight at once, so this is a good first
+    /// estimate, with which a lost packet of the first picture is repaired quickly. RTCP reports improve the estimate
+    /// later.
     ///
-    /// After a lost flight we would measure the peer's timer, not the path (Karn's rule, RFC 6298 section 3). So a
-    /// measurement longer than the default estimate is discarded.
+    /// If a flight is lost, the measurement shows the peer's timer, not the path (Karn's rule, RFC 6298 section 3). So
+    /// a measurement longer than the default estimate is discarded.
     private(set) var roundTripTime: Interval?
 
     private var transport: DTLSTransport?
@@ -59,6 +60,6 @@ struct SessionHandshake {
         return flight
     }
 
-    /// Says goodbye to the peer.
+    /// Tells the peer that the session is over.
     func close() { transport?.close() }
 }

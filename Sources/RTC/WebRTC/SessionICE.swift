@@ -2,16 +2,16 @@ import MediaTypes
 import STUN
 import SecureTransport
 
-/// The ICE half of a session: credentials, the addresses that the peer was heard at, and the path to it.
+/// The ICE part of a session: credentials, the addresses that the peer was heard at, and the path to it.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionICE {
     /// For this long after the peer was last heard at an address, no other session can take that address.
     ///
-    /// Peers check about every 5 s, at least every 6 s (RFC 7675 section 5.1; so does aioice, and Chromium every 2.5
-    /// s), so one check may be lost, usually two. A peer that gets the port of a killed one must wait this long.
-    /// Chromium gives up its checks after 15 s, so it may not be longer. It is half of the 30 s after which consent
-    /// expires.
+    /// Peers send checks about every 5 s, and every 6 s at the latest (RFC 7675 section 5.1); aioice does so, and
+    /// Chromium sends them every 2.5 s. So at least one check may be lost, usually two. A new peer that gets the port
+    /// of a killed one must wait this long. Chromium gives up its checks after 15 s, so the time may not be longer. It
+    /// is half of the 30 s after which consent expires.
     static let hold = Interval.seconds(15)
     /// The maximum number of addresses kept for one peer: a few interfaces, and a few changes of a NAT's mapping.
     static let addressLimit = 16
@@ -87,10 +87,11 @@ struct SessionICE {
     /// Our user name fragments (ufrag): the current one and, during an ICE restart, the former one.
     var localUfrags: [String] { [agent.localUfrag] + (formerAgent.map { [$0.localUfrag] } ?? []) }
 
-    /// Restarts ICE (RFC 8445 section 9). Everything else continues, on the old path until the peer nominates one with
-    /// `agent`.
+    /// Restarts ICE (RFC 8445 section 9). Everything else continues on the old path until the peer nominates a path
+    /// with the credentials of `agent`.
     ///
-    /// If another restart comes before that, the first one's credentials are dropped and the former ones stay.
+    /// If another restart comes before that, the credentials of the first restart are dropped, and those from before it
+    /// stay valid.
     mutating func restart(with agent: LiteAgent) {
         formerAgent = formerAgent ?? self.agent
         self.agent = agent
@@ -104,7 +105,7 @@ struct SessionICE {
     /// Records that one of the peer's checks came from `address`.
     ///
     /// - Returns: an address that is given up to make room, if any. A peer can forge the source addresses of its
-    ///   checks, and must not fill our memory with them.
+    ///   checks, which must not fill our memory.
     mutating func note(_ address: TransportAddress, now: MonotonicTime) -> TransportAddress? {
         var place = Place(address: address, checked: now)
         if let index = places.firstIndex(where: { $0.address == address }) {
@@ -119,13 +120,13 @@ struct SessionICE {
         return places.remove(at: index).address
     }
 
-    /// The addresses that were given up for others since the last call; clears the list.
+    /// The addresses that were given up to make room since the last call; clears the list.
     mutating func takeGivenUpAddresses() -> [TransportAddress] {
         defer { givenUp.removeAll() }
         return givenUp
     }
 
-    /// Records that the peer was heard at `address`, by something authenticated.
+    /// Records that something authenticated has come from the peer at `address`.
     mutating func noteHeard(at address: TransportAddress, now: MonotonicTime) {
         lastHeard = now
         if address == path.current?.peer { lastHeardOnPath = now }
@@ -137,7 +138,7 @@ struct SessionICE {
         noteHeard(at: address, now: now)
     }
 
-    /// Records that a flight from `address`, if any, or a timer has completed the handshake.
+    /// Records that the handshake is complete, after a flight from `address` or, if that is nil, after a timeout.
     mutating func noteConnected(from address: TransportAddress?, now: MonotonicTime) {
         lastHeard = now
         if let address, path.handshakeEnded(from: address, now: now) { noteProof(at: address, now: now) }

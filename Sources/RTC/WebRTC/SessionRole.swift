@@ -10,7 +10,7 @@ enum SessionRole {
     case publishing(PublishedTracks)
 
     /// A peer that is silent for this long is gone (RFC 7675 section 5.1). A publisher sends pictures all the time, and
-    /// another one may be waiting for its place.
+    /// another publisher may be waiting to take its place.
     var patience: Interval {
         switch self {
         case .watching: .seconds(30)
@@ -22,8 +22,8 @@ enum SessionRole {
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
 final class WatchedTracks {
     let feed: TrackFeed
-    /// One for each track, none until the keys are established: a sender takes far more memory than an unanswered offer
-    /// should cost.
+    /// One for each track; empty until the keys are established, because a sender takes far more memory than an
+    /// unanswered offer should cost.
     private var senders: [TrackSender] = []
     private var onPointerChange: ((PointerChange) -> Void)?
 
@@ -65,13 +65,13 @@ final class WatchedTracks {
         }
     }
 
-    /// Whether sending waits for room in the socket. Setting it to false lets it go on.
+    /// Whether sending waits for room in the socket. Set it to false to let sending go on.
     var isStalled: Bool {
         get { senders.indices.contains { senders[$0].isStalled } }
         set { for index in senders.indices { senders[index].isStalled = newValue } }
     }
 
-    /// The bit rate that the peer's path seems to carry.
+    /// The estimated bit rate that the peer's path can carry.
     var targetBitRate: BitRate {
         senders.indices.reduce(LossBasedRate.highest) { min($0, senders[$1].rate.target) }
     }
@@ -90,7 +90,7 @@ final class WatchedTracks {
 /// The tracks that a session's peer publishes. Belongs to the media thread.
 final class PublishedTracks {
     private let publication: Publication
-    /// One for each track, none until the keys are established.
+    /// One for each track; empty until the keys are established.
     private var receivers: [TrackReceiver] = []
 
     init(_ publication: Publication) {

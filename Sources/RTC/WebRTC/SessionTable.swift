@@ -2,8 +2,8 @@ import MediaSessions
 import MediaTypes
 import STUN
 
-/// The sessions of the media thread, by number, by the user name fragments that checks name, and by their peers'
-/// addresses.
+/// The sessions of the media thread. They are found by identifier, by the user name fragments that checks name, and by
+/// their peers' addresses.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionTable {
@@ -19,14 +19,14 @@ struct SessionTable {
     /// The session at `address`; nil if there is none.
     subscript(address: TransportAddress) -> PeerSession? { byPeer[address] }
 
-    /// Adds a session; `callback` is to be called with the reason when it is over.
+    /// Adds a session. When it is over, `callback` is to be called with the reason.
     mutating func add(_ session: PeerSession, onEnd callback: @escaping @Sendable (String) -> Void) {
         sessions[session.id] = session
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = session }
         onEnd[session.id] = callback
     }
 
-    /// Removes a session, and returns what to call with the reason.
+    /// Removes a session, and returns the callback to call with the reason.
     mutating func remove(_ session: PeerSession) -> (@Sendable (String) -> Void)? {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
@@ -34,13 +34,13 @@ struct SessionTable {
         return onEnd.removeValue(forKey: session.id)
     }
 
-    /// Restarts ICE for a session; unknown ones are ignored.
+    /// Restarts ICE for a session; an unknown identifier is ignored.
     mutating func restartICE(_ id: MediaSessionID, with agent: LiteAgent) {
         guard let session = sessions[id] else { return }
         changeUfrags(of: session) { session.ice.restart(with: agent) }
     }
 
-    /// Handles a STUN datagram that came along `path`. Returns the session that it was for, if any.
+    /// Handles a STUN datagram that came along `path`. Returns the session that the datagram was for, if any.
     mutating func handle(stun datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
         guard let message = try? STUNMessage(parsing: datagram) else { return nil }
         switch message.messageClass {
@@ -65,8 +65,8 @@ struct SessionTable {
         return session
     }
 
-    /// A peer answered one of our requests. The address becomes its session's, unless another session's peer has
-    /// already answered there.
+    /// Handles a peer's response to one of our requests. The address then belongs to that peer's session, unless
+    /// another session's peer has already answered there.
     private mutating func handleResponse(
         _ response: STUNMessage, along path: NetworkPath, now: MonotonicTime
     ) -> PeerSession? {

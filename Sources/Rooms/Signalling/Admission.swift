@@ -1,9 +1,10 @@
 import CGLib
 import Rooms
 
-/// Decides who gets in: names of the host, origins, tokens, passwords, and the limits for one address.
+/// Decides which requests are admitted: checks host names, origins, tokens and passwords, and the limits for each
+/// address.
 ///
-/// It belongs to the site's thread.
+/// Belongs to the site's thread.
 final class Admission {
     /// The result of checking a request: the room with headers for the response, or a refusal.
     enum Verdict {
@@ -23,11 +24,13 @@ final class Admission {
     private let administrationToken: AccessToken?
     private let allowedOrigins: Set<String>
     private var hostNames: HostNames
-    /// Wrong tokens, and wrong passwords given with a right token.
+    /// Attempts with a wrong token.
     private var attempts = FailedAttempts()
+    /// Attempts with a right token and a wrong password.
     private var passwords = FailedAttempts()
-    /// Requests without a token, and requests with a right token.
+    /// The rate of requests without a token.
     private var requests: RequestRate
+    /// The rate of requests with a right token.
     private var requestsWithToken: RequestRate
 
     init(
@@ -72,14 +75,14 @@ final class Admission {
 // MARK: - Rooms
 
 extension Admission {
-    /// Checks the token, password and origin of a request about `room`. A page of another origin needs an allowed
-    /// origin or a secret of its own, which no other page can make a browser send for it.
+    /// Checks the token, password and origin of a request about `room`. A page of another origin is admitted only if
+    /// its origin is allowed, or if the request carries a secret, which no other page can make the browser send.
     ///
-    /// The token is checked first, and only wrong ones are counted, so nobody can cause a right token to be refused.
+    /// The token is checked first, and only wrong tokens are counted, so nobody can cause a right token to be refused.
     func admit(_ exchange: HTTPExchange, to room: String, for purpose: Purpose = .viewing) -> Verdict {
         let address = exchange.clientAddress
         let given = exchange.key(to: room)
-        // If the token is wrong, the response is the same as for any wrong token.
+        // The response to a wrong token is the same whether or not the password is dropped here.
         let key = limited(given, from: address)
         let (grant, found) = self.grant(key)
         guard let definition = found else {
@@ -119,8 +122,8 @@ extension Admission {
         return room
     }
 
-    /// Returns `key` without its password if a client at `address` has given too many wrong ones. None is compared
-    /// then: a client with the right token is asked for one again.
+    /// Returns `key` without its password if a client at `address` has given too many wrong passwords. The password is
+    /// then not compared, and a client with the right token is asked for it again.
     func limited(_ key: RoomKey, from address: String) -> RoomKey {
         var key = key
         if key.password != nil, !passwords.mayTry(address, now: configuration.attemptClock()) { key.password = nil }
@@ -153,7 +156,7 @@ extension Admission {
         let isTaken: Bool
         switch showsRightToken(exchange) {
         case nil where asksForWebSocket(exchange):
-            // It gives its token later. Until then, only the number of connections limits it.
+            // Such a client sends its token later. Until then, only the number of connections limits it.
             isTaken = true
         case nil: isTaken = requests.take(address, now: g_get_monotonic_time())
         case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
@@ -168,7 +171,8 @@ extension Admission {
         return isTaken ? nil : .plain(429, "too many requests", [("Retry-After", "1")])
     }
 
-    /// Whether the token of a request is right, regardless of its password; nil if it has none or needs none.
+    /// Whether the token of a request is right, regardless of its password; nil if the request has no token or needs
+    /// none.
     private func showsRightToken(_ exchange: HTTPExchange) -> Bool? {
         guard exchange.header("Authorization") != nil, let path = exchange.path else { return nil }
         let room: String

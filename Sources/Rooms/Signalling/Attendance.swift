@@ -2,7 +2,8 @@ import CGLib
 import MediaTypes
 import Rooms
 
-/// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers.
+/// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers who is
+/// there.
 final class Attendance {
     /// Somebody who is in a room.
     private struct Presence {
@@ -10,13 +11,13 @@ final class Attendance {
         let room: String
         /// When the visitor arrived (g_get_monotonic_time).
         let since: Int
-        /// The track that it watches or sends. For members of a room the directory knows the tracks.
+        /// The track that the visitor watches or sends; nil for members of a room, whose tracks the directory knows.
         let track: TrackName?
         /// Makes the visitor leave.
         let kick: () -> Void
     }
 
-    /// The list of visitors that a room's viewers are told, and when.
+    /// The list of visitors that a room's viewers are sent, and when it was sent.
     private struct Roster {
         /// The last list sent, and when it was sent (g_get_monotonic_time).
         var text = ""
@@ -33,11 +34,11 @@ final class Attendance {
     private let onEvent: @Sendable (RoomNews) -> Void
     private let log: SiteLog
     private let context: OpaquePointer
-    /// By the identifier for programs.
+    /// Keyed by `Visitor.id`.
     private var present: [String: Presence] = [:]
-    /// Those who aren't members: they watch over WHEP or socket.io.
+    /// The identifiers of visitors who use WHEP or socket.io, and so aren't members.
     private var players: Set<String> = []
-    /// By room. Rooms without viewers have none.
+    /// Keyed by room. A room without viewers has no entry.
     private var rosters: [String: Roster] = [:]
 
     init(
@@ -78,15 +79,15 @@ final class Attendance {
         onEvent(RoomNews(.left, room: visitor.room, who: visitor.who))
     }
 
-    /// Counts the audience of `room`. Must be called whenever it may have changed other than by somebody's coming or
-    /// leaving.
+    /// Counts the audience of `room` again. Must be called whenever it may have changed for another reason than that
+    /// somebody came or left.
     func changed(in room: String) {
         audience.set(room, members: rooms.directory.memberCount(in: room), players: playerCount(in: room))
         pointers.decide(in: room)
         scheduleRoster(of: room)
     }
 
-    /// Makes a visitor leave. Returns whether there was one, in that room if one is given.
+    /// Makes a visitor leave. Returns whether there was such a visitor, in the room `room` if one is given.
     func kick(_ id: String, from room: String? = nil) -> Bool {
         guard let visitor = present[id], room == nil || visitor.room == room else { return false }
         log("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
@@ -136,15 +137,15 @@ final class Attendance {
 // MARK: - Telling each other
 
 extension Attendance {
-    /// The shortest time between two lists, in microseconds.
+    /// The minimum time between two lists for a room, in microseconds.
     private static let rosterPause = 1_000_000
-    /// The time that each viewer adds to this, in microseconds. Whatever their number, at most 200 messages a second
-    /// are sent.
+    /// If a room has many viewers, the minimum time is this long for each of them instead, in microseconds, so that at
+    /// most 200 messages a second are sent.
     private static let rosterPausePerViewer = 5000
-    /// How long a change waits so that others can be sent with it, in microseconds.
+    /// How long a change waits for others that can be sent with it, in microseconds.
     private static let rosterDelay = 100_000
 
-    /// Sends a new member the last list that was sent to all. Changes since then follow on their own.
+    /// Sends a new member the last list that was sent to all. Later changes come with the next list.
     func tellRoster(of room: String, to member: RoomMember) {
         if let text = rosters[room]?.text, !text.isEmpty { member.socket.send(text) }
     }

@@ -89,8 +89,8 @@ final class Endpoint {
         }
     }
 
-    /// Handles a request to a session. Its URL is secret to the client that has the token, so it replaces the token if
-    /// none is sent (MediaMTX's reader sends none here).
+    /// Handles a request to a session. Only the client that created the session knows its URL, so the URL is accepted
+    /// in place of a token if the request has none (MediaMTX's reader sends none here).
     func handle(_ exchange: HTTPExchange, room: String, session name: String) {
         if exchange.method == "OPTIONS" { return options(exchange, Self.sessionMethods, accept: Self.acceptPatch) }
         let session = sessions[name].flatMap { $0.address.room == room ? $0 : nil }
@@ -155,7 +155,7 @@ extension Endpoint {
         } catch {
             return HTTPResponse(400, headers: headers, text: isPlaying ? error.description : noOffer)
         }
-        // If no track is named, the first is meant. A player's must exist.
+        // If no track is named, the room's first one is meant. A player's track must exist already.
         let wanted = if let track { TrackName(track) } else { rooms.directory.tracks(in: room).first ?? .screen }
         let named = wanted.map { TrackAddress(room: room, track: $0) }
         guard let address = named, !isPlaying || rooms[address] != nil else {
@@ -198,7 +198,7 @@ extension Endpoint {
         }
     }
 
-    /// Has the media layer open a session for `offer`.
+    /// Opens a session for `offer` in the media layer.
     private func serve(
         _ offer: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingRefusal) -> Served {
@@ -234,7 +234,7 @@ extension Endpoint {
         left(session, (isPlaying ? "a player" : "the publisher of \(session.address.track)") + " left")
     }
 
-    /// Handles the end of a session by the media layer.
+    /// Cleans up after a session that the media layer has ended.
     private func ended(_ name: String, _ reason: String) {
         guard let session = sessions.removeValue(forKey: name) else { return }
         let whose = isPlaying ? "a player's session" : "the session of the publisher of \(session.address.track)"
@@ -246,7 +246,7 @@ extension Endpoint {
         attendance.left(session.who.id)
     }
 
-    /// Ends all sessions for a track that is being removed.
+    /// Ends all sessions for a track that is about to be removed.
     func endAll(of address: TrackAddress) {
         for (name, session) in sessions where session.address == address { end(name) }
     }

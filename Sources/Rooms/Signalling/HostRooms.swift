@@ -12,13 +12,14 @@ struct TrackAddress: Hashable {
 /// A track that the viewers of its room can watch.
 struct SharedTrack {
     let media: any RoomMedia
-    /// The state of its source, and the start of that state (g_get_monotonic_time).
+    /// The state of its source.
     var state = SourceState.waiting
+    /// The time at which that state began (g_get_monotonic_time).
     var since = g_get_monotonic_time()
 }
 
 /// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
-/// All parts of the site read it; only `SkyRTCRooms` changes it.
+/// All parts of the site read them; only `SkyRTCRooms` changes them.
 final class HostRooms {
     private(set) var directory: RoomDirectory
     /// The clients with an open WebSocket, in a room or not.
@@ -56,7 +57,7 @@ final class HostRooms {
 
     subscript(address: TrackAddress) -> SharedTrack? { tracks[address] }
 
-    /// The address and media layer of that track, or of the room's first.
+    /// The address and media layer of `track` or, if that is nil, of the room's first track.
     func media(
         of track: TrackName?, in room: String
     ) throws(MediaRefusal) -> (address: TrackAddress, media: any RoomMedia) {
@@ -66,7 +67,7 @@ final class HostRooms {
         return (address, shared.media)
     }
 
-    /// The address of that track, or of the room's first; nil if there is none.
+    /// The address of `track` or, if that is nil, of the room's first track; nil if the room has no track.
     func address(of track: TrackName?, in room: String) -> TrackAddress? {
         (track ?? directory.tracks(in: room).first).map { TrackAddress(room: room, track: $0) }
     }
@@ -76,7 +77,7 @@ final class HostRooms {
         directory.tracks(in: room).map { TrackAddress(room: room, track: $0) }
     }
 
-    /// The track's name in messages; nil if the room has never had more than one.
+    /// The track's name for use in messages; nil if the room has never had more than one track.
     func label(of address: TrackAddress) -> TrackName? {
         directory.namesTracks(in: address.room) ? address.track : nil
     }
@@ -86,7 +87,7 @@ final class HostRooms {
         addresses(in: room).map { TrackSummary(name: $0.track.text, source: (tracks[$0]?.state ?? .waiting).word) }
     }
 
-    /// Adds a track, if its room can have it. Returns the actions to perform.
+    /// Adds a track, unless its room is unknown or has too many. Returns the actions to perform.
     func add(_ media: any RoomMedia, as address: TrackAddress) -> [RoomAction] {
         let actions = directory.handle(.addTrack(address.track, room: address.room))
         if directory.tracks(in: address.room).contains(address.track) { tracks[address] = SharedTrack(media: media) }

@@ -10,8 +10,8 @@ final class SessionEnds {
         self.post = post
     }
 
-    /// Opens a session with `open`, which is passed what the media layer must call at its end. `onEnd` is called then,
-    /// unless `forget` is called before.
+    /// Opens a session with `open`, whose argument is the callback that the media layer must call when the session
+    /// ends. This leads to a call of `onEnd`, unless `forget` is called before.
     func expect<Opened, Refusal: Error>(
         _ onEnd: @escaping (_ reason: String) -> Void,
         of open: (_ onEnd: @escaping @Sendable (_ reason: String) -> Void) throws(Refusal) -> Opened
@@ -23,7 +23,7 @@ final class SessionEnds {
         return (opened, key)
     }
 
-    /// Has the media layer of a track answer `offer`.
+    /// Has the media layer of a track open a session for `offer`.
     func open(
         _ offer: String, at media: any RoomMedia, onEnd: @escaping (_ reason: String) -> Void
     ) throws(MediaRefusal) -> (opened: OpenedSession, session: ClientSession) {
@@ -33,7 +33,7 @@ final class SessionEnds {
         return (opened, ClientSession(id: opened.id, key: key, side: media.sessions))
     }
 
-    /// Makes sure that the end of a session isn't told.
+    /// Prevents the session's `onEnd` from being called.
     func forget(_ key: UInt64) {
         endings[key] = nil
     }

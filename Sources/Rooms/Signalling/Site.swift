@@ -1,10 +1,10 @@
 import Rooms
 import Viewer
 
-/// Everything that the server serves: composes the parts, and routes requests (`Protocol/http.md`) and the calls of
-/// other threads to them.
+/// Everything that the server serves. Creates the parts, and passes requests (`Protocol/http.md`) and calls from other
+/// threads to them.
 ///
-/// It belongs to its thread. `SiteThread` passes it work from other threads.
+/// Belongs to its thread. `SiteThread` passes it work from other threads.
 final class Site {
     let pointers: Pointers
     let attendance: Attendance
@@ -127,7 +127,7 @@ extension Site {
         pairRooms.tracksChanged(in: room)
     }
 
-    /// Ends a track and all sessions for it.
+    /// Removes a track, and ends all sessions that watch it.
     func removeTrack(_ track: TrackName, from room: String) {
         let address = TrackAddress(room: room, track: track)
         guard rooms[address] != nil else { return }
@@ -135,7 +135,7 @@ extension Site {
         skyRTC.remove(address)
         pointers.trackRemoved(address)
         pairRooms.tracksChanged(in: room)
-        // The next track may now be the first.
+        // Another track may be the room's first one now.
         attendance.changed(in: room)
     }
 }
@@ -177,8 +177,8 @@ extension Site {
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
             return exchange.answer(.plain(405, "not possible", [("Allow", "GET, HEAD")]))
         }
-        // Not every browser counts ws: as 'self'. The Host header has been checked; the policy has no syntax for IPv6
-        // addresses.
+        // Not every browser takes 'self' to include ws: and wss: URLs. The Host header has been checked. It is left out
+        // if it is an IPv6 address, for which the policy has no syntax.
         let host = Authority(exchange.header("Host") ?? "").flatMap { $0.host.hasPrefix("[") ? nil : $0 }
         let sockets =
             host.map { host in

@@ -4,7 +4,8 @@ import Threading
 
 /// The thread that owns a `Site` and everything below it: GLib's main context, sockets, libsoup, rooms.
 ///
-/// No other thread touches anything of the site. They pass it work with `post`, and the work receives the site.
+/// Other threads must not touch any of these. They pass work to this thread with `post`, and the work receives the
+/// site.
 final class SiteThread: @unchecked Sendable {
     typealias Work = @Sendable (Site) -> Void
 
@@ -21,8 +22,8 @@ final class SiteThread: @unchecked Sendable {
 
     /// Accessed only by the thread itself.
     private var site: Site?
-    /// Creates the site, on the thread. It is released after use: the media layer may keep this thread alive for late
-    /// callbacks, so the thread must not keep the media layer alive in turn.
+    /// Creates the site, on the thread. This closure is released after use: the media layer may keep this thread alive
+    /// for late callbacks, so the thread must not keep the media layer alive in turn.
     private var makeSite: (@Sendable (SiteThread, _ context: OpaquePointer) -> Site)?
 
     init(name: String, makeSite: @escaping @Sendable (SiteThread, _ context: OpaquePointer) -> Site) {
@@ -80,7 +81,8 @@ final class SiteThread: @unchecked Sendable {
         g_main_loop_quit(loop)
     }
 
-    /// Waits for the thread to end. May be called from any thread but this one. Further calls do nothing.
+    /// Waits for the thread to end. May be called from any thread but this one. Only the first call waits; further
+    /// calls do nothing.
     func join() {
         let ended = thread.withLock { thread in
             defer { thread.value = nil }
@@ -98,7 +100,7 @@ final class SiteThread: @unchecked Sendable {
         while g_main_context_iteration(context, 0) != 0 {}
         site = nil
         pending.withLock { $0 = Pending(hasEnded: true) }
-        // Frees work that was posted but never ran: its source keeps this object alive.
+        // Frees work that was posted but never ran: its source in the main context keeps this object alive.
         while g_main_context_iteration(context, 0) != 0 {}
         g_main_context_pop_thread_default(context)
     }

@@ -4,10 +4,11 @@ import Glibc
 /// Runs the TLS handshakes of new connections, a limited number at a time.
 ///
 /// GLib blocks a thread of its pool for each handshake, and the pool grows slowly. So a handshake begins only when its
-/// client has sent the start of a TLS record, and a client that begins many without finishing them delays only others
-/// from its own address.
+/// client has sent the start of a TLS record, and a client that begins many handshakes without finishing them delays
+/// only clients with the same address.
 ///
-/// It belongs to the site's thread. A connection's deadline shuts its socket down, which ends its handshake.
+/// Belongs to the site's thread. When a connection's deadline passes, its socket is shut down, which ends its
+/// handshake.
 final class TLSHandshakes {
     /// A connection whose handshake isn't complete.
     private final class Newcomer {
@@ -39,7 +40,7 @@ final class TLSHandshakes {
     private let context: OpaquePointer
     /// Connections whose clients haven't sent anything.
     private var silent: [ObjectIdentifier: Newcomer] = [:]
-    /// Connections whose clients have sent something, and which wait for their turn.
+    /// Connections whose clients have sent something, and whose handshakes wait for their turn.
     private var queue: [Newcomer] = []
     /// The number of running handshakes, by address.
     private var running: [String: Int] = [:]
@@ -56,7 +57,8 @@ final class TLSHandshakes {
     ) -> UnsafeMutablePointer<GIOStream>? {
         guard let stream = g_tls_server_connection_new(plain, certificate.certificate, nil) else { return nil }
         let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
-        // A truncated connection ends like one without TLS, because each message contains its own length.
+        // A connection that ends without `close_notify` is treated like one without TLS: each message contains its own
+        // length.
         g_tls_connection_set_require_close_notify(connection, 0)
         return stream
     }
@@ -75,7 +77,7 @@ final class TLSHandshakes {
         silent[ObjectIdentifier(newcomer)] = newcomer
     }
 
-    /// Drops all connections that wait.
+    /// Drops all connections whose handshakes haven't begun.
     func stop() {
         silent = [:]
         queue = []
@@ -85,7 +87,7 @@ final class TLSHandshakes {
         guard silent.removeValue(forKey: ObjectIdentifier(newcomer)) != nil else { return }
         newcomer.waiting = nil
         var first: UInt8 = 0
-        // On an end or an error, releasing the newcomer closes the connection.
+        // If the client has closed the connection, or after an error, releasing the newcomer closes the connection.
         guard recv(g_socket_get_fd(newcomer.socket), &first, 1, Int32(MSG_PEEK)) == 1 else { return }
         // A TLS handshake record (RFC 8446 section 5.1) starts with this byte; a plain HTTP request doesn't.
         guard first == 0x16 else {
@@ -98,7 +100,8 @@ final class TLSHandshakes {
         next()
     }
 
-    /// TLS 1.0 and 1.1 are deprecated (RFC 8996). The system configures which versions the library accepts.
+    /// Whether the connection uses TLS 1.2 or later. TLS 1.0 and 1.1 are deprecated (RFC 8996), but the system's
+    /// configuration may let the library accept them.
     private static func isNewEnough(_ connection: UnsafeMutablePointer<GTlsConnection>) -> Bool {
         g_tls_connection_get_protocol_version(connection).rawValue >= G_TLS_PROTOCOL_VERSION_TLS_1_2.rawValue
     }
