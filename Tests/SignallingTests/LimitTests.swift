@@ -236,7 +236,7 @@ struct LimitTests {
             // A slow machine, as under a sanitizer, must not take the reader for a dead one.
             $0.limits.pingTime = .seconds(600)
         }
-        let reader = try WebSocketClient(port: server.port, prepare: { $0.takeLittle() })
+        let reader = try WebSocketClient(port: server.port, takesLittle: true)
         try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
         let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
         let writer = try WebSocketClient(port: server.port)
@@ -364,7 +364,7 @@ struct LimitTests {
             // A slow machine, as under a sanitizer, must not take the reader for a dead one.
             $0.limits.pingTime = .seconds(600)
         }
-        let reader = try WebSocketClient(port: server.port, prepare: { $0.takeLittle() })
+        let reader = try WebSocketClient(port: server.port, takesLittle: true)
         try reader.send(event: "__join", "{\"room\":\"desk,secret\"}")
         let readerID = try #require(try reader.next(event: "_peers")["you"] as? String)
         let writer = try WebSocketClient(port: server.port)

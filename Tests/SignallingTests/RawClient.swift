@@ -14,8 +14,17 @@ final class RawClient {
     /// Whether the server has closed, by an end or a reset.
     private(set) var isAtEnd = false
 
-    init(port: UInt16) throws {
+    /// Connects to `port`.
+    ///
+    /// - Parameter takesLittle: keeps the kernel's buffer for what the server sends small. That must be said before the
+    ///   connection is made: of a window that shrinks later, the kernel fills a little at each tick of a timer that slows
+    ///   down while nothing is read.
+    init(port: UInt16, takesLittle: Bool = false) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if takesLittle {
+            var size: Int32 = 4096
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = loopbackAddress(port: port)
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -28,12 +37,6 @@ final class RawClient {
 
     deinit {
         close(descriptor)
-    }
-
-    /// Keeps the kernel's buffer for what the server sends small.
-    func takeLittle() {
-        var size: Int32 = 4096
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends all of `bytes`, waiting for room; false when the server has closed meanwhile.

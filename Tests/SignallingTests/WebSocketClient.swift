@@ -15,11 +15,8 @@ final class WebSocketClient {
     var hearsPeople = false
 
     /// Opens a WebSocket at `path` and expects 101.
-    init(port: UInt16, path: String = "/ws", _ headers: [String: String] = [:], prepare: (RawClient) -> Void = { _ in })
-        throws
-    {
-        raw = try RawClient(port: port)
-        prepare(raw)
+    init(port: UInt16, path: String = "/ws", _ headers: [String: String] = [:], takesLittle: Bool = false) throws {
+        raw = try RawClient(port: port, takesLittle: takesLittle)
         let answer = try raw.request("GET", path, headers.merging(Self.upgradeHeaders) { mine, _ in mine })
         guard answer.status == 101 else { throw RawClient.Failure(what: "status \(answer.status)") }
         // RFC 6455 section 1.3 has this very key and answer.
