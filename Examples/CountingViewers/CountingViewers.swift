@@ -1,9 +1,10 @@
 // A bot that says how many people watch a running host, each time that it changes.
 //
 //     screenrelay share                              # in another terminal
-//     swift run counting-viewers [SCREENRELAY]       # the program's path, where it isn't on PATH
+//     swift run counting-viewers [SCREENRELAY [--pid N]]
 //
-// It asks `screenrelay rooms --json` once a second. A program elsewhere asks `GET /api/rooms` for the same document
+// SCREENRELAY is the program's path, where it isn't on PATH; --pid chooses among several hosts. It asks
+// `screenrelay rooms --json` once a second. A program elsewhere asks `GET /api/rooms` for the same document
 // (Protocol/openapi.yaml).
 
 import Foundation
@@ -11,11 +12,21 @@ import Signalling
 
 @main
 enum CountingViewers {
-    static func main() throws {
-        let program = CommandLine.arguments.dropFirst().first ?? "screenrelay"
+    static func main() {
+        do {
+            try countViewers()
+        } catch {
+            say("counting-viewers: \(error)")
+            exit(65)
+        }
+    }
+
+    private static func countViewers() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let program = arguments.first ?? "screenrelay"
         var last: [String: Int] = [:]
         while true {
-            let document = try RoomsDocument(json: output(of: program, ["rooms", "--json"]))
+            let document = try RoomsDocument(json: output(of: program, ["rooms", "--json"] + arguments.dropFirst()))
             for room in document.rooms {
                 let count = room.members.count { $0.kind != "publisher" }
                 if last[room.name] != count { say("\(room.name): \(count) viewer\(count == 1 ? "" : "s")") }
