@@ -15,7 +15,6 @@ extension EndToEndInBrowser {
             "again and again, at any moment: the page goes on within 1.5 s each time, and nothing is left over",
             .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(30)))
         func again() throws {
-            let segments = try Survival.segments()
             let files = try Survival.sharedFiles()
             let desktop = try SharedDesktop()
             let browser = try Browser.launch()
@@ -71,8 +70,9 @@ extension EndToEndInBrowser {
             desktop.stop()
             #expect(!isRunning(last) && killed.allSatisfy { !isRunning($0) })
             browser.close()
-            #expect(try Survival.segments() == segments)
-            #expect(try Survival.sharedFiles().subtracting(files).isEmpty)
+            #expect(try sharedSegments(of: killed + [last, host]).isEmpty)
+            // Other programs on this machine may have some for a moment.
+            try eventually("no shared file more", holds: { try Survival.sharedFiles().subtracting(files).isEmpty })
         }
 
         @Test(

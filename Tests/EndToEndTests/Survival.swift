@@ -15,12 +15,6 @@ enum Survival {
         }
     }
 
-    /// The identifiers of all System V segments, as `ipcs -m` lists them.
-    static func segments() throws -> Set<String> {
-        let table = String(decoding: try fileBytes("/proc/sysvipc/shm"), as: UTF8.self)
-        return Set(table.split(separator: "\n").dropFirst().map { String($0.split(separator: " ")[1]) })
-    }
-
     /// The shared memory files that have a name.
     static func sharedFiles() throws -> Set<String> { Set(try names(in: "/dev/shm")) }
 
