@@ -77,7 +77,7 @@ public final class TrackIngest: TrackObserver {
     public func deliver(
         _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime
     ) {
-        if !source.canMakeIDR { tap.awaitRoom(for: frame) }
+        if !source.canMakeIDR, hub.source === source { tap.awaitRoom(for: frame) }
         hub.deliver(frame, from: source, epoch: epoch, arrival: arrival) { number in
             !tap.take(DecodeTap.Delivery(unit: frame, epoch: epoch, arrival: arrival, number: number))
         }
