@@ -1,5 +1,6 @@
 import CGLib
 import Glibc
+import Threading
 
 /// The state of one accepted connection, kept from accept until its stream is freed.
 final class ClientConnection {
@@ -30,6 +31,8 @@ final class ClientConnection {
     private let tls = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
     private let context: OpaquePointer
     private var onGone: (() -> Void)?
+    /// Set once `onGone` is never called again: the site's thread may then have ended.
+    private let isForgotten = Flag()
 
     /// Keeps references to all three, so the pointer to `remote` identifies this connection alone.
     init(
@@ -37,7 +40,7 @@ final class ClientConnection {
         remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies, on context: OpaquePointer
     ) {
         (self.socket, self.local, self.remote, self.number) = (socket, local, remote, number)
-        self.context = context
+        self.context = g_main_context_ref(context)
         g_weak_ref_init(tls, nil)
         g_object_ref(socket)
         g_object_ref(local)
@@ -58,6 +61,7 @@ final class ClientConnection {
     deinit {
         g_weak_ref_clear(tls)
         tls.deallocate()
+        g_main_context_unref(context)
         g_object_unref(socket)
         g_object_unref(local)
         g_object_unref(remote)
@@ -72,8 +76,9 @@ final class ClientConnection {
             stream,
             { data, _ in
                 guard let data else { return }
-                let context = Unmanaged<ClientConnection>.fromOpaque(data).takeUnretainedValue().context
-                guard g_main_context_is_owner(context) == 0 else { return ClientConnection.gone(data) }
+                let connection = Unmanaged<ClientConnection>.fromOpaque(data).takeUnretainedValue()
+                let isOurs = g_main_context_is_owner(connection.context) != 0
+                guard !isOurs, !connection.isForgotten.isSet else { return ClientConnection.gone(data) }
                 let source = g_idle_source_new()
                 g_source_set_priority(source, G_PRIORITY_DEFAULT)
                 g_source_set_callback(
@@ -82,7 +87,7 @@ final class ClientConnection {
                         if let data { ClientConnection.gone(data) }
                         return 0
                     }, data, nil)
-                g_source_attach(source, context)
+                g_source_attach(source, connection.context)
                 g_source_unref(source)
             }, Unmanaged.passRetained(self).toOpaque())
     }
@@ -111,6 +116,7 @@ final class ClientConnection {
     /// Cancels the call of `onGone`.
     func forget() {
         onGone = nil
+        isForgotten.set()
     }
 
     /// Whether the client has closed the connection and everything it sent has been read. libsoup doesn't check this
