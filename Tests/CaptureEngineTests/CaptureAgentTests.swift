@@ -49,7 +49,7 @@ struct CaptureAgentTests {
         let window = try SceneWindow(display: screen.name, kind: .patches)
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
-        #expect(host.messages.allSatisfy { $0.header.kind == .nalUnit })
+        #expect(host.messages.allSatisfy { $0.header.kind == .unit })
         try host.sendHello()
         try host.wait(for: "the size") { host.messages.contains { $0.body == .size(screen.size) } }
         for tick in 1...3 {
@@ -88,7 +88,7 @@ struct CaptureAgentTests {
         }
         try host.sendHello()
         try host.wait(for: "some messages") { host.messages.count >= 6 }
-        #expect(host.messages.allSatisfy { $0.form == .legacy40 && $0.header.kind == .nalUnit })
+        #expect(host.messages.allSatisfy { $0.form == .legacy40 && $0.header.kind == .unit })
         #expect(host.messages.allSatisfy { $0.header.captureTime == nil && $0.header.epoch == 0 })
         capture.stop()
         try host.wait(for: "the end") { host.hasEnded }

@@ -24,8 +24,8 @@ struct CaptureRecorderTests {
         let encoder = MessageEncoder(epoch: 1)
         recorder.begin(encoder)
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 300_000)
-        let header = try encoder.nalUnitHeader(
-            payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
+        let header = try encoder.unitHeader(
+            payloadCount: payload.count, captureTime: nil, endsFrame: true)
         recorder.add(header + payload)
         let began = now()
         let fault = try #require(recorder.close())

@@ -35,11 +35,11 @@ struct CaptureRecordingTests {
         #expect(file.fault == nil)
         #expect(file.hasEnd)
         #expect(recorded.map(\.header.kind).prefix(2) == [.hello, .size])
-        let units = recorded.filter { $0.header.kind == .nalUnit }
-        let sent = host.messages.filter { $0.header.kind == .nalUnit }
+        let units = recorded.filter { $0.header.kind == .unit }
+        let sent = host.messages.filter { $0.header.kind == .unit }
         #expect(units.map(\.header) == sent.map(\.header))
         #expect(
-            units.map { Array($0.payload) } == sent.map { if case .nalUnit(let bytes) = $0.body { bytes } else { [] } })
+            units.map { Array($0.payload) } == sent.map { if case .unit(let bytes) = $0.body { bytes } else { [] } })
     }
 
     @Test("while pictures change, an IDR picture comes when the last is old; a screen that stands still gets none")
@@ -74,7 +74,7 @@ struct CaptureRecordingTests {
         var keyFrames = 0
         while let item = try file.next() {
             guard case .message(let message, .toHost) = item.content else { continue }
-            if message.nalUnit?.first.map({ $0 & 31 }) == 5 { keyFrames += 1 }
+            if message.unit?.first.map({ $0 & 31 }) == 5 { keyFrames += 1 }
         }
         #expect(keyFrames >= 4)
     }
@@ -131,7 +131,7 @@ struct CaptureRecordingTests {
         var hasIDR = false
         for case .message(let message, .toHost) in items[gap...].map(\.content) where !hasIDR {
             if message.header.kind == .picture { notices += 1 }
-            hasIDR = message.header.kind == .nalUnit && message.payload.dropFirst(4).first.map { $0 & 31 } == 5
+            hasIDR = message.header.kind == .unit && message.payload.dropFirst(4).first.map { $0 & 31 } == 5
         }
         #expect(hasIDR && notices <= 2)
     }

@@ -27,7 +27,7 @@ struct OutgoingMessagesTests {
                 .picture(notice), nalUnit([0x67, 1, 2]), nalUnit([0x68, 3]), nalUnit([0x65, 4]),
                 nalUnit([0x65, 5, 6]),
             ])
-        #expect(host.messages.map { $0.header.flags.contains(.endOfAccessUnit) } == [false, false, false, false, true])
+        #expect(host.messages.map { $0.header.flags.contains(.endOfFrame) } == [false, false, false, false, true])
         #expect(host.messages.dropFirst().allSatisfy { $0.header.captureTime == time && $0.header.epoch == 3 })
         #expect(outgoing.bytesSent == UInt64(host.count))
     }
@@ -137,7 +137,7 @@ struct OutgoingMessagesTests {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
         let short = #expect(throws: CaptureError.self) { try write([[]], notice: nil, with: &outgoing, to: host) }
-        guard case .message(.nalUnitTooShort)? = short else { throw short ?? CaptureError.link(.closed) }
+        guard case .message(.unitTooShort)? = short else { throw short ?? CaptureError.link(.closed) }
         // Nothing of it was written, nor is it in front of what comes next.
         try outgoing.write([.requestIDR], to: host.connection)
         try host.read()
@@ -157,7 +157,7 @@ struct OutgoingMessagesTests {
 
     /// As it arrives: behind a start code.
     private func nalUnit(_ bytes: [UInt8]) -> LinkMessage {
-        .nalUnit([0, 0, 0, 1] + bytes)
+        .unit([0, 0, 0, 1] + bytes)
     }
 
     private func write(

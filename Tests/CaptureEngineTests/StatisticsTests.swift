@@ -106,7 +106,7 @@ struct StatisticsTests {
         #expect(zip(still, still.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(2500) })
         for index in host.messages.indices.dropFirst(messageCount) {
             guard case .statistics = host.messages[index].body else { continue }
-            #expect(host.messages[index - 1].header.flags.contains(.endOfAccessUnit))
+            #expect(host.messages[index - 1].header.flags.contains(.endOfFrame))
         }
         capture.stop()
     }
@@ -129,8 +129,8 @@ struct StatisticsTests {
                 next = ToldPictures()
             case .picture(let notice):
                 if !notice.damage.isEmpty { next.hasChange = true }
-            case .nalUnit:
-                guard message.header.flags.contains(.endOfAccessUnit) else { continue }
+            case .unit:
+                guard message.header.flags.contains(.endOfFrame) else { continue }
                 let time = try #require(message.header.captureTime)
                 next.times.append(time)
             default: continue

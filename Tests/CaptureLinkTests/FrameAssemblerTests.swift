@@ -174,10 +174,10 @@ struct FrameAssemblerTests {
         _ = begin(&assembler)
         assembler.add(nalUnit([0, 0, 0, 1, 9, 0x10], ends: true), at: start)
         #expect(assembler.counters.emptyAccessUnits == 1)
-        var message = MessageHeader(kindCode: 0, flags: .endOfAccessUnit, stream: 4, length: 16, epoch: 1)
+        var message = MessageHeader(kindCode: 0, flags: .endOfFrame, stream: 4, length: 16, epoch: 1)
         message.epoch = 77
         assembler.add(
-            ReceivedMessage(header: message, form: .extended, body: .nalUnit(LinkVectors.slice1)), at: start)
+            ReceivedMessage(header: message, form: .extended, body: .unit(LinkVectors.slice1)), at: start)
         #expect(assembler.next() == nil)
         #expect(assembler.otherStreamMessages == 1)
         #expect(assembler.epoch == 1)

@@ -117,7 +117,7 @@ struct LinkProofTests {
     @Test("nothing but a right answer proves anything to a host")
     func otherMessages() {
         let hello = LinkMessage.hello(Hello(role: .capture, name: "c", processID: 1, canMakeIDR: true))
-        for message in [hello, .nalUnit([0, 0, 0, 1, 0x67]), host.challenge, .proof(code: Self.hostNonce)] {
+        for message in [hello, .unit([0, 0, 0, 1, 0x67]), host.challenge, .proof(code: Self.hostNonce)] {
             #expect(host.proof(for: message) == nil)
         }
     }

@@ -165,7 +165,7 @@ func nalUnit(
     epoch: UInt64 = 1
 ) -> ReceivedMessage {
     let header = MessageHeader(
-        kindCode: 0, flags: ends ? .endOfAccessUnit : [], length: UInt64(payload.count), captureTime: time,
+        kindCode: 0, flags: ends ? .endOfFrame : [], length: UInt64(payload.count), captureTime: time,
         epoch: form == .extended ? epoch : 0)
-    return ReceivedMessage(header: header, form: form, body: .nalUnit(payload))
+    return ReceivedMessage(header: header, form: form, body: .unit(payload))
 }

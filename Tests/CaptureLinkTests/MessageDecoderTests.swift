@@ -9,8 +9,8 @@ struct MessageDecoderTests {
     func earlyLength() {
         let bytes: [UInt8] = [0x26, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
         #expect(decode(Array(bytes.dropLast())).error == nil)
-        #expect(decode(bytes).error == .nalUnitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
-        #expect(decode(bytes, piece: 1).error == .nalUnitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
+        #expect(decode(bytes).error == .unitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
+        #expect(decode(bytes, piece: 1).error == .unitTooLong(length: 0xFFFF_FFFF, limit: 8 << 20, offset: 0))
     }
 
     @Test("every control message of the vectors is read, with its header")
@@ -29,8 +29,8 @@ struct MessageDecoderTests {
     func extended() throws {
         let (messages, error) = decode(try LinkVectors.bytes("access-unit"))
         #expect(error == nil)
-        #expect(messages.map(\.body) == [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr].map(LinkMessage.nalUnit))
-        #expect(messages.map { $0.header.flags.contains(.endOfAccessUnit) } == [false, false, true])
+        #expect(messages.map(\.body) == [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr].map(LinkMessage.unit))
+        #expect(messages.map { $0.header.flags.contains(.endOfFrame) } == [false, false, true])
         #expect(messages.allSatisfy { $0.header.captureTime == LinkVectors.time })
         #expect(messages.allSatisfy { $0.header.epoch == LinkVectors.epoch && $0.form == .extended })
     }
@@ -41,7 +41,7 @@ struct MessageDecoderTests {
         #expect(error == nil)
         #expect(
             messages.map(\.body)
-                == [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, LinkVectors.slice1].map(LinkMessage.nalUnit))
+                == [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, LinkVectors.slice1].map(LinkMessage.unit))
         #expect(messages.allSatisfy { $0.form == form && $0.header.captureTime == nil && $0.header.epoch == 0 })
     }
 
@@ -50,7 +50,7 @@ struct MessageDecoderTests {
         let ours = try LinkVectors.bytes("request-idr")
         let (messages, error) = decode(try LinkVectors.bytes("legacy40") + ours)
         #expect(messages.count == 4)
-        #expect(error == .nalUnitTooShort(length: 0, offset: 233))
+        #expect(error == .unitTooShort(length: 0, offset: 233))
     }
 
     @Test("a kind that this version doesn't know is passed over and counted")
@@ -100,11 +100,11 @@ struct MessageDecoderTests {
     func errors() throws {
         func error(_ name: String) throws -> LinkError? { decode(try LinkVectors.bytes(name)).error }
         #expect(try error("bad-marker") == .notAMessage(offset: 40, found: 0x41))
-        #expect(try error("bad-length") == .nalUnitTooLong(length: 8_388_609, limit: 8_388_608, offset: 0))
+        #expect(try error("bad-length") == .unitTooLong(length: 8_388_609, limit: 8_388_608, offset: 0))
         #expect(
             try error("bad-control-length")
                 == .controlMessageTooLong(kindCode: 2, length: 65_537, limit: 65_536, offset: 0))
-        #expect(try error("bad-short") == .nalUnitTooShort(length: 4, offset: 0))
+        #expect(try error("bad-short") == .unitTooShort(length: 4, offset: 0))
         #expect(try error("bad-start-code") == .startCodeMissing(offset: 0))
         #expect(try error("bad-hello").map { "\($0)" }?.contains("role 9") == true)
         #expect(try error("bad-size").map { "\($0)" }?.contains("0x1080") == true)
@@ -207,11 +207,11 @@ struct MessageDecoderTests {
     func largeNALUnit() throws {
         let payload = LinkVectors.idr + [UInt8](repeating: 0x55, count: (8 << 20) - LinkVectors.idr.count)
         let encoder = MessageEncoder(epoch: 1)
-        let header = try encoder.nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
+        let header = try encoder.unitHeader(payloadCount: payload.count, captureTime: nil, endsFrame: true)
         let started = now()
         let (messages, error) = decode(header + payload, piece: 4 << 10)
         #expect(now() - started < .seconds(4))
         #expect(error == nil)
-        #expect(messages.map(\.body) == [.nalUnit(payload)])
+        #expect(messages.map(\.body) == [.unit(payload)])
     }
 }

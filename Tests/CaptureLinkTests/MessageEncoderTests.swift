@@ -34,8 +34,8 @@ struct MessageEncoderTests {
         var written: [UInt8] = []
         for payload in [LinkVectors.sps, LinkVectors.pps, LinkVectors.idr, LinkVectors.slice1] {
             written +=
-                try encoder.nalUnitHeader(
-                    payloadCount: payload.count, captureTime: LinkVectors.time, endsAccessUnit: true) + payload
+                try encoder.unitHeader(
+                    payloadCount: payload.count, captureTime: LinkVectors.time, endsFrame: true) + payload
         }
         #expect(try written == LinkVectors.bytes(form == .legacy40 ? "legacy40" : "legacy16"))
         #expect(encoder.encode(.requestIDR).isEmpty)
@@ -44,11 +44,11 @@ struct MessageEncoderTests {
     @Test("a NAL unit that no receiver would take is refused by name")
     func limits() {
         let encoder = MessageEncoder(epoch: 1)
-        #expect(throws: LinkError.nalUnitTooShort(length: 4, offset: 0)) {
-            try encoder.nalUnitHeader(payloadCount: 4, captureTime: nil, endsAccessUnit: true)
+        #expect(throws: LinkError.unitTooShort(length: 4, offset: 0)) {
+            try encoder.unitHeader(payloadCount: 4, captureTime: nil, endsFrame: true)
         }
-        #expect(throws: LinkError.nalUnitTooLong(length: 8_388_609, limit: 8_388_608, offset: 0)) {
-            try encoder.nalUnitHeader(payloadCount: 8_388_609, captureTime: nil, endsAccessUnit: true)
+        #expect(throws: LinkError.unitTooLong(length: 8_388_609, limit: 8_388_608, offset: 0)) {
+            try encoder.unitHeader(payloadCount: 8_388_609, captureTime: nil, endsFrame: true)
         }
     }
 
@@ -70,7 +70,7 @@ struct MessageEncoderTests {
         let encoder = MessageEncoder(epoch: 5)
         let time = MonotonicTime(nanoseconds: 0x67_0100_0000)
         let bytes =
-            try encoder.nalUnitHeader(payloadCount: LinkVectors.sps.count, captureTime: time, endsAccessUnit: false)
+            try encoder.unitHeader(payloadCount: LinkVectors.sps.count, captureTime: time, endsFrame: false)
             + LinkVectors.sps
         let (messages, _) = decode(bytes)
         #expect(messages.first?.form == .extended)

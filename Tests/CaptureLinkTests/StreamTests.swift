@@ -18,7 +18,7 @@ struct StreamTests {
         }
         for nalUnit in AnnexB.nalUnits(in: stream) {
             decoder.push(
-                try encoder.nalUnitHeader(payloadCount: nalUnit.count + 4, captureTime: nil, endsAccessUnit: false))
+                try encoder.unitHeader(payloadCount: nalUnit.count + 4, captureTime: nil, endsFrame: false))
             decoder.push(AnnexB.startCode)
             decoder.push(stream[nalUnit])
             try take()

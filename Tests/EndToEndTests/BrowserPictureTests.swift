@@ -61,9 +61,9 @@ extension EndToEndInBrowser {
                 }
                 decoder.push(bytes)
                 while let message = try decoder.next() {
-                    guard case .nalUnit(let unit) = message.body else { continue }
+                    guard case .unit(let unit) = message.body else { continue }
                     stream += unit
-                    if message.header.flags.contains(.endOfAccessUnit) { ends += 1 }
+                    if message.header.flags.contains(.endOfFrame) { ends += 1 }
                 }
                 return ends >= 60 ? () : nil
             }

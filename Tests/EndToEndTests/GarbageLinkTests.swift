@@ -114,8 +114,8 @@ extension EndToEnd {
                 [0x67], [0x67, 0x42], [0x1F, 1, 2], [0xE5, 1, 2], [0x65, 0x88], [0x41, 0x9A, 0x00],
             ] {
                 let payload = [0, 0, 0, 1] + unit
-                let header = try Self.encoder.nalUnitHeader(
-                    payloadCount: payload.count, captureTime: now(), endsAccessUnit: true)
+                let header = try Self.encoder.unitHeader(
+                    payloadCount: payload.count, captureTime: now(), endsFrame: true)
                 try sender?.send(header + payload)
             }
             let words = "NAL units could not be used"
@@ -123,8 +123,8 @@ extension EndToEnd {
             // However many they are, there is one line a second at most.
             let begin = now()
             let payload: [UInt8] = [0, 0, 0, 1, 0x1F, 1, 2]
-            let header = try Self.encoder.nalUnitHeader(
-                payloadCount: payload.count, captureTime: now(), endsAccessUnit: true)
+            let header = try Self.encoder.unitHeader(
+                payloadCount: payload.count, captureTime: now(), endsFrame: true)
             for _ in 0..<500 { try sender?.send(header + payload) }
             try host.waitForLog("in all)", count: 2)
             #expect(host.occurrences(of: words) <= 2 + Int((now() - begin).milliseconds / 1000))
@@ -153,8 +153,8 @@ extension EndToEnd {
             try host.waitForLog("link: capture broken")
             func send(_ units: [[UInt8]]) throws {
                 for (index, unit) in units.enumerated() {
-                    let header = try Self.encoder.nalUnitHeader(
-                        payloadCount: 4 + unit.count, captureTime: now(), endsAccessUnit: index == units.count - 1)
+                    let header = try Self.encoder.unitHeader(
+                        payloadCount: 4 + unit.count, captureTime: now(), endsFrame: index == units.count - 1)
                     try sender.send(header + [0, 0, 0, 1] + unit)
                 }
             }

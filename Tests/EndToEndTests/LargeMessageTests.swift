@@ -11,7 +11,7 @@ import Testing
 extension EndToEnd {
     @Suite("Files with the largest messages", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
     struct LargeMessages {
-        private static let largest = LinkLimits().nalUnit
+        private static let largest = LinkLimits().unit
         private let folder: TemporaryFolder
         private let units: [[UInt8]]
 
@@ -48,8 +48,8 @@ extension EndToEnd {
             for payload in payloads(isLarge: isLarge) {
                 let isSlice = payload[4] & 0x1F == 5
                 let message =
-                    try encoder.nalUnitHeader(
-                        payloadCount: payload.count, captureTime: time, endsAccessUnit: isSlice) + payload
+                    try encoder.unitHeader(
+                        payloadCount: payload.count, captureTime: time, endsFrame: isSlice) + payload
                 recorder.appendHeader(of: message[...], form: .extended, at: time, to: &writer)
                 writer.append(message)
                 if isSlice { time = time + .milliseconds(40) }

@@ -165,8 +165,8 @@ struct NetworkLinkTests {
         case 5: try capture.answer(with: try #require(Self.token).bytes, as: .host)
         case 6:
             // A message of an earlier version's capture, which sent the token itself.
-            var shown = try MessageEncoder(epoch: 99).nalUnitHeader(
-                payloadCount: try #require(Self.token).bytes.count, captureTime: nil, endsAccessUnit: false)
+            var shown = try MessageEncoder(epoch: 99).unitHeader(
+                payloadCount: try #require(Self.token).bytes.count, captureTime: nil, endsFrame: false)
             shown[1] = 10
             try capture.send(bytes: shown + (try #require(Self.token).bytes))
         default:
@@ -244,8 +244,8 @@ struct NetworkLinkTests {
     @Test("strangers who send much and finish nothing are closed before that costs memory")
     func unfinished() throws {
         let host = try Host()
-        let header = try MessageEncoder(epoch: 1).nalUnitHeader(
-            payloadCount: 8 << 20, captureTime: nil, endsAccessUnit: true)
+        let header = try MessageEncoder(epoch: 1).unitHeader(
+            payloadCount: 8 << 20, captureTime: nil, endsFrame: true)
         // Eight of them send 1 MiB each, and at most 4 MiB are allowed.
         let half = [0, 0, 0, 1] + [UInt8](repeating: 0x55, count: 1 << 20)
         var senders: [TestCapture] = []

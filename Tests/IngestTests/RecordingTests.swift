@@ -61,7 +61,7 @@ struct RecordingTests {
         var unknown = encoder.encode(.requestIDR)
         unknown[1] = 31
         let useless =
-            try encoder.nalUnitHeader(payloadCount: 7, captureTime: nil, endsAccessUnit: true) + [0, 0, 0, 1, 0, 0, 0]
+            try encoder.unitHeader(payloadCount: 7, captureTime: nil, endsFrame: true) + [0, 0, 0, 1, 0, 0, 0]
         let pictures = try PlainPictures()
         let unit = try capture.bytes(of: pictures.next(shade: 50, isIDR: true))
         let sent = [
@@ -242,7 +242,7 @@ struct RecordingTests {
         let kinds = items[gap...].compactMap { item -> MessageKind? in
             if case .message(let message, .toHost) = item.content { message.header.kind } else { nil }
         }
-        #expect(kinds.prefix(2) == [.picture, .nalUnit])
+        #expect(kinds.prefix(2) == [.picture, .unit])
         #expect(reading.fault == nil)
     }
 
@@ -259,8 +259,8 @@ struct RecordingTests {
         try capture.greet()
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 1_000_000)
         try capture.send(
-            bytes: MessageEncoder(epoch: 99).nalUnitHeader(
-                payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload)
+            bytes: MessageEncoder(epoch: 99).unitHeader(
+                payloadCount: payload.count, captureTime: nil, endsFrame: true) + payload)
         let began = now()
         server.stop()
         #expect(now() - began < .seconds(2))
@@ -287,13 +287,13 @@ struct RecordingTests {
             let count = Int(random.next() % 20_000) + 5
             let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: UInt8(number & 0xFF) | 1, count: count)
             sent +=
-                try encoder.nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload
+                try encoder.unitHeader(payloadCount: payload.count, captureTime: nil, endsFrame: true) + payload
         }
         try replay.send(bytes: sent)
         replay.connection.close()
         try eventually("its end", holds: { if case .gone = host.ingest.hub.sourceState { true } else { false } })
         let recorded = try host.items().flatMap { item -> [UInt8] in
-            guard case .message(let message, .toHost) = item.content, message.header.kind == .nalUnit else { return [] }
+            guard case .message(let message, .toHost) = item.content, message.header.kind == .unit else { return [] }
             return message.bytes
         }
         #expect(recorded == sent)

@@ -47,7 +47,7 @@ struct CutTests {
         // The record that ends each access unit.
         let unitEnds = stream.messages.indices.filter { index in
             MessageHeader(decoding: stream.messages[index].bytes[...], form: .extended)?.flags.contains(
-                .endOfAccessUnit) == true
+                .endOfFrame) == true
         }.map { ends[$0 + 1] }
         for cut in Self.cuts(of: bytes.count, seed: 2) {
             let exported = export(Array(bytes[..<cut]))

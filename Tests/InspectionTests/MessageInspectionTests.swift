@@ -116,7 +116,7 @@ struct FaultTests {
     @Test("an access unit without its end is named")
     func missingEnd() throws {
         let found = try Self.faults { messages in
-            messages[Self.places(.nalUnit, messages)[4]].bytes[2] = 0
+            messages[Self.places(.unit, messages)[4]].bytes[2] = 0
         }
         #expect(found == [.missingEnd])
     }
@@ -124,7 +124,7 @@ struct FaultTests {
     @Test("a set forbidden bit costs the picture its slice")
     func forbiddenBit() throws {
         let found = try Self.faults { messages in
-            messages[Self.places(.nalUnit, messages)[4]].bytes[44] |= 0x80
+            messages[Self.places(.unit, messages)[4]].bytes[44] |= 0x80
         }
         // The picture that is lost leaves its gap.
         #expect(found == [.forbiddenBit, .frameNumberGap])
@@ -133,7 +133,7 @@ struct FaultTests {
     @Test("without SPS every slice up to the next IDR picture is named")
     func missingSets() throws {
         let found = try Self.faults { messages in
-            messages.remove(at: Self.places(.nalUnit, messages)[0])
+            messages.remove(at: Self.places(.unit, messages)[0])
         }
         #expect(found.filter { $0 == .missingParameterSet }.count == 4)
         // The first picture that can be read is an IDR picture again.
@@ -143,7 +143,7 @@ struct FaultTests {
     @Test("times that run back are named: of arrival, and of capture")
     func timesRunBack() throws {
         let found = try Self.faults { messages in
-            messages[Self.places(.nalUnit, messages)[4]].arrival = MadeStream.start
+            messages[Self.places(.unit, messages)[4]].arrival = MadeStream.start
         }
         #expect(found == [.timeRunsBack])
     }
@@ -151,7 +151,7 @@ struct FaultTests {
     @Test("a new start of capture in the middle of an access unit cuts it off")
     func cutOff() throws {
         let found = try Self.faults { messages in
-            let slice = Self.places(.nalUnit, messages)[4]
+            let slice = Self.places(.unit, messages)[4]
             messages[slice].bytes[2] = 0
             for index in messages.indices where index > slice { messages[index].bytes[32] ^= 0x55 }
         }

@@ -15,9 +15,9 @@ struct AnnexBReaderTests {
         for item in items {
             switch item.content {
             case .nalUnit(let unit):
-                let header = try encoder.nalUnitHeader(
+                let header = try encoder.unitHeader(
                     payloadCount: unit.payload.count, captureTime: MonotonicTime(nanoseconds: 7),
-                    endsAccessUnit: false, hadShortStartCode: unit.hasShortStartCode)
+                    endsFrame: false, hadShortStartCode: unit.hasShortStartCode)
                 splitter.push(header[...])
                 splitter.push(unit.payload[...])
             case .otherBytes(let bytes): splitter.push(encoder.sourceBytes(bytes)[...])
@@ -144,14 +144,14 @@ struct AnnexBReaderTests {
 
     @Test("a NAL unit that no message can hold is a fault, and the next one is found")
     func tooLong() throws {
-        let limit = LinkLimits().nalUnit
+        let limit = LinkLimits().unit
         let front: [UInt8] = [0, 0, 0, 1, 0x67, 1]
         let rest: [UInt8] = [0, 0, 0, 1, 0x68, 2]
         let fits = front + [0, 0, 1, 0x65] + [UInt8](repeating: 7, count: limit - 5) + rest
         #expect(Reading(fits, .annexB, piece: 65_536).items.count == 3)
         let tooLong = front + [0, 0, 1, 0x65] + [UInt8](repeating: 7, count: limit - 4) + rest
         var reading = Reading(tooLong, .annexB)
-        #expect(reading.stream.fault == .nalUnitTooLong(offset: 6, limit: limit))
+        #expect(reading.stream.fault == .unitTooLong(offset: 6, limit: limit))
         #expect(reading.items.count == 1)
         reading = Reading.all(tooLong, .annexB).0
         #expect(reading.items.map(\.offset) == [0, UInt64(tooLong.count - 6)])

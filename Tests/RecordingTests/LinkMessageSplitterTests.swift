@@ -102,8 +102,8 @@ struct LinkMessageSplitterTests {
         for index in 0..<20 {
             let payload: [UInt8] =
                 [0, 0, 0, 1, 0x41] + (0..<50 + index).map { _ in .random(in: 1...255, using: &random) }
-            bytes += try encoder.nalUnitHeader(
-                payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: 1_000), endsAccessUnit: true)
+            bytes += try encoder.unitHeader(
+                payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: 1_000), endsFrame: true)
             bytes += payload
         }
         let whole = Reading(bytes, .dump)

@@ -53,13 +53,13 @@ struct RecordedKeyFramesTests {
             .picture(
                 PictureNotice(sequenceNumber: 0, damage: PixelRectangle(x: 0, y: 0, width: width, height: width)))
         }
-        func nalUnit(_ header: UInt8) -> LinkMessage { .nalUnit([0, 0, 0, 1, header, 0x88]) }
+        func nalUnit(_ header: UInt8) -> LinkMessage { .unit([0, 0, 0, 1, header, 0x88]) }
         // An IDR picture asks for no other, though its notice stands before it.
         #expect(![notice(16), nalUnit(0x67), nalUnit(0x68), nalUnit(0x65)].contains { add($0, 10) })
         #expect(![notice(0), nalUnit(0x41)].contains { add($0, 20) })
         #expect(![notice(16), .size(PictureSize(width: 16, height: 16)), nalUnit(0x06)].contains { add($0, 30) })
         #expect(add(nalUnit(0x41), 30))
         #expect(!add(nalUnit(0x41), 40))
-        #expect(!add(.nalUnit([]), 50))
+        #expect(!add(.unit([]), 50))
     }
 }

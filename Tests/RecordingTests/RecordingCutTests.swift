@@ -81,8 +81,8 @@ struct RecordingCutTests {
         let (reading, faults) = Reading.all(header.bytes + records)
         #expect(reading.items.isEmpty)
         #expect(faults.count <= 3)
-        let message = try MessageEncoder(form: .legacy16, epoch: 0).nalUnitHeader(
-            payloadCount: 8 << 20, captureTime: nil, endsAccessUnit: false)
+        let message = try MessageEncoder(form: .legacy16, epoch: 0).unitHeader(
+            payloadCount: 8 << 20, captureTime: nil, endsFrame: false)
         let messages = Array(repeatElement(message + [0, 0, 0, 1, 0x41], count: 4_000).joined())
         #expect(Reading.all(messages, .dump).faults.count <= 3)
     }

@@ -118,7 +118,7 @@ struct RecordingFilesTests {
         let encoder = MessageEncoder(epoch: 1)
         let payload: [UInt8] = [0, 0, 0, 1, 0x41] + [UInt8](repeating: 7, count: (8 << 20) - 5)
         let message =
-            try encoder.nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload
+            try encoder.unitHeader(payloadCount: payload.count, captureTime: nil, endsFrame: true) + payload
         for _ in 0..<6 { try file.write(record(message, header)[...], rest: message[...]) }
         var largest = 0
         weak var opened: RecordedFile?
@@ -220,7 +220,7 @@ struct RecordingFilesTests {
 func message(of count: Int, picture: Int = 0) throws -> [UInt8] {
     let payload: [UInt8] =
         [0, 0, 0, 1, 0x41, UInt8(truncatingIfNeeded: picture)] + [UInt8](repeating: 7, count: count - 46)
-    return try MessageEncoder(epoch: 1).nalUnitHeader(
-        payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: Int64(picture)), endsAccessUnit: true)
+    return try MessageEncoder(epoch: 1).unitHeader(
+        payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: Int64(picture)), endsFrame: true)
         + payload
 }

@@ -37,11 +37,11 @@ struct RecordingReaderTests {
             if case .message(let message, let direction) = item.content { (message, direction) } else { nil }
         }
         #expect(messages.map(\.1) == [.toHost, .toCapture, .toHost])
-        #expect(messages.map(\.0.header.kind) == [.hello, .requestIDR, .nalUnit])
+        #expect(messages.map(\.0.header.kind) == [.hello, .requestIDR, .unit])
         let hello = try #require(try messages[0].0.received())
         let expected = Hello(role: .capture, name: "screen", processID: 4242, canMakeIDR: true)
         #expect(hello.body == .hello(expected))
-        #expect(messages[2].0.nalUnit?.first == 0x65)
+        #expect(messages[2].0.unit?.first == 0x65)
         #expect(messages[2].0.header.captureTime == MonotonicTime(nanoseconds: 12_345_678_901_234))
     }
 
@@ -62,7 +62,7 @@ struct RecordingReaderTests {
             if case .message(let message, _) = item.content { message } else { nil }
         }
         #expect(messages.map(\.form) == [.legacy40, .legacy40, .legacy16])
-        #expect(messages.map { $0.nalUnit?.first } == [0x67, 0x65, 0x68])
+        #expect(messages.map { $0.unit?.first } == [0x67, 0x65, 0x68])
     }
 
     @Test("the writer writes the vectors, byte for byte")

@@ -94,7 +94,7 @@ func sampleRecording(messages count: Int, largest: Int, seed: UInt64) throws -> 
         let payload = Int.random(in: 5...max(5, largest), using: &random)
         let bytes: [UInt8] = [0, 0, 0, 1, 0x41] + (5..<payload).map { _ in .random(in: 0...255, using: &random) }
         let message =
-            try encoder.nalUnitHeader(payloadCount: bytes.count, captureTime: time, endsAccessUnit: index % 2 == 0)
+            try encoder.unitHeader(payloadCount: bytes.count, captureTime: time, endsFrame: index % 2 == 0)
             + bytes
         recorder.appendHeader(of: message[...], form: .extended, at: time, to: &writer)
         writer.append(message)

@@ -37,9 +37,9 @@ struct SampleRecording {
             isIDR ? [[0x67, 1, 2], [0x68, 3], [0x65, 0x88, UInt8(number)]] : [[0x41, 0x9A, UInt8(number)]]
         for (index, unit) in units.enumerated() {
             let payload = AnnexB.startCode + unit
-            let header = try encoder.nalUnitHeader(
+            let header = try encoder.unitHeader(
                 payloadCount: payload.count, captureTime: MonotonicTime(nanoseconds: capture),
-                endsAccessUnit: index == units.count - 1)
+                endsFrame: index == units.count - 1)
             add(header + payload, .extended, at: time)
         }
     }

@@ -61,7 +61,7 @@ struct ReplayScriptTests {
         #expect(seek.duration == .seconds(4))
         var script = ReplayScript(period: period, start: start)
         let steps = SampleRecording.play(sample.items, &script)
-        #expect(steps.map(\.kind) == [.size, .picture, .nalUnit, .nalUnit, .nalUnit, .picture, .nalUnit, .statistics])
+        #expect(steps.map(\.kind) == [.size, .picture, .unit, .unit, .unit, .picture, .unit, .statistics])
         #expect(steps.allSatisfy { $0.time >= .seconds(2) })
         #expect(steps.compactMap(\.picture) == [3, 4])
         #expect(!steps.contains { $0.header?.epoch == sample.encoder.epoch })
@@ -80,7 +80,7 @@ struct ReplayScriptTests {
             taken += 1
             script.take(zeros)
             while let step = script.next() {
-                if step.kind == .nalUnit { #expect(step.header?.flags == .endOfAccessUnit) } else { given += 1 }
+                if step.kind == .unit { #expect(step.header?.flags == .endOfFrame) } else { given += 1 }
             }
             #expect(taken - given <= 3)
         }
@@ -173,13 +173,13 @@ struct ReplayScriptTests {
         for unit in units {
             let payload = AnnexB.startCode + unit
             let header = try MessageEncoder(form: form, epoch: 0)
-                .nalUnitHeader(payloadCount: payload.count, captureTime: nil, endsAccessUnit: false)
+                .unitHeader(payloadCount: payload.count, captureTime: nil, endsFrame: false)
             sample.add(header + payload, form, at: nil)
         }
         var script = ReplayScript(period: period)
         let steps = SampleRecording.play(sample.items, &script)
         #expect(steps.map(\.payload) == units.map { AnnexB.startCode + $0 })
-        #expect(steps.map { $0.header?.flags == .endOfAccessUnit } == [false, false, true, false, false, true])
+        #expect(steps.map { $0.header?.flags == .endOfFrame } == [false, false, true, false, false, true])
         #expect(steps.compactMap(\.picture) == [1, 2])
         #expect(steps.allSatisfy { $0.header?.captureTime == nil && $0.header?.epoch != 0 })
     }

@@ -114,8 +114,8 @@ struct HostTests {
         let capture = try LinkConnection.connect(to: .unix(path: folder.file("s.sock")))
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 200_000)
         let message =
-            try MessageEncoder(epoch: 9).nalUnitHeader(
-                payloadCount: payload.count, captureTime: nil, endsAccessUnit: true) + payload
+            try MessageEncoder(epoch: 9).unitHeader(
+                payloadCount: payload.count, captureTime: nil, endsFrame: true) + payload
         try capture.enqueue(header: message)
         try eventually("the host to read", holds: { try capture.flush() })
         try eventually("the disk to be full", holds: { host.recording?.failure != nil })

@@ -135,8 +135,8 @@ extension MessageEncoder {
     func appendStart(
         ofNALUnit count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {
-        try appendNALUnitHeader(
-            payloadCount: Self.startCode.count + count, captureTime: captureTime, endsAccessUnit: isLast, to: &writer)
+        try appendUnitHeader(
+            payloadCount: Self.startCode.count + count, captureTime: captureTime, endsFrame: isLast, to: &writer)
         writer.append(Self.startCode)
     }
 }

@@ -72,7 +72,7 @@ final class LinkPeer {
         self.came = came ?? .zero
         isFromListener = came != nil
         // A proof is small, so a peer that has yet to send one gets no room for more.
-        if check != nil, !mayBeLegacy { decoder.limits.nalUnit = decoder.limits.controlMessage }
+        if check != nil, !mayBeLegacy { decoder.limits.unit = decoder.limits.controlMessage }
         source = LinkSource(wake: wake)
         recording = recorder.map(PeerRecording.init)
         if let check { send(check.challenge) }

@@ -34,7 +34,7 @@ enum ControlPayload {
 
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
-        case .nalUnit(let bytes): writer.append(bytes)
+        case .unit(let bytes): writer.append(bytes)
         case .requestIDR, .unwatched, .watched, .sharpen: break
         case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
@@ -94,7 +94,7 @@ enum ControlPayload {
         var reader = ByteReader(bytes)
         let tooShort = Result<LinkMessage, Problem>.failure(Problem("\(bytes.count) bytes are too few"))
         switch kind {
-        case .nalUnit: return .success(.nalUnit(bytes))
+        case .unit: return .success(.unit(bytes))
         case .requestIDR: return .success(.requestIDR)
         case .unwatched: return .success(.unwatched)
         case .watched: return .success(.watched)

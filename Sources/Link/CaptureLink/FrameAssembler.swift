@@ -46,7 +46,7 @@ public struct FrameAssembler: Sendable {
             guard isOurs(message.header) else { return }
             endWithoutMark()
             nextNotice = notice
-        case .nalUnit(let payload):
+        case .unit(let payload):
             guard isOurs(message.header) else { return }
             isLegacy = message.form != .extended
             lastByteTime = now
@@ -116,7 +116,7 @@ public struct FrameAssembler: Sendable {
             notice = nextNotice
             nextNotice = nil
         }
-        guard header.flags.contains(.endOfAccessUnit) else { return }
+        guard header.flags.contains(.endOfFrame) else { return }
         builder.endAccessUnit()
         collect()
     }

@@ -3,9 +3,9 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A byte other than `&` where a header should start.
     case notAMessage(offset: UInt64, found: UInt8)
     /// A NAL unit longer than the limit.
-    case nalUnitTooLong(length: UInt64, limit: Int, offset: UInt64)
+    case unitTooLong(length: UInt64, limit: Int, offset: UInt64)
     /// A NAL unit too short for a start code and a NAL unit header.
-    case nalUnitTooShort(length: UInt64, offset: UInt64)
+    case unitTooShort(length: UInt64, offset: UInt64)
     /// A NAL unit that does not begin with `00 00 00 01`.
     case startCodeMissing(offset: UInt64)
     /// A message of another kind that is longer than the limit.
@@ -19,9 +19,9 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notAMessage(let offset, let found):
             "not a capture link: byte \(offset) is 0x\(hex(found)) where a message should begin with 0x26 ('&')"
-        case .nalUnitTooLong(let length, let limit, let offset):
+        case .unitTooLong(let length, let limit, let offset):
             "the message at byte \(offset) announces a NAL unit of \(length) bytes; the limit is \(limit)"
-        case .nalUnitTooShort(let length, let offset):
+        case .unitTooShort(let length, let offset):
             "the message at byte \(offset) announces a NAL unit of \(length) bytes; 5 is the least"
         case .startCodeMissing(let offset):
             "the NAL unit of the message at byte \(offset) does not begin with 00 00 00 01"

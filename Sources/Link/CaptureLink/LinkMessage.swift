@@ -2,8 +2,8 @@ public import MediaTypes
 
 /// A message of the capture link, with its payload decoded (Protocol/capture-link.md).
 public enum LinkMessage: Hashable, Sendable {
-    /// One NAL unit behind the start code `00 00 00 01`.
-    case nalUnit([UInt8])
+    /// One unit of a frame behind the four bytes `00 00 00 01`; of H.264, one NAL unit.
+    case unit([UInt8])
     /// Who the sender is.
     case hello(Hello)
     /// The number and the damaged area of the picture whose NAL units follow.
@@ -52,7 +52,7 @@ public enum LinkMessage: Hashable, Sendable {
     /// The kind that the message's header carries.
     public var kind: MessageKind {
         switch self {
-        case .nalUnit: .nalUnit
+        case .unit: .unit
         case .hello: .hello
         case .picture: .picture
         case .size: .size

@@ -140,18 +140,18 @@ public struct MessageDecoder: Sendable {
     private func checkFirstLength() throws(LinkError) {
         var reader = ByteReader(collected)
         guard reader.bytes(MessageHeader.lengthOffset) != nil, let length = reader.uint64LittleEndian() else { return }
-        if length > UInt64(limits.nalUnit) {
-            throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: messageOffset)
+        if length > UInt64(limits.unit) {
+            throw .unitTooLong(length: length, limit: limits.unit, offset: messageOffset)
         }
     }
 
     /// Checks the length against its limit before anything is reserved for it.
     private mutating func begin(_ header: MessageHeader, form: LinkForm) throws(LinkError) {
         let length = header.length
-        if header.kind == .nalUnit {
-            guard length >= 5 else { throw .nalUnitTooShort(length: length, offset: messageOffset) }
-            guard length <= UInt64(limits.nalUnit) else {
-                throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: messageOffset)
+        if header.kind == .unit {
+            guard length >= 5 else { throw .unitTooShort(length: length, offset: messageOffset) }
+            guard length <= UInt64(limits.unit) else {
+                throw .unitTooLong(length: length, limit: limits.unit, offset: messageOffset)
             }
         } else if length > UInt64(limits.controlMessage) {
             throw .controlMessageTooLong(
@@ -183,7 +183,7 @@ public struct MessageDecoder: Sendable {
 
     private mutating func complete(_ header: MessageHeader) throws(LinkError) {
         guard let kind = header.kind, let form else { return }
-        if kind == .nalUnit, !collected.starts(with: AnnexB.startCode) {
+        if kind == .unit, !collected.starts(with: AnnexB.startCode) {
             throw .startCodeMissing(offset: messageOffset)
         }
         switch ControlPayload.decode(kind, collected) {

@@ -22,30 +22,30 @@ public struct MessageEncoder: Sendable {
     ///
     /// - Parameter payloadCount: the size of the NAL unit in bytes, including its start code `00 00 00 01`.
     /// - Throws: `LinkError` if no receiver would accept a NAL unit of this length; its offset is 0.
-    public func nalUnitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false
+    public func unitHeader(
+        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, hadShortStartCode: Bool = false
     ) throws(LinkError) -> [UInt8] {
         var writer = ByteWriter(capacity: form.headerCount)
-        try appendNALUnitHeader(
-            payloadCount: payloadCount, captureTime: captureTime, endsAccessUnit: endsAccessUnit,
+        try appendUnitHeader(
+            payloadCount: payloadCount, captureTime: captureTime, endsFrame: endsFrame,
             hadShortStartCode: hadShortStartCode, to: &writer)
         return writer.bytes
     }
 
     /// Appends the same header to `writer`.
-    public func appendNALUnitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsAccessUnit: Bool, hadShortStartCode: Bool = false,
+    public func appendUnitHeader(
+        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, hadShortStartCode: Bool = false,
         to writer: inout ByteWriter
     ) throws(LinkError) {
         let length = UInt64(max(0, payloadCount))
-        guard payloadCount >= 5 else { throw .nalUnitTooShort(length: length, offset: 0) }
-        guard payloadCount <= limits.nalUnit else {
-            throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: 0)
+        guard payloadCount >= 5 else { throw .unitTooShort(length: length, offset: 0) }
+        guard payloadCount <= limits.unit else {
+            throw .unitTooLong(length: length, limit: limits.unit, offset: 0)
         }
-        var flags: MessageFlags = endsAccessUnit ? .endOfAccessUnit : []
+        var flags: MessageFlags = endsFrame ? .endOfFrame : []
         if hadShortStartCode { flags.insert(.shortStartCode) }
         let header = MessageHeader(
-            kindCode: MessageKind.nalUnit.rawValue, flags: flags, stream: stream,
+            kindCode: MessageKind.unit.rawValue, flags: flags, stream: stream,
             length: length, captureTime: captureTime, epoch: epoch)
         header.encode(into: &writer, form: form)
     }
@@ -54,16 +54,16 @@ public struct MessageEncoder: Sendable {
     /// it.
     ///
     /// - Throws: `LinkError` if no receiver would accept one of its NAL units.
-    public func headers(for frame: CodedFrame) throws(LinkError) -> [OutgoingNALUnit] {
-        var outgoing: [OutgoingNALUnit] = []
+    public func headers(for frame: CodedFrame) throws(LinkError) -> [OutgoingUnit] {
+        var outgoing: [OutgoingUnit] = []
         outgoing.reserveCapacity(frame.units.count)
-        for (index, nalUnit) in frame.units.enumerated() {
-            // Each NAL unit of a frame follows a start code of four bytes.
-            let payload = max(0, nalUnit.lowerBound - 4)..<nalUnit.upperBound
-            let header = try nalUnitHeader(
+        for (index, unit) in frame.units.enumerated() {
+            // Each unit of a frame follows a start code of four bytes.
+            let payload = max(0, unit.lowerBound - 4)..<unit.upperBound
+            let header = try unitHeader(
                 payloadCount: payload.count, captureTime: frame.captureTime,
-                endsAccessUnit: index == frame.units.count - 1)
-            outgoing.append(OutgoingNALUnit(header: header, payload: payload))
+                endsFrame: index == frame.units.count - 1)
+            outgoing.append(OutgoingUnit(header: header, payload: payload))
         }
         return outgoing
     }
@@ -88,8 +88,8 @@ public struct MessageEncoder: Sendable {
     /// Encodes a whole control message, including its header; the result is empty in a legacy form, which has no
     /// control messages.
     ///
-    /// Texts are cut to their limits, and numbers are clamped to their fields. `.nalUnit` gives an empty result; use
-    /// `nalUnitHeader` for it.
+    /// Texts are cut to their limits, and numbers are clamped to their fields. `.unit` gives an empty result; use
+    /// `unitHeader` for it.
     public func encode(_ message: LinkMessage, captureTime: MonotonicTime? = nil) -> [UInt8] {
         var writer = ByteWriter()
         append(message, captureTime: captureTime, to: &writer)
@@ -98,7 +98,7 @@ public struct MessageEncoder: Sendable {
 
     /// Encodes the same, appended to `writer`.
     public func append(_ message: LinkMessage, captureTime: MonotonicTime? = nil, to writer: inout ByteWriter) {
-        guard form == .extended, message.kind != .nalUnit else { return }
+        guard form == .extended, message.kind != .unit else { return }
         let start = writer.count
         let header = MessageHeader(
             kindCode: message.kind.rawValue, stream: stream, length: 0, captureTime: captureTime, epoch: epoch)
@@ -111,7 +111,7 @@ public struct MessageEncoder: Sendable {
 }
 
 /// A NAL unit to be sent: the header to write before it, and where its bytes are.
-public struct OutgoingNALUnit: Hashable, Sendable {
+public struct OutgoingUnit: Hashable, Sendable {
     /// The message's header.
     public let header: [UInt8]
     /// The range of the payload in the access unit's bytes, start code included.

@@ -59,7 +59,7 @@ public struct MessageHeader: Hashable, Sendable {
             reader.bytes(4) != nil, let length = reader.uint64LittleEndian()
         else { return nil }
         guard form == .extended else {
-            self.init(kindCode: MessageKind.nalUnit.rawValue, length: length)
+            self.init(kindCode: MessageKind.unit.rawValue, length: length)
             return
         }
         guard let pts = reader.uint64LittleEndian(), let scale = reader.uint32LittleEndian(),
@@ -98,8 +98,8 @@ public struct MessageHeader: Hashable, Sendable {
 
 /// The kind of a message's payload: byte 1 of its header.
 public enum MessageKind: UInt8, Sendable, CaseIterable {
-    /// One NAL unit behind `00 00 00 01`.
-    case nalUnit = 0
+    /// One unit of a frame behind `00 00 00 01`; of H.264, one NAL unit.
+    case unit = 0
     /// Who the sender is; the first message from each end in the extended form, except for the proof of a token.
     case hello = 1
     /// The number and the damaged area of the picture whose NAL units follow. Capture to host.
@@ -154,8 +154,8 @@ public struct MessageFlags: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The last NAL unit of its access unit.
-    public static let endOfAccessUnit = MessageFlags(rawValue: 1)
+    /// The last unit of its frame.
+    public static let endOfFrame = MessageFlags(rawValue: 1)
     /// The NAL unit's start code has three bytes in the file that a replay reads; in the payload it still has four.
     public static let shortStartCode = MessageFlags(rawValue: 2)
 }
@@ -175,8 +175,8 @@ public enum LinkForm: Sendable, CaseIterable {
 
 /// The most that a peer may send. Checked before a byte is reserved.
 public struct LinkLimits: Hashable, Sendable {
-    /// The payload of a NAL unit, start code included, in bytes.
-    public var nalUnit = 8 << 20
+    /// The payload of a unit, start code included, in bytes.
+    public var unit = 8 << 20
     /// The payload of every other message, in bytes.
     public var controlMessage = 64 << 10
 

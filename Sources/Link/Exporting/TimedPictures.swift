@@ -79,8 +79,8 @@ public struct TimedPictures: Sendable {
         switch item.content {
         case .message(let message, .toHost): return try? message.received()
         case .nalUnit(let unit):
-            let header = MessageHeader(kindCode: MessageKind.nalUnit.rawValue, length: UInt64(unit.payload.count))
-            return ReceivedMessage(header: header, form: .legacy40, body: .nalUnit(unit.payload))
+            let header = MessageHeader(kindCode: MessageKind.unit.rawValue, length: UInt64(unit.payload.count))
+            return ReceivedMessage(header: header, form: .legacy40, body: .unit(unit.payload))
         case .message, .otherBytes, .connection, .gap, .end: return nil
         }
     }
@@ -111,10 +111,10 @@ public struct TimedPictures: Sendable {
     public mutating func next() -> Picture? { ready.isEmpty ? nil : ready.removeFirst() }
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
-        guard case .nalUnit = received.body else { return assembler.add(received, at: .zero) }
+        guard case .unit = received.body else { return assembler.add(received, at: .zero) }
         hasNALUnit = true
         assembler.add(received, at: .zero)
-        let isEnd = received.form == .extended && received.header.flags.contains(.endOfAccessUnit)
+        let isEnd = received.form == .extended && received.header.flags.contains(.endOfFrame)
         if start == nil { start = own }
         if drain() { start = isEnd ? nil : own }
     }

@@ -63,7 +63,7 @@ public struct InspectedMessage: Sendable {
     /// The epoch, which identifies the start of capture that it belongs to; 0 if there is none.
     public var epoch: UInt64
     /// Whether it is marked as the last of its access unit.
-    public var endsAccessUnit: Bool
+    public var endsFrame: Bool
     /// Whether it comes from an Annex B stream.
     public var isAnnexB = false
     /// Whether it was sent from the host to the capture.

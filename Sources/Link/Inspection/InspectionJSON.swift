@@ -69,7 +69,7 @@ public enum InspectionJSON {
             object.add("kind", message.kindCode)
             object.add("kindName", MessageWords.name(ofKind: message.kindCode))
             if message.epoch != 0 { object.add("epoch", String(message.epoch, radix: 16)) }
-            object.add("endsAccessUnit", message.endsAccessUnit)
+            object.add("endsFrame", message.endsFrame)
             if message.isToCapture { object.add("toCapture", true) }
         }
         object.add("nalType", message.nalUnitType?.rawValue)

@@ -79,7 +79,7 @@ struct PictureTracker: Sendable {
             current.leaveOut()
         }
         lastArrival = arrival
-        if !isLegacy, row.endsAccessUnit { complete(at: row.offset, endsWithThis: true) }
+        if !isLegacy, row.endsFrame { complete(at: row.offset, endsWithThis: true) }
     }
 
     /// Ends the stream.

@@ -30,7 +30,7 @@ public struct StreamInspector: Sendable {
             offset: offset, size: header.length,
             time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
             captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-            endsAccessUnit: header.flags.contains(.endOfAccessUnit), words: "")
+            endsFrame: header.flags.contains(.endOfFrame), words: "")
         if timeline.ranBack(arrival) {
             pictures.fault(.timeRunsBack, at: offset, "it arrived before the message in front of it")
         }
@@ -41,7 +41,7 @@ public struct StreamInspector: Sendable {
             return finish(row)
         }
         switch message.body {
-        case .nalUnit(let payload):
+        case .unit(let payload):
             pictures.add(
                 payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
                 stream: header.stream)
@@ -67,7 +67,7 @@ public struct StreamInspector: Sendable {
                 offset: offset, size: header.length,
                 time: timeline.time(arrival: arrival, capture: header.captureTime, epoch: header.epoch),
                 captureTime: header.captureTime, kindCode: header.kindCode, epoch: header.epoch,
-                endsAccessUnit: false, words: words ?? MessageWords.words(ofKind: header.kindCode)))
+                endsFrame: false, words: words ?? MessageWords.words(ofKind: header.kindCode)))
     }
 
     /// Takes a NAL unit of an Annex B stream, without its start code and trailing zeros.
@@ -77,7 +77,7 @@ public struct StreamInspector: Sendable {
     ///   - size: The number of all its bytes, including start code and zeros.
     public mutating func addNALUnit(_ nalUnit: ArraySlice<UInt8>, at offset: UInt64, size: UInt64) {
         var row = InspectedMessage(
-            offset: offset, size: size, kindCode: MessageKind.nalUnit.rawValue, epoch: 0, endsAccessUnit: false,
+            offset: offset, size: size, kindCode: MessageKind.unit.rawValue, epoch: 0, endsFrame: false,
             words: "")
         row.isAnnexB = true
         pictures.add(nalUnit, to: &row, isLegacy: true, arrival: nil, stream: 0)

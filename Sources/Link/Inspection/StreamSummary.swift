@@ -126,7 +126,7 @@ public struct StreamSummary: Sendable {
         if !row.isAnnexB { hasLinkMessages = true }
         if let type = row.nalUnitType { nalUnits[type, default: 0] &+= 1 }
         // Only NAL units count, because the hello of a replay has an epoch of its own.
-        if row.epoch != 0, row.kindCode == MessageKind.nalUnit.rawValue, row.epoch != lastEpoch {
+        if row.epoch != 0, row.kindCode == MessageKind.unit.rawValue, row.epoch != lastEpoch {
             lastEpoch = row.epoch
             epochs &+= 1
         }

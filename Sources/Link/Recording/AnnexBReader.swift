@@ -29,7 +29,7 @@ struct AnnexBReader: Sendable {
     }
 
     private static let largeUnit = 512 << 10
-    private static let payloadLimit = LinkLimits().nalUnit
+    private static let payloadLimit = LinkLimits().unit
     private var state = State.leading
     private var input: InputBytes
     /// The payload of the current NAL unit, or other bytes.
@@ -115,7 +115,7 @@ struct AnnexBReader: Sendable {
         case .leading: throw .startCodeMissing(offset: offset)
         case .nalUnit(let start, _):
             guard bytes.count <= Self.payloadLimit - collected.count - zeros else {
-                throw .nalUnitTooLong(offset: start, limit: Self.payloadLimit)
+                throw .unitTooLong(offset: start, limit: Self.payloadLimit)
             }
             // The length is unknown. Growing the array gradually would briefly take up to three times the memory;
             // memory that is reserved but not written takes none.

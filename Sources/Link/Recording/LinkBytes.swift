@@ -26,8 +26,8 @@ public struct LinkBytes: Hashable, Sendable {
 
     /// The NAL unit without its start code and trailing zeros. Nil for any other kind of message, and if there is
     /// nothing except a start code and zeros.
-    public var nalUnit: ArraySlice<UInt8>? {
-        guard header.kind == .nalUnit, payload.starts(with: AnnexB.startCode) else { return nil }
+    public var unit: ArraySlice<UInt8>? {
+        guard header.kind == .unit, payload.starts(with: AnnexB.startCode) else { return nil }
         let unit = payload.dropFirst(AnnexB.startCode.count)
         guard let last = unit.lastIndex(where: { $0 != 0 }) else { return nil }
         return unit[...last]
@@ -37,7 +37,7 @@ public struct LinkBytes: Hashable, Sendable {
     /// bytes unless flagged otherwise), or the bytes between NAL units. Nil for any other kind of message.
     public var annexB: ArraySlice<UInt8>? {
         if header.kindCode == MessageEncoder.sourceBytesKind { return payload }
-        guard header.kind == .nalUnit, payload.starts(with: AnnexB.startCode) else { return nil }
+        guard header.kind == .unit, payload.starts(with: AnnexB.startCode) else { return nil }
         return header.flags.contains(.shortStartCode) ? payload.dropFirst() : payload
     }
 

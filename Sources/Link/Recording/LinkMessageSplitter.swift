@@ -85,7 +85,7 @@ public struct LinkMessageSplitter: Sendable {
 
     private mutating func message(_ form: LinkForm) throws(LinkError) -> LinkBytes? {
         guard let message = LinkBytes(collected, form: form) else { return nil }
-        if message.header.kind == .nalUnit, !message.payload.starts(with: AnnexB.startCode) {
+        if message.header.kind == .unit, !message.payload.starts(with: AnnexB.startCode) {
             throw .startCodeMissing(offset: offset)
         }
         collected = []
@@ -122,10 +122,10 @@ public struct LinkMessageSplitter: Sendable {
     /// Compares the length with its limit before any memory is reserved for it.
     private func check(_ header: MessageHeader) throws(LinkError) {
         let length = header.length
-        if header.kind == .nalUnit {
-            guard length >= 5 else { throw .nalUnitTooShort(length: length, offset: offset) }
-            guard length <= UInt64(limits.nalUnit) else {
-                throw .nalUnitTooLong(length: length, limit: limits.nalUnit, offset: offset)
+        if header.kind == .unit {
+            guard length >= 5 else { throw .unitTooShort(length: length, offset: offset) }
+            guard length <= UInt64(limits.unit) else {
+                throw .unitTooLong(length: length, limit: limits.unit, offset: offset)
             }
         } else if length > UInt64(limits.controlMessage) {
             throw .controlMessageTooLong(
@@ -172,7 +172,7 @@ public struct LinkMessageSplitter: Sendable {
         guard let header = MessageHeader(decoding: bytes[...], form: form), (try? check(header)) != nil else {
             return false
         }
-        guard form == .extended, header.kind != .nalUnit else {
+        guard form == .extended, header.kind != .unit else {
             let payload = bytes.dropFirst(form.headerCount)
             guard payload.starts(with: AnnexB.startCode), let first = payload.dropFirst(4).first else { return false }
             return NALUnitHeader(first).map { !$0.type.isUnspecified } ?? false

@@ -22,7 +22,7 @@ struct RecordHeader: Hashable, Sendable {
     static let marker: [UInt8] = [0x1E, 0x52]
     static let count = 24
     /// The longest content of a message record, and of any other record.
-    static let longestMessage = LinkLimits().nalUnit + LinkForm.extended.headerCount
+    static let longestMessage = LinkLimits().unit + LinkForm.extended.headerCount
     static let longestOther = 64 << 10
     private static let directionBit: UInt8 = 4
 

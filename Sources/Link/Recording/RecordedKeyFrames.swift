@@ -45,7 +45,7 @@ public struct RecordedKeyFrames: Sendable {
         case .picture(let notice):
             showsChange = !notice.damage.isEmpty
             return false
-        case .nalUnit(let bytes):
+        case .unit(let bytes):
             guard let type = bytes.dropFirst(AnnexB.startCode.count).first.flatMap({ NALUnitHeader($0)?.type }),
                 type.isSlice
             else { return false }

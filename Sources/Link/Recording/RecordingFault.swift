@@ -33,7 +33,7 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// An Annex B file has no start code where the first one should be.
     case startCodeMissing(offset: UInt64)
     /// A NAL unit of an Annex B file is longer than a message may be.
-    case nalUnitTooLong(offset: UInt64, limit: Int)
+    case unitTooLong(offset: UInt64, limit: Int)
 
     /// The offset of the first byte that isn't part of a complete item.
     public var offset: UInt64 {
@@ -41,7 +41,7 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .empty, .unrecognized, .damagedByTextMode, .cutInFileHeader, .fileHeaderCheck, .unknownVersion: 0
         case .cutInRecordHeader(let offset, _), .cutInRecord(let offset, _), .recordMarkerMissing(let offset),
             .recordHeaderCheck(let offset), .recordTooLong(let offset, _, _), .recordCheck(let offset),
-            .malformedRecord(let offset, _), .startCodeMissing(let offset), .nalUnitTooLong(let offset, _):
+            .malformedRecord(let offset, _), .startCodeMissing(let offset), .unitTooLong(let offset, _):
             offset
         case .link(let error): error.offset
         }
@@ -78,7 +78,7 @@ public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .link(let error): "\(error)"
         case .startCodeMissing(let offset):
             "no start code (00 00 01) where the first NAL unit should begin, at byte \(offset)"
-        case .nalUnitTooLong(let offset, let limit):
+        case .unitTooLong(let offset, let limit):
             "the NAL unit at byte \(offset) has more than \(limit) bytes, the most that a message holds"
         }
     }
@@ -88,7 +88,7 @@ extension LinkError {
     /// The offset at which the faulty message begins.
     public var offset: UInt64 {
         switch self {
-        case .notAMessage(let offset, _), .nalUnitTooLong(_, _, let offset), .nalUnitTooShort(_, let offset),
+        case .notAMessage(let offset, _), .unitTooLong(_, _, let offset), .unitTooShort(_, let offset),
             .startCodeMissing(let offset), .controlMessageTooLong(_, _, _, let offset), .malformed(_, _, let offset),
             .endedInsideMessage(let offset, _):
             offset

@@ -192,8 +192,8 @@ extension LinkBytes {
     /// Whether an access unit may begin with this message, so that recording may resume here after a gap.
     fileprivate var mayBeginAccessUnit: Bool {
         guard let kind = header.kind else { return false }
-        guard kind == .nalUnit else { return kind == .picture || kind == .hello || kind == .end }
-        guard let unit = nalUnit, let type = unit.first.flatMap({ NALUnitHeader($0)?.type }) else { return false }
+        guard kind == .unit else { return kind == .picture || kind == .hello || kind == .end }
+        guard let unit, let type = unit.first.flatMap({ NALUnitHeader($0)?.type }) else { return false }
         // For our own sender, a slice never begins an access unit: a picture message precedes it.
         guard type.isSlice else { return true }
         // first_mb_in_slice, ue(v), is 0 if its first bit is 1 (ITU-T H.264 section 7.3.3).

@@ -74,7 +74,7 @@ struct PicturePlaces: Sendable {
 
     private mutating func beginsExtended(_ message: ReplayMessage) -> Bool {
         let header = message.header
-        let isNALUnit = header.kind == .nalUnit
+        let isNALUnit = header.kind == .unit
         guard isNALUnit || header.kind == .picture else { return false }
         let isOther =
             !isOpen || header.epoch != epoch || hasNALUnit && (!isNALUnit || header.captureTime != captureTime)
@@ -84,7 +84,7 @@ struct PicturePlaces: Sendable {
             captureTime = header.captureTime
             hasNALUnit = true
         }
-        isOpen = !(isNALUnit && header.flags.contains(.endOfAccessUnit))
+        isOpen = !(isNALUnit && header.flags.contains(.endOfFrame))
         return isOther
     }
 
@@ -92,7 +92,7 @@ struct PicturePlaces: Sendable {
     private mutating func beginsLegacy(_ message: ReplayMessage) -> Bool {
         let wasFirst = isFirst
         isFirst = false
-        guard let nalUnit = message.nalUnit, let first = nalUnit.first, let header = NALUnitHeader(first) else {
+        guard let nalUnit = message.unit, let first = nalUnit.first, let header = NALUnitHeader(first) else {
             return wasFirst
         }
         if header.type.isParameterSet { _ = try? parameterSets.insert(nalUnit) }

@@ -27,7 +27,7 @@ struct ReplayMessage: Sendable {
         case .nalUnit(let unit):
             isExtended = false
             header = MessageHeader(
-                kindCode: MessageKind.nalUnit.rawValue, flags: unit.hasShortStartCode ? .shortStartCode : [],
+                kindCode: MessageKind.unit.rawValue, flags: unit.hasShortStartCode ? .shortStartCode : [],
                 length: UInt64(unit.payload.count))
             bytes = unit.payload
             payloadStart = 0
@@ -40,16 +40,16 @@ struct ReplayMessage: Sendable {
     var payload: ArraySlice<UInt8> { bytes.dropFirst(payloadStart) }
 
     /// The NAL unit without its start code and trailing zeros. Nil if it is empty, or for any other kind of message.
-    var nalUnit: ArraySlice<UInt8>? {
-        guard header.kind == .nalUnit else { return nil }
+    var unit: ArraySlice<UInt8>? {
+        guard header.kind == .unit else { return nil }
         let unit = payload.dropFirst(4)
         guard let last = unit.lastIndex(where: { $0 != 0 }) else { return nil }
         return unit[...last]
     }
 
     /// The type of the NAL unit. Nil if it is empty, or for any other kind of message.
-    var nalUnitType: UInt8? {
-        guard header.kind == .nalUnit else { return nil }
+    var unitType: UInt8? {
+        guard header.kind == .unit else { return nil }
         return payload.dropFirst(4).first.map { $0 & 0x1F }
     }
 

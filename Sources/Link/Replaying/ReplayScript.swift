@@ -104,7 +104,7 @@ public struct ReplayScript: Sendable {
         lastTime = place.time
         emitOwedLive(at: place.time)
         noteSharing(message)
-        if message.nalUnitType != nil, !setsOwed.isEmpty { emitSets(before: message, place) }
+        if message.unitType != nil, !setsOwed.isEmpty { emitSets(before: message, place) }
         let picture = place.beginsPicture ? places.count : nil
         if message.isExtended {
             emit(step(of: message, at: place.time, picture))
@@ -146,7 +146,7 @@ public struct ReplayScript: Sendable {
 
     /// Marks the held NAL unit as the last one of its picture.
     private mutating func endPicture() {
-        if !held.isEmpty { held[0].front[2] |= MessageFlags.endOfAccessUnit.rawValue }
+        if !held.isEmpty { held[0].front[2] |= MessageFlags.endOfFrame.rawValue }
         releaseHeld()
     }
 
@@ -187,7 +187,7 @@ public struct ReplayScript: Sendable {
     private func header(count: Int, flags: MessageFlags = []) -> [UInt8] {
         var writer = ByteWriter(capacity: LinkForm.extended.headerCount)
         MessageHeader(
-            kindCode: MessageKind.nalUnit.rawValue, flags: flags, length: UInt64(count), epoch: currentEpoch
+            kindCode: MessageKind.unit.rawValue, flags: flags, length: UInt64(count), epoch: currentEpoch
         )
         .encode(into: &writer, form: .extended)
         return writer.bytes
@@ -220,7 +220,7 @@ public struct ReplayScript: Sendable {
     private mutating func emitSets(before message: ReplayMessage, _ place: PicturePlaces.Place) {
         defer { setsOwed = [] }
         // A sender that puts an SPS before a picture sends all parameter sets that the picture needs.
-        if message.nalUnitType == NALUnitType.sequenceParameterSet.rawValue { return }
+        if message.unitType == NALUnitType.sequenceParameterSet.rawValue { return }
         for set in setsOwed {
             var front = header(count: AnnexB.startCode.count + set.count)
             let own = headerOfThisPass(message)

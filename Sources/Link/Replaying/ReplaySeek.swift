@@ -37,7 +37,7 @@ public struct ReplaySeek: Sendable {
         let place = places.place(message)
         duration = place.time
         if place.beginsPicture { picture = ReplayStart(index: index, time: place.time) }
-        guard message.nalUnitType == NALUnitType.idrSlice.rawValue, let picture, picture.time <= target else { return }
+        guard message.unitType == NALUnitType.idrSlice.rawValue, let picture, picture.time <= target else { return }
         start = picture
     }
 }

@@ -18,7 +18,7 @@ struct SkippedState: Sendable {
             self = SkippedState()
         } else if Self.kinds.contains(kind) {
             latest[kind.rawValue] = message
-        } else if let nalUnit = message.nalUnit, let type = message.nalUnitType,
+        } else if let nalUnit = message.unit, let type = message.unitType,
             NALUnitType(rawValue: type).isParameterSet
         {
             // No picture can depend on a parameter set that can't be parsed.

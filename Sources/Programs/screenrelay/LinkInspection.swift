@@ -123,7 +123,7 @@ final class LinkInspection {
         splitter = LinkMessageSplitter()
         check = isStranger ? LinkAdmission(token: token).check() : nil
         // A proof is small: until the peer has proved itself, allow no larger messages.
-        if check != nil { splitter.limits.nalUnit = splitter.limits.controlMessage }
+        if check != nil { splitter.limits.unit = splitter.limits.controlMessage }
         strangerDeadline = isStranger ? MonotonicTime.now() + Self.strangersPatience : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),

@@ -38,7 +38,7 @@ final class ReplayFile {
             case .hello:
                 if case .hello(let hello)? = (try? link.received())?.body { tellsPointer = hello.tellsPointer }
                 break search
-            case .nalUnit: break search
+            case .unit: break search
             default: continue
             }
         }

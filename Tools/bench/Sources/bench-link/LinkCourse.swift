@@ -29,8 +29,8 @@ struct LinkCourse {
             let connection = sending.value
             for _ in 0..<count {
                 // Send as capture does: one picture at a time, and none until the last one is written.
-                let header = try encoder.nalUnitHeader(
-                    payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
+                let header = try encoder.unitHeader(
+                    payloadCount: payload.count, captureTime: nil, endsFrame: true)
                 try payload.withUnsafeBytes {
                     try connection.enqueue(header: header, payload: $0)
                 }
@@ -50,7 +50,7 @@ struct LinkCourse {
             case .bytes(let taken):
                 decoder.push(buffer[..<taken])
                 while let message = try decoder.next() {
-                    guard case .nalUnit(let bytes) = message.body, bytes.count == payload.count else {
+                    guard case .unit(let bytes) = message.body, bytes.count == payload.count else {
                         throw BenchError(what: "another message came than was sent")
                     }
                     messages += 1
@@ -95,8 +95,8 @@ struct LinkCourse {
 
     /// Runs only the decoder, on data that is already in memory, in the pieces that a socket would return.
     func decodedAlone() throws -> Double {
-        let header = try MessageEncoder(epoch: 1).nalUnitHeader(
-            payloadCount: payload.count, captureTime: nil, endsAccessUnit: true)
+        let header = try MessageEncoder(epoch: 1).unitHeader(
+            payloadCount: payload.count, captureTime: nil, endsFrame: true)
         var stream: [UInt8] = []
         let repeated = max(1, min(count, (32 << 20) / (payload.count + 40)))
         stream.reserveCapacity(repeated * (payload.count + 40))

@@ -35,7 +35,7 @@ private func decode(_ bytes: [UInt8], pieceSize: Int) -> Decoded {
 /// Checks that a message can be written and read again. Texts and numbers that were out of range are clamped the first
 /// time.
 private func checkRoundTrip(_ message: ReceivedMessage) {
-    guard message.form == .extended, message.header.kind != .nalUnit else { return }
+    guard message.form == .extended, message.header.kind != .unit else { return }
     let encoder = MessageEncoder(epoch: 1)
     func again(_ body: LinkMessage) -> LinkMessage? {
         let bytes = encoder.encode(body)
