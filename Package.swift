@@ -91,6 +91,8 @@ let package = Package(
         shell("Media", "Clocks", ["MediaTypes"]),
         shell("Media", "Threading", ["Clocks", "CLinux", "MediaTypes"]),
         pure("Media", "H264", ["MediaTypes"]),
+        // The one table that finds the builder and the reader of a codec's frames.
+        pure("Media", "CodecTable", ["MediaTypes", "H264"]),
 
         // Codecs: one wrapper a library.
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
@@ -101,16 +103,16 @@ let package = Package(
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
         // Link: from capture to host.
-        pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "H264"]),
-        pure("Link", "Recording", ["MediaTypes", "ByteCoding", "H264", "CaptureLink"]),
+        pure("Link", "CaptureLink", ["MediaTypes", "ByteCoding", "CodecTable"]),
+        pure("Link", "Recording", ["MediaTypes", "ByteCoding", "CodecTable", "H264", "CaptureLink"]),
         pure("Link", "Inspection", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
-        pure("Link", "Exporting", ["MediaTypes", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Exporting", ["MediaTypes", "CodecTable", "CaptureLink", "Recording"]),
         shell("Link", "LinkTransport", ["Clocks", "Threading", "CLinux", "MediaTypes"]),
         shell(
             "Link", "RecordingFiles",
-            ["Clocks", "Threading", "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+            ["Clocks", "Threading", "MediaTypes", "ByteCoding", "CodecTable", "CaptureLink", "Recording"]),
 
-        pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording"]),
+        pure("Link", "Replaying", ["MediaTypes", "ByteCoding", "CodecTable", "CaptureLink", "Recording"]),
 
         // Capture: from the screen to the link.
         pure("Capture", "RateControl", ["MediaTypes"]),

@@ -41,8 +41,8 @@ struct FrameAssemblerTests {
         #expect(!next.frame.isRandomAccess)
         #expect(next.notice == nil)
         #expect(next.frame.captureTime == nil)
-        #expect(assembler.counters.accessUnits == 2)
-        #expect(assembler.counters.idrAccessUnits == 1)
+        #expect(assembler.counters.frames == 2)
+        #expect(assembler.counters.randomAccessFrames == 1)
         #expect(assembler.faults == 0)
     }
 
@@ -76,7 +76,7 @@ struct FrameAssemblerTests {
         assembler.add(nalUnit(LinkVectors.idr, ends: true), at: start)
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         #expect(assembler.next() == nil)
-        #expect(assembler.counters.withoutParameterSets == 2)
+        #expect(assembler.counters.withoutHeaders == 2)
     }
 
     @Test("delimiters, filler and extensions are left out, zeros behind a NAL unit too")
@@ -91,7 +91,7 @@ struct FrameAssemblerTests {
         let ready = assembler.next()
         let unit = try #require(ready).frame
         #expect(unit.bytes == [0, 0, 0, 1, 0x41, 0x9A] + LinkVectors.slice1)
-        #expect(assembler.counters.skippedNALUnits == 3)
+        #expect(assembler.counters.skippedUnits == 3)
         #expect(assembler.faults == 0)
     }
 
@@ -104,7 +104,7 @@ struct FrameAssemblerTests {
             [0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0x67, 1], [1, 2, 3, 4, 0x65, 1],
         ]
         for payload in garbage { assembler.add(nalUnit(payload), at: start) }
-        #expect(assembler.counters.invalidNALUnits == UInt64(garbage.count))
+        #expect(assembler.counters.invalidUnits == UInt64(garbage.count))
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         #expect(assembler.next()?.frame.bytes == LinkVectors.slice1)
     }
@@ -118,7 +118,7 @@ struct FrameAssemblerTests {
         #expect(assembler.next() == nil)
         #expect(assembler.epoch == 2)
         #expect(assembler.counters.cutOff == 1)
-        #expect(assembler.counters.withoutParameterSets == 1)
+        #expect(assembler.counters.withoutHeaders == 1)
         #expect(begin(&assembler, epoch: 2)?.epoch == 2)
     }
 
@@ -150,7 +150,7 @@ struct FrameAssemblerTests {
         for _ in 0...AccessUnitBuilder.nalUnitLimit { assembler.add(nalUnit(LinkVectors.slice1), at: start) }
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         #expect(assembler.next() == nil)
-        #expect(assembler.counters.oversizedAccessUnits == 1)
+        #expect(assembler.counters.oversizedFrames == 1)
         assembler.add(nalUnit(LinkVectors.slice2, ends: true), at: start)
         #expect(assembler.next()?.frame.bytes == LinkVectors.slice2)
     }
@@ -163,7 +163,7 @@ struct FrameAssemblerTests {
         for _ in 0..<3 { assembler.add(nalUnit(large), at: start) }
         assembler.add(nalUnit(LinkVectors.slice1, ends: true), at: start)
         #expect(assembler.next() == nil)
-        #expect(assembler.counters.oversizedAccessUnits == 1)
+        #expect(assembler.counters.oversizedFrames == 1)
         assembler.add(nalUnit(LinkVectors.slice2, ends: true), at: start)
         #expect(assembler.next()?.frame.bytes == LinkVectors.slice2)
     }
@@ -173,7 +173,7 @@ struct FrameAssemblerTests {
         var assembler = assembler()
         _ = begin(&assembler)
         assembler.add(nalUnit([0, 0, 0, 1, 9, 0x10], ends: true), at: start)
-        #expect(assembler.counters.emptyAccessUnits == 1)
+        #expect(assembler.counters.emptyFrames == 1)
         var message = MessageHeader(kindCode: 0, flags: .endOfFrame, stream: 4, length: 16, epoch: 1)
         message.epoch = 77
         assembler.add(

@@ -69,7 +69,7 @@ struct LegacyAccessUnitTests {
         #expect(taken(&assembler).count == 1)
         #expect(assembler.nextDeadline == nil)
         feed(&assembler, LinkVectors.idr, at: start + .milliseconds(80))
-        #expect(assembler.counters.lateSlices == 1)
+        #expect(assembler.counters.lateUnits == 1)
         #expect(assembler.faults == 1)
         #expect(assembler.nextDeadline == nil)
         feed(&assembler, LinkVectors.slice1, LinkVectors.slice2, at: start + .milliseconds(90))
@@ -93,9 +93,9 @@ struct LegacyAccessUnitTests {
     func badSlices() {
         var assembler = FrameAssembler()
         feed(&assembler, LinkVectors.idr, at: start)
-        #expect(assembler.counters.withoutParameterSets == 1)
+        #expect(assembler.counters.withoutHeaders == 1)
         feed(&assembler, LinkVectors.sps, LinkVectors.pps, [0, 0, 0, 1, 0x65, 0x00, 0x01], at: start)
-        #expect(assembler.counters.invalidNALUnits == 1)
+        #expect(assembler.counters.invalidUnits == 1)
         assembler.finish()
         #expect(taken(&assembler).isEmpty)
     }

@@ -37,6 +37,7 @@ enum LinkVectors {
                         isPointerDrawn: false, quantizer: 23, settling: Interval(nanoseconds: 1_500_000))),
                 epoch, time
             ),
+            ("format", .format(.h264), epoch, nil),
             ("size", .size(PictureSize(width: 1920, height: 1080)), epoch, nil),
             ("statistics", .statistics(statistics), epoch, nil),
             ("statistics-recent", .statistics(recentStatistics), epoch, nil),
@@ -117,7 +118,7 @@ enum LinkVectors {
     static let broken = [
         "bad-marker", "bad-length", "bad-control-length", "bad-short", "bad-start-code", "bad-hello", "bad-size",
         "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing",
-        "bad-sharer-paused",
+        "bad-sharer-paused", "bad-format",
         "bad-chroma", "bad-ping", "bad-pong", "bad-challenge", "bad-answer", "bad-proof",
     ]
     /// The kinds whose payload can't be cut short without losing something.

@@ -28,6 +28,7 @@ struct PointerMessageTests {
         #expect(try words("bad-pointer-mode").contains("2 has no meaning"))
         #expect(try words("bad-sharing").contains("4 has no meaning"))
         #expect(try words("bad-chroma").contains("9 has no meaning"))
+        #expect(try words("bad-format").contains("255 has no meaning"))
         #expect(try words("bad-position").contains("4 bytes are too few"))
         #expect(try words("bad-sharer-paused").contains("0 bytes are too few"))
     }

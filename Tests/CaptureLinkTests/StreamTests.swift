@@ -7,7 +7,7 @@ import Testing
 @Suite("Streams over the link")
 struct StreamTests {
     /// Sends each NAL unit of a stream as a message of `form`, and puts access units together from what arrives.
-    private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledFrame], AccessUnitCounters) {
+    private func relay(_ stream: [UInt8], _ form: LinkForm) throws -> ([AssembledFrame], FrameCounters) {
         let encoder = MessageEncoder(form: form, epoch: 0)
         var decoder = MessageDecoder()
         var assembler = FrameAssembler()

@@ -1,4 +1,5 @@
 import H264
+import MediaTypes
 import TestSupport
 import Testing
 

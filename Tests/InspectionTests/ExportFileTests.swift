@@ -218,9 +218,8 @@ struct ExportFileTests {
     @Test("a file that can't be created or a full disk is an error with a reason")
     func unwritable() throws {
         let track = MediaTrack(
-            parameterSets: [], size: PictureSize(width: 64, height: 48), changesParameterSets: false,
-            longestStep: .zero,
-            lastDuration: .zero)
+            format: FrameFacts.FileFormat(codec: .h264, size: PictureSize(width: 64, height: 48), samples: [1, 8]),
+            headers: [], changesHeaders: false, longestStep: .zero, lastDuration: .zero)
         #expect(throws: MediaFileError.self) {
             try MediaFileWriter(path: folder.file("no/such/folder.mp4"), container: .mp4, track: track)
         }
@@ -242,13 +241,13 @@ struct ExportFileTests {
         return try plan.parts.enumerated().map { index, part in
             let path = folder.file("\(index).\(container == .mp4 ? "mp4" : "mkv")")
             let track = MediaTrack(
-                parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
+                format: part.format, headers: part.headers, changesHeaders: part.changesHeaders,
                 longestStep: part.longestStep, lastDuration: part.lastStep)
             let writer = try MediaFileWriter(path: path, container: container, track: track)
             for picture in ready where picture.part == index {
                 try writer.write(
                     MediaPacket(
-                        accessUnit: picture.frame, decodingTime: picture.decodingTime,
+                        frame: picture.frame, decodingTime: picture.decodingTime,
                         presentationTime: picture.presentationTime))
             }
             try writer.finish()

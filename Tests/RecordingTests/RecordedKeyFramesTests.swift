@@ -13,7 +13,7 @@ struct RecordedKeyFramesTests {
         var isIDR = true
         var asked: [Int64] = []
         for time in seconds {
-            isIDR = keyFrames.recorded(isIDR: isIDR, showsChange: showsChange(time), at: second(time))
+            isIDR = keyFrames.recorded(isRandomAccess: isIDR, showsChange: showsChange(time), at: second(time))
             if isIDR { asked.append(time) }
         }
         return asked
@@ -34,7 +34,7 @@ struct RecordedKeyFramesTests {
     func others() {
         var keyFrames = RecordedKeyFrames()
         func add(isIDR: Bool, _ time: Int64) -> Bool {
-            keyFrames.recorded(isIDR: isIDR, showsChange: true, at: second(time))
+            keyFrames.recorded(isRandomAccess: isIDR, showsChange: true, at: second(time))
         }
         // A recording that doesn't begin with one waits as long for the first.
         #expect(!add(isIDR: false, 0))

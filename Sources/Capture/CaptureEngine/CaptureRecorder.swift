@@ -50,7 +50,7 @@ final class CaptureRecorder {
     func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
         isRecording
             && keyFrames.recorded(
-                isIDR: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
+                isRandomAccess: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
     }
 
     /// Notes that capture begins. From now on, what `encoder` makes of messages and pictures is recorded.

@@ -155,7 +155,7 @@ final class HostLink {
             if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
             isTurnedAway = true
         case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
-        case .unit, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
+        case .unit, .format, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
             log(.debug, "the host sent a message that is not expected of it: \(message.kind)")
         }

@@ -1,7 +1,7 @@
 import CLibAV
 import MediaTypes
 
-/// Writes one H.264 track into a container file that players can open, with libavformat and without re-encoding.
+/// Writes one track into a container file that players can open, with libavformat and without re-encoding.
 ///
 /// Each packet has its own time, so a variable frame rate is kept. May be used from one thread at a time. The file is
 /// unusable until `finish` has completed it. The file is closed when the writer is released.
@@ -10,6 +10,7 @@ public final class MediaFileWriter {
     private let packet: UnsafeMutablePointer<AVPacket>
     private let steps: ClosedRange<Int64>
     private let lastDuration: Interval
+    private let codec: TrackFormat.Codec
     private var isOpen = false
     private var lastDecodingTime: Int64?
     /// The ticks by which all following times are moved back, because time steps longer than the limit are shortened to
@@ -18,8 +19,8 @@ public final class MediaFileWriter {
 
     /// Creates the file, or truncates an existing one, and writes the header.
     public init(path: String, container: MediaContainer, track: MediaTrack) throws(MediaFileError) {
-        guard let configuration = DecoderConfiguration(track.parameterSets) else {
-            throw .rejected(reason: "its parameter sets can't be read")
+        guard let configuration = track.format.codec.configuration(track) else {
+            throw .rejected(reason: "its headers can't be read")
         }
         av_log_set_level(AV_LOG_FATAL)
         var made: UnsafeMutablePointer<AVFormatContext>?
@@ -33,7 +34,8 @@ public final class MediaFileWriter {
         self.packet = packet
         steps = container.steps
         lastDuration = track.lastDuration
-        let parameters = try addTrack(of: track.size, configuration.bytes)
+        codec = track.format.codec
+        let parameters = try addTrack(track.format, configuration)
         try check(container.prepare(made, parameters, for: track))
         // Without the prefix, a colon in the name would be taken for the end of a protocol's name.
         try check(avio_open(&made.pointee.pb, "file:" + path, AVIO_FLAG_WRITE))
@@ -50,9 +52,9 @@ public final class MediaFileWriter {
         avformat_free_context(context)
     }
 
-    /// Writes one access unit. Access units must be in decoding order.
+    /// Writes one frame. Frames must be in decoding order.
     ///
-    /// - Throws: ``MediaFileError``. The error may be about an earlier access unit, because the system may report it
+    /// - Throws: ``MediaFileError``. The error may be about an earlier frame, because the system may report it
     ///   late.
     public func write(_ unit: consuming MediaPacket) throws(MediaFileError) {
         guard isOpen else { throw .rejected(reason: "the file is closed") }
@@ -72,8 +74,8 @@ public final class MediaFileWriter {
         packet.pointee.pts = min(max(decodingTime, presentationTime), decodingTime + steps.upperBound)
         // Only the last packet's duration matters: libavformat takes the latest end time as the end of the track.
         packet.pointee.duration = min(max(0, Self.ticks(lastDuration, in: base)), steps.upperBound)
-        packet.pointee.flags = unit.accessUnit.isRandomAccess ? AV_PKT_FLAG_KEY : 0
-        var bytes = Self.accessUnit(unit).lengthPrefixed()
+        packet.pointee.flags = unit.frame.isRandomAccess ? AV_PKT_FLAG_KEY : 0
+        var bytes = codec.sample(of: Self.frame(unit))
         let count = Int32(clamping: bytes.count)
         // A packet without a buffer is written as it is, and libavformat keeps no reference to it after the call.
         let code = bytes.withUnsafeMutableBufferPointer { bytes in
@@ -98,7 +100,7 @@ public final class MediaFileWriter {
     }
 
     private func addTrack(
-        of size: PictureSize, _ record: [UInt8]
+        _ format: FrameFacts.FileFormat, _ record: [UInt8]
     ) throws(MediaFileError) -> UnsafeMutablePointer<AVCodecParameters> {
         guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar,
             let memory = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
@@ -109,14 +111,14 @@ public final class MediaFileWriter {
         parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
         parameters.pointee.extradata_size = Int32(clamping: record.count)
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-        parameters.pointee.codec_id = AV_CODEC_ID_H264
-        parameters.pointee.width = Int32(clamping: size.width)
-        parameters.pointee.height = Int32(clamping: size.height)
+        parameters.pointee.codec_id = format.codec.identifier
+        parameters.pointee.width = Int32(clamping: format.size.width)
+        parameters.pointee.height = Int32(clamping: format.size.height)
         return parameters
     }
 
     /// Consumes the whole packet. A remaining part would still refer to the bytes and cause a copy on write.
-    private static func accessUnit(_ packet: consuming MediaPacket) -> CodedFrame { packet.accessUnit }
+    private static func frame(_ packet: consuming MediaPacket) -> CodedFrame { packet.frame }
 
     private static func ticks(_ interval: Interval, in base: AVRational) -> Int64 {
         av_rescale_q(interval.nanoseconds, AVRational(num: 1, den: 1_000_000_000), base)

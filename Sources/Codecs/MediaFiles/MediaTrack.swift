@@ -10,15 +10,14 @@ public enum MediaContainer: Sendable {
     case matroska
 }
 
-/// An H.264 track.
+/// A track of a file.
 public struct MediaTrack: Sendable {
-    /// The SPS and PPS that apply at the beginning, without start codes.
-    public var parameterSets: [[UInt8]]
-    /// The visible size.
-    public var size: PictureSize
-    /// Whether later access units carry other parameter sets. In MP4, the track is then marked as one with parameter
-    /// sets in its samples (avc3, ISO/IEC 14496-15).
-    public var changesParameterSets: Bool
+    /// The codec and the size of the pictures.
+    public var format: FrameFacts.FileFormat
+    /// The headers that apply at the beginning, which are the SPS and PPS of H.264, without start codes.
+    public var headers: [[UInt8]]
+    /// Whether later frames carry other headers.
+    public var changesHeaders: Bool
     /// The longest time between the decoding of two consecutive packets, or between decoding and presentation of one. A
     /// long step makes times coarser in formats that store them with few bits.
     public var longestStep: Interval
@@ -27,28 +26,28 @@ public struct MediaTrack: Sendable {
 
     /// Creates a track from its properties.
     public init(
-        parameterSets: [[UInt8]], size: PictureSize, changesParameterSets: Bool, longestStep: Interval,
+        format: FrameFacts.FileFormat, headers: [[UInt8]], changesHeaders: Bool, longestStep: Interval,
         lastDuration: Interval
     ) {
-        self.parameterSets = parameterSets
-        self.size = size
-        self.changesParameterSets = changesParameterSets
+        self.format = format
+        self.headers = headers
+        self.changesHeaders = changesHeaders
         self.longestStep = longestStep
         self.lastDuration = lastDuration
     }
 }
 
-/// An access unit and its times, from the beginning of the track.
+/// A frame and its times, from the beginning of the track.
 public struct MediaPacket: Sendable {
-    public var accessUnit: CodedFrame
+    public var frame: CodedFrame
     /// The decoding time. It must not be before that of the previous packet, and may be negative.
     public var decodingTime: Interval
     /// The presentation time. It must not be before `decodingTime`.
     public var presentationTime: Interval
 
-    /// Creates a packet from an access unit and its times.
-    public init(accessUnit: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
-        self.accessUnit = accessUnit
+    /// Creates a packet from a frame and its times.
+    public init(frame: CodedFrame, decodingTime: Interval, presentationTime: Interval) {
+        self.frame = frame
         self.decodingTime = decodingTime
         self.presentationTime = presentationTime
     }
@@ -80,7 +79,7 @@ extension MediaContainer {
     ) -> Int32 {
         switch self {
         case .mp4:
-            if track.changesParameterSets { parameters.pointee.codec_tag = Self.tag("avc3") }
+            if let tag = track.format.codec.sampleEntry(track) { parameters.pointee.codec_tag = Self.tag(tag) }
             return av_opt_set_int(
                 context.pointee.priv_data, "video_track_timescale", timescale(for: track.longestStep), 0)
         case .matroska:

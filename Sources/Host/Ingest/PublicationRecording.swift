@@ -36,7 +36,8 @@ public struct PublicationRecording {
         for message in (try? encoder.headers(for: unit)) ?? [] {
             add(message.header + unit.bytes[message.payload], at: time)
         }
-        return keyFrames.recorded(isIDR: unit.isRandomAccess, showsChange: true, at: time) && recorder.isRecording
+        return keyFrames.recorded(isRandomAccess: unit.isRandomAccess, showsChange: true, at: time)
+            && recorder.isRecording
     }
 
     private func add(_ bytes: [UInt8], at time: MonotonicTime) {

@@ -185,7 +185,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
                 for nalUnit in unit.nalUnits {
                     builder.add(AnnexB.startCode + nalUnit, captureTime: unit.captureTime)
                 }
-                builder.endAccessUnit()
+                builder.endFrame()
                 while let accessUnit = builder.next() {
                     let wantsIDR = recording?.record(accessUnit, at: unit.arrival) ?? false
                     if wantsIDR, canMakeIDR { requestIDR() }

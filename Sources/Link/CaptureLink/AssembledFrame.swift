@@ -1,18 +1,21 @@
 public import MediaTypes
 
-/// An access unit that was assembled from messages.
+/// A frame that was assembled from messages.
 public struct AssembledFrame: Sendable {
-    /// The access unit. If it is an IDR picture, it begins with SPS and PPS.
+    /// The frame. One of random access begins with its headers.
     public let frame: CodedFrame
+    /// Its codec.
+    public let codec: TrackFormat.Codec
     /// The number of the start of the capture that it belongs to; 0 from a legacy sender. A new epoch has a new clock
     /// and a new stream.
     public let epoch: UInt64
     /// The picture's number and damaged area, if the sender told them.
     public let notice: PictureNotice?
 
-    /// Creates an access unit with what is known of it.
-    public init(frame: CodedFrame, epoch: UInt64, notice: PictureNotice?) {
+    /// Creates a frame with what is known of it.
+    public init(frame: CodedFrame, codec: TrackFormat.Codec, epoch: UInt64, notice: PictureNotice?) {
         self.frame = frame
+        self.codec = codec
         self.epoch = epoch
         self.notice = notice
     }

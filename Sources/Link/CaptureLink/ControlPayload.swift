@@ -1,10 +1,11 @@
 import ByteCoding
 import MediaTypes
 
-/// The payloads of all messages but NAL units. All integers are little-endian.
+/// The payloads of all messages but units of frames. All integers are little-endian.
 ///
 ///     hello           version u16 | role u8 | abilities u8 | process u32 | name: count u16, UTF-8
 ///                     abilities: bit 0 makes IDR, bit 1 tells the pointer, bit 2 changes chroma
+///     format          codec u8
 ///     picture         sequence number u64 | x u16 | y u16 | width u16 | height u16
 ///                     then, from senders that have it: flags u8 | quantizer u8 | zero u16 | settling u32 microseconds
 ///                     flags: bit 0 the pointer is drawn
@@ -22,10 +23,10 @@ import MediaTypes
 ///     bitRate         bits a second u64
 ///     frameRate       pictures in 1000 seconds u32
 ///     pointerMode     mode u8
-///     hold            1 or 0 u8
+///     sharerPaused    1 or 0 u8
 ///     chroma          format u8
 ///     ping            time i64
-///     requestIDR, pause, resume, sharpen: nothing
+///     requestIDR, unwatched, watched, sharpen: nothing
 ///
 /// A payload may be longer than this: a later version appends fields, and an older one ignores them.
 enum ControlPayload {
@@ -36,6 +37,7 @@ enum ControlPayload {
         switch message {
         case .unit(let bytes): writer.append(bytes)
         case .requestIDR, .unwatched, .watched, .sharpen: break
+        case .format(let codec): writer.uint8(codec.rawValue)
         case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
         case .hello(let hello):
@@ -95,6 +97,7 @@ enum ControlPayload {
         let tooShort = Result<LinkMessage, Problem>.failure(Problem("\(bytes.count) bytes are too few"))
         switch kind {
         case .unit: return .success(.unit(bytes))
+        case .format: return code(from: &reader).map { .format($0) }
         case .requestIDR: return .success(.requestIDR)
         case .unwatched: return .success(.unwatched)
         case .watched: return .success(.watched)

@@ -1,4 +1,5 @@
-import H264
+import CodecTable
+import MediaTypes
 
 /// Detects the form of a connection from its first message.
 ///
@@ -13,11 +14,9 @@ public enum FormDetection {
         guard bytes.count >= 8 else { return nil }
         if bytes[1..<8].contains(where: { $0 != 0 }) { return .extended }
         guard bytes.count >= firstLook else { return nil }
-        if bytes[16..<20].elementsEqual(AnnexB.startCode), let header = NALUnitHeader(bytes[20]),
-            !header.type.isUnspecified
-        {
-            return .legacy16
-        }
+        // The legacy forms are those of a sender of H.264.
+        let isUnit = bytes[16..<20].elementsEqual(MessageHeader.unitMark)
+        if isUnit, TrackFormat.Codec.h264.coding.facts(of: bytes[20...]) != nil { return .legacy16 }
         guard bytes.count >= LinkForm.legacy40.headerCount else { return nil }
         return bytes[32..<40].contains { $0 != 0 } ? .extended : .legacy40
     }

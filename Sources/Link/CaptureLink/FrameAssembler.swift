@@ -1,29 +1,30 @@
-public import H264
+import CodecTable
 public import MediaTypes
 
-/// Assembles access units from the messages of one stream of a connection.
+/// Assembles frames from the messages of one stream of a connection. The stream is H.264 until a message says otherwise.
 ///
-/// Our own sender marks the last NAL unit of each access unit. A legacy sender doesn't, so its access unit ends before
-/// the first NAL unit of the next one, or after 40 ms without a byte. NAL units that can't be used are dropped and
-/// counted; nothing that a peer sends stops the assembler.
+/// Our own sender marks the last unit of each frame. A legacy sender doesn't, so its frame ends before the first unit of
+/// the next one, or after 40 ms without a byte. Units that can't be used are dropped and counted; nothing that a peer
+/// sends stops the assembler.
 ///
 /// It has no thread and no clock: its owner serialises the calls and passes the time.
 public struct FrameAssembler: Sendable {
-    /// How long a legacy access unit waits for its next byte.
+    /// How long a legacy frame waits for its next byte.
     public static let legacyPatience = Interval.milliseconds(40)
 
     /// The epoch of the messages that are being received; 0 for a legacy sender and before the first picture.
     public private(set) var epoch: UInt64 = 0
     /// How many messages belonged to another stream.
     public private(set) var otherStreamMessages: UInt64 = 0
-    /// How many access units were ended by 40 ms without a byte (legacy forms).
+    /// How many frames were ended by 40 ms without a byte (legacy forms).
     public private(set) var timeouts: UInt64 = 0
 
     private let stream: UInt8
-    private var builder = AccessUnitBuilder()
-    /// The notice of the pending access unit.
+    private var codec = TrackFormat.Codec.h264
+    private var builder = TrackFormat.Codec.h264.coding.makeBuilder()
+    /// The notice of the pending frame.
     private var notice: PictureNotice?
-    /// A notice that came before the first NAL unit of its access unit.
+    /// A notice that came before the first unit of its frame.
     private var nextNotice: PictureNotice?
     private var isLegacy = false
     private var lastByteTime: MonotonicTime?
@@ -35,8 +36,8 @@ public struct FrameAssembler: Sendable {
     }
 
     /// What was assembled and dropped so far.
-    public var counters: AccessUnitCounters { builder.counters }
-    /// How many NAL units and access units could not be used.
+    public var counters: FrameCounters { builder.counters }
+    /// How many units and frames could not be used.
     public var faults: UInt64 { builder.counters.faults }
 
     /// Takes a message that arrived at `now`; messages without a part of a picture are ignored.
@@ -46,6 +47,14 @@ public struct FrameAssembler: Sendable {
             guard isOurs(message.header) else { return }
             endWithoutMark()
             nextNotice = notice
+        case .format(let newCodec):
+            guard isOurs(message.header), newCodec != codec else { return }
+            endWithoutMark()
+            builder.discardPending()
+            let counters = builder.counters
+            builder = newCodec.coding.makeBuilder()
+            builder.counters = counters
+            codec = newCodec
         case .unit(let payload):
             guard isOurs(message.header) else { return }
             isLegacy = message.form != .extended
@@ -61,32 +70,32 @@ public struct FrameAssembler: Sendable {
         }
     }
 
-    /// Notes that bytes have arrived that are not a whole message yet: a legacy access unit waits for the rest of it.
+    /// Notes that bytes have arrived that are not a whole message yet: a legacy frame waits for the rest of it.
     public mutating func bytesArrived(at now: MonotonicTime) { lastByteTime = now }
 
-    /// Returns the next complete access unit, or nil if there is none.
+    /// Returns the next complete frame, or nil if there is none.
     public mutating func next() -> AssembledFrame? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
     /// When `timeout(_:)` is due if nothing arrives before; nil if nothing waits.
     public var nextDeadline: MonotonicTime? {
-        guard isLegacy, builder.hasSlice, let lastByteTime else { return nil }
+        guard isLegacy, builder.hasContent, let lastByteTime else { return nil }
         return lastByteTime + Self.legacyPatience
     }
 
-    /// Ends a legacy access unit that has waited long enough. Does nothing before its deadline.
+    /// Ends a legacy frame that has waited long enough. Does nothing before its deadline.
     public mutating func timeout(_ now: MonotonicTime) {
         guard let deadline = nextDeadline, now >= deadline else { return }
         timeouts &+= 1
-        builder.endAccessUnit()
+        builder.endFrame()
         collect()
     }
 
-    /// Ends the stream: a pending access unit of a legacy sender is complete, one of our own sender is not, and is dropped.
+    /// Ends the stream: a pending frame of a legacy sender is complete, one of our own sender is not, and is dropped.
     public mutating func finish() {
-        if isLegacy, builder.hasSlice {
-            builder.endAccessUnit()
+        if isLegacy, builder.hasContent {
+            builder.endFrame()
             collect()
         } else {
             builder.discardPending()
@@ -108,7 +117,7 @@ public struct FrameAssembler: Sendable {
     }
 
     private mutating func addMarked(_ payload: [UInt8], _ header: MessageHeader) {
-        // A different time means a different picture: the end of the pending access unit has been lost.
+        // A different time means a different picture: the end of the pending frame has been lost.
         if let time = header.captureTime, let pending = builder.captureTime, time != pending { endWithoutMark() }
         let wasEmpty = builder.isEmpty
         builder.add(payload, captureTime: header.captureTime)
@@ -117,23 +126,23 @@ public struct FrameAssembler: Sendable {
             nextNotice = nil
         }
         guard header.flags.contains(.endOfFrame) else { return }
-        builder.endAccessUnit()
+        builder.endFrame()
         collect()
     }
 
     private mutating func endWithoutMark() {
-        guard builder.hasSlice else { return }
+        guard builder.hasContent else { return }
         builder.endWithoutMark()
         collect()
     }
 
-    /// Collects the access units that are complete.
+    /// Collects the frames that are complete.
     private mutating func collect() {
         while var unit = builder.next() {
             unit.attachment = notice?.isPointerDrawn == false ? .pointerLeftOut : nil
-            ready.append(AssembledFrame(frame: unit, epoch: epoch, notice: notice))
+            ready.append(AssembledFrame(frame: unit, codec: codec, epoch: epoch, notice: notice))
         }
-        // A notice describes one access unit, even if all NAL units of that were dropped.
+        // A notice describes one frame, even if all units of that were dropped.
         (notice, nextNotice) = (nil, nil)
     }
 }

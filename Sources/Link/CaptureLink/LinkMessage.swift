@@ -4,6 +4,8 @@ public import MediaTypes
 public enum LinkMessage: Hashable, Sendable {
     /// One unit of a frame behind the four bytes `00 00 00 01`; of H.264, one NAL unit.
     case unit([UInt8])
+    /// The codec of the stream from here on; a stream without this message is H.264.
+    case format(TrackFormat.Codec)
     /// Who the sender is.
     case hello(Hello)
     /// The number and the damaged area of the picture whose NAL units follow.
@@ -53,6 +55,7 @@ public enum LinkMessage: Hashable, Sendable {
     public var kind: MessageKind {
         switch self {
         case .unit: .unit
+        case .format: .format
         case .hello: .hello
         case .picture: .picture
         case .size: .size

@@ -1,5 +1,4 @@
 import ByteCoding
-import H264
 
 /// Decodes the bytes of a connection, in pieces of any size, into messages.
 ///
@@ -183,7 +182,7 @@ public struct MessageDecoder: Sendable {
 
     private mutating func complete(_ header: MessageHeader) throws(LinkError) {
         guard let kind = header.kind, let form else { return }
-        if kind == .unit, !collected.starts(with: AnnexB.startCode) {
+        if kind == .unit, !collected.starts(with: MessageHeader.unitMark) {
             throw .startCodeMissing(offset: messageOffset)
         }
         switch ControlPayload.decode(kind, collected) {

@@ -26,6 +26,8 @@ public struct MessageHeader: Hashable, Sendable {
 
     /// The first byte of every message: `&`.
     public static let marker: UInt8 = 0x26
+    /// What precedes each unit of a frame in a payload, whatever the codec: H.264's start code.
+    public static let unitMark: [UInt8] = [0, 0, 0, 1]
     /// The offset of `length`.
     static let lengthOffset = 8
     /// The value of `scale` with a valid time: ticks per second.
@@ -120,6 +122,8 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case pong = 9
     /// Proves to a host that asks for it that the capture has the host's token. Capture to host, before its hello.
     case answer = 12
+    /// The codec of the stream from here on. Capture to host.
+    case format = 13
     /// Make the next picture an IDR picture. Host to capture.
     case requestIDR = 32
     /// The bit rate to stay under. Host to capture.

@@ -15,7 +15,7 @@ public struct ExportPass: Sendable {
     private let plan: ExportPlan
     private var part = 0
     private var index = 0
-    private var reading = PictureReading()
+    private var readers = FrameReaders()
     private var times: PresentationTimes
 
     /// Creates a pass for a plan of the same recording.
@@ -30,8 +30,8 @@ public struct ExportPass: Sendable {
     /// Takes the next picture of the recording, and returns the pictures that can be written.
     public mutating func add(_ picture: TimedPictures.Picture) -> [Picture] {
         defer { index += 1 }
-        // Parameter sets before the first part count too.
-        let facts = reading.read(picture.frame)
+        // Headers before the first part count too.
+        let facts = readers.read(picture)
         guard part < plan.parts.count, index >= plan.parts[part].first else { return [] }
         var given: [Picture] = []
         if let facts { given = located(times.add(picture.frame, facts.place, at: picture.time)) }

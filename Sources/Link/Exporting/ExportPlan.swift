@@ -1,4 +1,4 @@
-import H264
+import CodecTable
 public import MediaTypes
 
 /// Decides which pictures go into which file, in a first pass over all pictures before anything is written.
@@ -10,11 +10,11 @@ public struct ExportPlan: Sendable {
         /// The index of its first picture in the whole recording, and the number of its pictures.
         public internal(set) var first: Int
         public internal(set) var count = 0
-        public internal(set) var size: PictureSize
-        /// The parameter sets at its beginning.
-        public internal(set) var parameterSets: [[UInt8]]
-        /// Whether the parameter sets change later.
-        public internal(set) var changesParameterSets = false
+        public internal(set) var format: FrameFacts.FileFormat
+        /// The headers at its beginning, which are the SPS and PPS of H.264.
+        public internal(set) var headers: [[UInt8]]
+        /// Whether the headers change later.
+        public internal(set) var changesHeaders = false
         /// The largest number of pictures that precede another one in decoding order and are shown after it.
         public internal(set) var reordering = 0
         /// The times of its first and last picture since the recording began.
@@ -50,12 +50,12 @@ public struct ExportPlan: Sendable {
     private let from: Interval?
     private let to: Interval?
     private var index = 0
-    private var reading = PictureReading()
+    private var readers = FrameReaders()
     private var window = OrderWindow()
     private var isOver = false
-    private var format = TrackFormat()
+    private var format: FrameFacts.FileFormat?
 
-    /// Creates a plan for the pictures from the last IDR picture at or before `from` to the last picture at or before
+    /// Creates a plan for the pictures from the last key frame at or before `from` to the last picture at or before
     /// `to`.
     public init(from: Interval? = nil, to: Interval? = nil) {
         self.from = from
@@ -68,7 +68,7 @@ public struct ExportPlan: Sendable {
     /// Takes the next picture of the recording.
     public mutating func add(_ picture: TimedPictures.Picture) {
         defer { index += 1 }
-        guard !isOver, let facts = reading.read(picture.frame) else { return }
+        guard !isOver, let facts = readers.read(picture) else { return }
         if let to, picture.time > to {
             isOver = true
             return
@@ -78,20 +78,19 @@ public struct ExportPlan: Sendable {
             leftOut = 0
         }
         end = index + 1
-        let size = facts.sequence.size
-        if leftOut > 0 || parts.isEmpty || !format.isSame(facts.sequence) {
+        if leftOut > 0 || parts.isEmpty || format != facts.format {
             guard leftOut == 0, parts.count < Self.partLimit else {
                 leftOut += 1
                 return
             }
-            format = TrackFormat(facts.sequence)
+            format = facts.format
             parts.append(
                 Part(
-                    first: index, size: size, parameterSets: facts.parameterSets, start: picture.time,
+                    first: index, format: facts.format, headers: facts.headers, start: picture.time,
                     end: picture.time))
             window = OrderWindow()
-        } else if facts.changesSets {
-            parts[parts.count - 1].changesParameterSets = true
+        } else if facts.changesHeaders {
+            parts[parts.count - 1].changesHeaders = true
         }
         let last = parts.count - 1
         // Pictures in between that can't be read are left out, so the count extends to this picture.
@@ -104,21 +103,16 @@ public struct ExportPlan: Sendable {
     }
 }
 
-/// The properties of a track that must not change within a file, because many players can't handle a change.
-private struct TrackFormat: Sendable {
-    private var size = PictureSize(width: 0, height: 0)
-    private var chromaFormat = 0
-    private var bitDepth = 0
+/// Reads the frames of a recording, whose codec may change.
+struct FrameReaders: Sendable {
+    private var codec = TrackFormat.Codec.h264
+    private var reader = TrackFormat.Codec.h264.coding.makeReader()
 
-    init() {}
-
-    init(_ sequence: SequenceParameterSet) {
-        size = sequence.size
-        chromaFormat = sequence.chromaFormatIDC
-        bitDepth = sequence.lumaBitDepth
-    }
-
-    func isSame(_ sequence: SequenceParameterSet) -> Bool {
-        size == sequence.size && chromaFormat == sequence.chromaFormatIDC && bitDepth == sequence.lumaBitDepth
+    mutating func read(_ picture: TimedPictures.Picture) -> FrameFacts? {
+        if picture.codec != codec {
+            codec = picture.codec
+            reader = codec.coding.makeReader()
+        }
+        return reader.read(picture.frame)
     }
 }

@@ -1,4 +1,3 @@
-import H264
 import MediaTypes
 
 /// The most recent order counts, from which the amount of reordering is found.
@@ -10,7 +9,7 @@ struct OrderWindow: Sendable {
     private var counts: [Int64] = []
 
     /// Adds a picture, and returns how many pictures before it in decoding order are shown after it.
-    mutating func add(_ place: PictureOrder.Place) -> Int {
+    mutating func add(_ place: FrameFacts.Place) -> Int {
         if place.run != run { counts.removeAll(keepingCapacity: true) }
         run = place.run
         let later = counts.reduce(0) { $0 + ($1 > place.count ? 1 : 0) }
@@ -34,7 +33,7 @@ struct PresentationTimes: Sendable {
 
     private struct Waiting: Sendable {
         let frame: CodedFrame
-        let place: PictureOrder.Place
+        let place: FrameFacts.Place
         let decodingTime: Interval
         var presentationTime: Interval?
     }
@@ -51,7 +50,7 @@ struct PresentationTimes: Sendable {
     }
 
     /// Takes the next picture in decoding order, and returns the pictures whose times are known.
-    mutating func add(_ unit: CodedFrame, _ place: PictureOrder.Place, at time: Interval) -> [Picture] {
+    mutating func add(_ unit: CodedFrame, _ place: FrameFacts.Place, at time: Interval) -> [Picture] {
         times.append(time)
         waiting.append(
             Waiting(frame: unit, place: place, decodingTime: decodingTime(time), presentationTime: nil))

@@ -1,25 +1,28 @@
 import CaptureLink
-import H264
+import CodecTable
 public import MediaTypes
 public import Recording
 
-/// Assembles the access units of a recording, and assigns a time to each.
+/// Assembles the frames of a recording, and assigns a time to each.
 ///
 /// The time of a picture is its capture time if its messages have one, otherwise its arrival time. Files without times
 /// get evenly spaced times. Times count from the recording's beginning and always increase. Uses no threads, no clock
 /// and no I/O.
 public struct TimedPictures: Sendable {
-    /// An access unit and its time.
+    /// A frame and its time.
     public struct Picture: Sendable {
         public let frame: CodedFrame
+        /// Its codec.
+        public let codec: TrackFormat.Codec
         /// The time since the recording began.
         public let time: Interval
         /// The file offset of its first message.
         public let offset: UInt64
 
-        /// Creates a picture from an access unit that was assembled elsewhere.
-        public init(frame: CodedFrame, time: Interval, offset: UInt64) {
+        /// Creates a picture from a frame that was assembled elsewhere.
+        public init(frame: CodedFrame, codec: TrackFormat.Codec = .h264, time: Interval, offset: UInt64) {
             self.frame = frame
+            self.codec = codec
             self.time = time
             self.offset = offset
         }
@@ -30,7 +33,7 @@ public struct TimedPictures: Sendable {
     /// The longest credible delay between capture and arrival. If it is exceeded, the capture time is on another clock.
     private static let longestDelay = Interval.seconds(10)
 
-    /// The number of access units that were left out after damage, up to the next IDR picture.
+    /// The number of frames that were left out after damage, up to the next key frame.
     public private(set) var skipped: UInt64 = 0
 
     private let framesPerSecond: Int
@@ -38,15 +41,15 @@ public struct TimedPictures: Sendable {
     private var ready: [Picture] = []
     private var count: Int64 = 0
     private var lastTime: Interval?
-    private var awaitsIDR = false
-    /// Whether any NAL unit has been added.
-    private var hasNALUnit = false
-    private var lastSliceCount = 0
+    private var awaitsKeyFrame = false
+    /// Whether any unit has been added.
+    private var hasUnit = false
+    private var lastContentCount = 0
     private var start: Start?
     /// The interval that is added to capture times, because each start of capture has its own clock.
     private var clock: (epoch: UInt64, shift: Interval)?
 
-    /// The place and time at which the current access unit began.
+    /// The place and time at which the current frame began.
     private struct Start: Sendable {
         var offset: UInt64
         var arrival: Interval?
@@ -62,9 +65,9 @@ public struct TimedPictures: Sendable {
         let own = Start(offset: item.offset, arrival: item.arrival)
         switch item.content {
         case .connection:
-            // Before the first NAL unit, nothing was lost: a beginning without an IDR picture is the same as in a
+            // Before the first unit, nothing was lost: a beginning without a key frame is the same as in a
             // separate stream.
-            if hasNALUnit { damaged() }
+            if hasUnit { damaged() }
             assembler = FrameAssembler()
             clock = nil
         case .gap: damaged()
@@ -89,16 +92,16 @@ public struct TimedPictures: Sendable {
     public mutating func damaged() {
         assembler.finish()
         while let unit = assembler.next() {
-            // Only legacy forms and Annex B return an access unit here, because they don't mark its end. It is taken as
+            // Only legacy forms and Annex B return a frame here, because they don't mark its end. It is taken as
             // complete if it has as many slices as the last one.
-            if !awaitsIDR || unit.frame.isRandomAccess, unit.frame.sliceCount >= lastSliceCount {
+            if !awaitsKeyFrame || unit.frame.isRandomAccess, unit.contentCount >= lastContentCount {
                 give(unit)
             } else {
                 skipped &+= 1
             }
         }
         start = nil
-        awaitsIDR = true
+        awaitsKeyFrame = true
     }
 
     /// Ends a file that is complete.
@@ -112,20 +115,20 @@ public struct TimedPictures: Sendable {
 
     private mutating func add(_ received: ReceivedMessage, _ own: Start) {
         guard case .unit = received.body else { return assembler.add(received, at: .zero) }
-        hasNALUnit = true
+        hasUnit = true
         assembler.add(received, at: .zero)
         let isEnd = received.form == .extended && received.header.flags.contains(.endOfFrame)
         if start == nil { start = own }
         if drain() { start = isEnd ? nil : own }
     }
 
-    /// Collects the complete access units, and returns whether there were any.
+    /// Collects the complete frames, and returns whether there were any.
     @discardableResult
     private mutating func drain() -> Bool {
         var isComplete = false
         while let unit = assembler.next() {
             isComplete = true
-            if awaitsIDR, !unit.frame.isRandomAccess {
+            if awaitsKeyFrame, !unit.frame.isRandomAccess {
                 skipped &+= 1
                 continue
             }
@@ -135,11 +138,11 @@ public struct TimedPictures: Sendable {
     }
 
     private mutating func give(_ unit: AssembledFrame) {
-        awaitsIDR = false
-        lastSliceCount = unit.frame.sliceCount
+        awaitsKeyFrame = false
+        lastContentCount = unit.contentCount
         let start = start ?? Start(offset: 0)
         let time = time(of: unit, arrival: start.arrival)
-        ready.append(Picture(frame: unit.frame, time: time, offset: start.offset))
+        ready.append(Picture(frame: unit.frame, codec: unit.codec, time: time, offset: start.offset))
         count += 1
     }
 
@@ -165,8 +168,9 @@ public struct TimedPictures: Sendable {
     }
 }
 
-extension CodedFrame {
-    fileprivate var sliceCount: Int {
-        units.count { range in bytes[range].first.flatMap { NALUnitHeader($0)?.type.isSlice } ?? false }
+extension AssembledFrame {
+    /// How many of its units hold a part of the picture.
+    fileprivate var contentCount: Int {
+        frame.units.count { codec.coding.facts(of: frame.bytes[$0])?.contains(.content) == true }
     }
 }

@@ -11,6 +11,7 @@ public struct StreamInspector: Sendable {
     public private(set) var summary = StreamSummary()
 
     private var rows: [InspectedRow] = []
+    private var codec = TrackFormat.Codec.h264
     private var pictures = PictureTracker()
     private var timeline = InspectionTimeline()
 
@@ -41,10 +42,14 @@ public struct StreamInspector: Sendable {
             return finish(row)
         }
         switch message.body {
+        case .format(let newCodec) where header.stream == 0: codec = newCodec
         case .unit(let payload):
-            pictures.add(
-                payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
-                stream: header.stream)
+            switch codec {
+            case .h264:
+                pictures.add(
+                    payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
+                    stream: header.stream)
+            }
         case .picture(let notice) where header.stream == 0:
             row.damage = notice.damage
             pictures.add(notice, row)
@@ -87,6 +92,7 @@ public struct StreamInspector: Sendable {
     /// Takes something in a file other than messages and NAL units.
     public mutating func add(_ note: InspectedNote) {
         if note.code == .connection {
+            codec = .h264
             pictures.connectionBegins(at: note.offset)
             timeline.connectionBegins()
         }

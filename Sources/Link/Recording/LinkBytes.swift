@@ -1,5 +1,5 @@
 public import CaptureLink
-import H264
+public import MediaTypes
 
 /// One message of the link with its header, exactly as it was sent.
 public struct LinkBytes: Hashable, Sendable {
@@ -21,23 +21,25 @@ public struct LinkBytes: Hashable, Sendable {
         self.header = header
     }
 
-    /// The bytes after the header. For a NAL unit, they include its start code.
+    /// The bytes after the header. For a unit of a frame, they include the mark before it.
     public var payload: ArraySlice<UInt8> { bytes.dropFirst(form.headerCount) }
 
-    /// The NAL unit without its start code and trailing zeros. Nil for any other kind of message, and if there is
-    /// nothing except a start code and zeros.
+    /// The unit of a frame without the mark before it. Nil for any other kind of message.
     public var unit: ArraySlice<UInt8>? {
-        guard header.kind == .unit, payload.starts(with: AnnexB.startCode) else { return nil }
-        let unit = payload.dropFirst(AnnexB.startCode.count)
-        guard let last = unit.lastIndex(where: { $0 != 0 }) else { return nil }
-        return unit[...last]
+        guard header.kind == .unit, payload.starts(with: MessageHeader.unitMark) else { return nil }
+        return payload.dropFirst(MessageHeader.unitMark.count)
+    }
+
+    /// The codec that a message about the stream's format tells. Nil for any other kind of message.
+    public var codec: TrackFormat.Codec? {
+        header.kind == .format ? payload.first.flatMap { TrackFormat.Codec(rawValue: $0) } : nil
     }
 
     /// The bytes of the Annex B file from which the message was replayed: a NAL unit with its original start code (four
     /// bytes unless flagged otherwise), or the bytes between NAL units. Nil for any other kind of message.
     public var annexB: ArraySlice<UInt8>? {
         if header.kindCode == MessageEncoder.sourceBytesKind { return payload }
-        guard header.kind == .unit, payload.starts(with: AnnexB.startCode) else { return nil }
+        guard header.kind == .unit, payload.starts(with: MessageHeader.unitMark) else { return nil }
         return header.flags.contains(.shortStartCode) ? payload.dropFirst() : payload
     }
 

@@ -1,5 +1,6 @@
 public import CaptureLink
-import H264
+import CodecTable
+import MediaTypes
 
 /// Splits the bytes of a connection, or of a raw dump of one, into unmodified messages.
 ///
@@ -85,7 +86,7 @@ public struct LinkMessageSplitter: Sendable {
 
     private mutating func message(_ form: LinkForm) throws(LinkError) -> LinkBytes? {
         guard let message = LinkBytes(collected, form: form) else { return nil }
-        if message.header.kind == .unit, !message.payload.starts(with: AnnexB.startCode) {
+        if message.header.kind == .unit, !message.payload.starts(with: MessageHeader.unitMark) {
             throw .startCodeMissing(offset: offset)
         }
         collected = []
@@ -141,7 +142,7 @@ public struct LinkMessageSplitter: Sendable {
             offset = input.offset
             if input.isEmpty { return false }
             guard input.piece.first == MessageHeader.marker else { continue }
-            // The candidate covers the header, start code and NAL unit header. A message at the end of the file may be
+            // The candidate covers the header, and the mark and the first byte of a unit. A message at the end of the file may be
             // shorter.
             var candidate: [UInt8] = []
             let isWhole = input.fill(&candidate, to: LinkForm.extended.headerCount + 5)
@@ -174,8 +175,8 @@ public struct LinkMessageSplitter: Sendable {
         }
         guard form == .extended, header.kind != .unit else {
             let payload = bytes.dropFirst(form.headerCount)
-            guard payload.starts(with: AnnexB.startCode), let first = payload.dropFirst(4).first else { return false }
-            return NALUnitHeader(first).map { !$0.type.isUnspecified } ?? false
+            guard payload.starts(with: MessageHeader.unitMark) else { return false }
+            return TrackFormat.Codec.allCases.contains { $0.coding.facts(of: payload.dropFirst(4)) != nil }
         }
         // Four reserved zeros and an epoch: little else in a control message is certain.
         return bytes[4..<8].allSatisfy { $0 == 0 } && bytes[32..<40].contains { $0 != 0 }

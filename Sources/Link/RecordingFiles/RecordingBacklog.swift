@@ -1,6 +1,6 @@
 import CaptureLink
+import CodecTable
 import Glibc
-import H264
 import MediaTypes
 import Recording
 import Synchronization
@@ -21,6 +21,7 @@ final class RecordingBacklog: Sendable {
         /// The part of `bytes` that are messages, which will be missing if they can't be written.
         var messageBytes = 0
         var gap: RecordingGap?
+        var codec = TrackFormat.Codec.h264
         var wantsRoom = false
         var isClosed = false
         var failure: RecordingFileError?
@@ -87,6 +88,7 @@ final class RecordingBacklog: Sendable {
         let cost = message.bytes.count + Self.entryCost
         let event = state.withLock { state -> RecordingQueue.Event? in
             guard state.failure == nil, !state.isClosed else { return nil }
+            if message.header.kind == .format { state.codec = message.codec ?? state.codec }
             guard isKept || hasRoom(for: message, cost, state) else {
                 miss(message, at: time, &state)
                 return nil
@@ -106,11 +108,11 @@ final class RecordingBacklog: Sendable {
         if let event { handler(event) }
     }
 
-    /// Whether a live link's message is kept. A gap ends only at a message that may begin an access unit, and only if
+    /// Whether a live link's message is kept. A gap ends only at a message that may begin a frame, and only if
     /// half of the queue is free, because many small gaps would be worse than one.
     private func hasRoom(for message: LinkBytes, _ cost: Int, _ state: State) -> Bool {
         guard state.gap != nil else { return state.bytes == 0 || state.bytes + cost <= limit }
-        return state.bytes <= limit / 2 && message.mayBeginAccessUnit
+        return state.bytes <= limit / 2 && message.mayBeginFrame(state.codec)
     }
 
     private func miss(_ message: LinkBytes, at time: MonotonicTime, _ state: inout State) {
@@ -189,14 +191,12 @@ final class RecordingBacklog: Sendable {
 }
 
 extension LinkBytes {
-    /// Whether an access unit may begin with this message, so that recording may resume here after a gap.
-    fileprivate var mayBeginAccessUnit: Bool {
+    /// Whether a frame may begin with this message, so that recording may resume here after a gap.
+    fileprivate func mayBeginFrame(_ codec: TrackFormat.Codec) -> Bool {
         guard let kind = header.kind else { return false }
         guard kind == .unit else { return kind == .picture || kind == .hello || kind == .end }
-        guard let unit, let type = unit.first.flatMap({ NALUnitHeader($0)?.type }) else { return false }
-        // For our own sender, a slice never begins an access unit: a picture message precedes it.
-        guard type.isSlice else { return true }
-        // first_mb_in_slice, ue(v), is 0 if its first bit is 1 (ITU-T H.264 section 7.3.3).
-        return form != .extended && (unit.dropFirst().first ?? 0) & 0x80 != 0
+        guard let facts = unit.flatMap({ codec.coding.facts(of: $0) }) else { return false }
+        // For our own sender, content never begins a frame: a picture message precedes it.
+        return facts.contains(.mayBeginFrame) && (form != .extended || !facts.contains(.content))
     }
 }

@@ -1,5 +1,5 @@
 import CaptureLink
-import H264
+import CodecTable
 import MediaTypes
 
 /// Finds where a recording's pictures begin, and computes when each message is due if the file has no times.
@@ -15,18 +15,18 @@ struct PicturePlaces: Sendable {
     private let period: Interval
     /// The number of pictures that have begun.
     private(set) var count: UInt64 = 0
+    /// The codec of the stream at this place.
+    private(set) var codec = TrackFormat.Codec.h264
     private var lastTime = Interval.zero
     // State for messages in the extended form.
     private var isOpen = false
-    private var hasNALUnit = false
+    private var hasUnit = false
     private var epoch: UInt64 = 0
     private var captureTime: MonotonicTime?
     /// The capture time of a dump that corresponds to a time of the replay, for one epoch.
     private var clock: (epoch: UInt64, capture: MonotonicTime, time: Interval)?
     // State for messages in the legacy forms.
-    private var parameterSets = ParameterSets()
-    private var lastSlice: SliceHeader?
-    private var hasSlice = false
+    private var legacy = TrackFormat.Codec.h264.coding.makeBuilder()
     private var isFirst = true
 
     /// Creates the state; pictures without times are `period` apart.
@@ -37,14 +37,14 @@ struct PicturePlaces: Sendable {
     /// Begins another connection, whose first picture is a new one.
     mutating func beginConnection() {
         isOpen = false
-        parameterSets = ParameterSets()
-        lastSlice = nil
-        hasSlice = false
+        codec = .h264
+        legacy.reset()
         isFirst = true
     }
 
     /// The place of the recording's next message.
     mutating func place(_ message: ReplayMessage) -> Place {
+        if message.header.kind == .format { codec = message.payload.first.flatMap { .init(rawValue: $0) } ?? codec }
         let begins = message.isExtended ? beginsExtended(message) : beginsLegacy(message)
         if begins { count &+= 1 }
         // Times that two threads took may be slightly out of order, and a dump's times may be arbitrary.
@@ -74,41 +74,26 @@ struct PicturePlaces: Sendable {
 
     private mutating func beginsExtended(_ message: ReplayMessage) -> Bool {
         let header = message.header
-        let isNALUnit = header.kind == .unit
-        guard isNALUnit || header.kind == .picture else { return false }
+        let isUnit = header.kind == .unit
+        guard isUnit || header.kind == .picture else { return false }
         let isOther =
-            !isOpen || header.epoch != epoch || hasNALUnit && (!isNALUnit || header.captureTime != captureTime)
-        if isOther { hasNALUnit = false }
+            !isOpen || header.epoch != epoch || hasUnit && (!isUnit || header.captureTime != captureTime)
+        if isOther { hasUnit = false }
         epoch = header.epoch
-        if isNALUnit {
+        if isUnit {
             captureTime = header.captureTime
-            hasNALUnit = true
+            hasUnit = true
         }
-        isOpen = !(isNALUnit && header.flags.contains(.endOfFrame))
+        isOpen = !(isUnit && header.flags.contains(.endOfFrame))
         return isOther
     }
 
-    /// Finds pictures the way the receiver of a legacy stream does (ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4).
+    /// Finds pictures the way the receiver of a legacy stream does.
     private mutating func beginsLegacy(_ message: ReplayMessage) -> Bool {
-        let wasFirst = isFirst
-        isFirst = false
-        guard let nalUnit = message.unit, let first = nalUnit.first, let header = NALUnitHeader(first) else {
-            return wasFirst
-        }
-        if header.type.isParameterSet { _ = try? parameterSets.insert(nalUnit) }
-        if header.type.startsAccessUnit {
-            let begins = wasFirst || hasSlice
-            lastSlice = nil
-            hasSlice = false
-            return begins
-        }
-        if header.type.isSlice { hasSlice = true }
-        guard header.type.beginsWithSliceHeader,
-            let slice = try? SliceHeader(nalUnit: nalUnit, parameterSets: parameterSets)
-        else { return wasFirst }
-        let before = lastSlice
-        lastSlice = slice
-        guard let before else { return wasFirst }
-        return wasFirst || isFirstOfNewPicture(previous: before, next: slice)
+        defer { isFirst = false }
+        guard message.header.kind == .unit else { return isFirst }
+        let hasEnded = legacy.addUnmarked(Array(message.payload))
+        while legacy.next() != nil {}
+        return isFirst || hasEnded
     }
 }

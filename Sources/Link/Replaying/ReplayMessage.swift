@@ -1,4 +1,5 @@
 import CaptureLink
+import CodecTable
 import MediaTypes
 import Recording
 
@@ -6,7 +7,7 @@ import Recording
 struct ReplayMessage: Sendable {
     /// The arrival time since the recording's beginning; nil if the file has no times.
     let time: Interval?
-    /// Whether its header has the extended form, which is complete. Otherwise only the NAL unit is known.
+    /// Whether its header has the extended form, which is complete. Otherwise only the unit is known.
     let isExtended: Bool
     /// Its header. For a NAL unit from an Annex B file, the header that it would have had.
     let header: MessageHeader
@@ -39,18 +40,10 @@ struct ReplayMessage: Sendable {
     /// The bytes after the header.
     var payload: ArraySlice<UInt8> { bytes.dropFirst(payloadStart) }
 
-    /// The NAL unit without its start code and trailing zeros. Nil if it is empty, or for any other kind of message.
-    var unit: ArraySlice<UInt8>? {
+    /// What a unit of a frame is in a stream of `codec`. Nil if that can't be told, or for any other kind of message.
+    func facts(_ codec: TrackFormat.Codec) -> UnitFacts? {
         guard header.kind == .unit else { return nil }
-        let unit = payload.dropFirst(4)
-        guard let last = unit.lastIndex(where: { $0 != 0 }) else { return nil }
-        return unit[...last]
-    }
-
-    /// The type of the NAL unit. Nil if it is empty, or for any other kind of message.
-    var unitType: UInt8? {
-        guard header.kind == .unit else { return nil }
-        return payload.dropFirst(4).first.map { $0 & 0x1F }
+        return codec.coding.facts(of: payload.dropFirst(MessageHeader.unitMark.count))
     }
 
     /// Whether the message makes sense to a host other than the one that received it first.

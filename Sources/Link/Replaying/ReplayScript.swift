@@ -1,6 +1,5 @@
 import ByteCoding
 import CaptureLink
-import H264
 public import MediaTypes
 public import Recording
 
@@ -31,8 +30,8 @@ public struct ReplayScript: Sendable {
     private var isSharing = true
     private var owesLive = false
     private var state = SkippedState()
-    /// The parameter sets from before the start, for a picture that doesn't include its own.
-    private var setsOwed: [[UInt8]] = []
+    /// The headers from before the start, for a picture that doesn't include its own.
+    private var headersOwed: [[UInt8]] = []
     /// The time at which the last message is due, from the recording's beginning.
     public private(set) var lastTime = Interval.zero
 
@@ -55,7 +54,7 @@ public struct ReplayScript: Sendable {
         index = 0
         connections = 0
         state = SkippedState()
-        setsOwed = []
+        headersOwed = []
         lastTime = .zero
         // The last pass may have ended while the sharer had paused.
         owesLive = !isSharing
@@ -91,7 +90,7 @@ public struct ReplayScript: Sendable {
         defer { index &+= 1 }
         let place = places.place(message)
         if let start, index < start.index {
-            state.note(message)
+            state.note(message, places.codec)
             return
         }
         if place.beginsPicture { endPicture() }
@@ -104,7 +103,7 @@ public struct ReplayScript: Sendable {
         lastTime = place.time
         emitOwedLive(at: place.time)
         noteSharing(message)
-        if message.unitType != nil, !setsOwed.isEmpty { emitSets(before: message, place) }
+        if message.header.kind == .unit, !headersOwed.isEmpty { emitHeaders(before: message, place) }
         let picture = place.beginsPicture ? places.count : nil
         if message.isExtended {
             emit(step(of: message, at: place.time, picture))
@@ -214,20 +213,21 @@ public struct ReplayScript: Sendable {
             noteSharing(message)
             ready.append(step(of: message, at: time))
         }
-        setsOwed = state.parameterSets.nalUnits
+        headersOwed = state.headers
     }
 
-    private mutating func emitSets(before message: ReplayMessage, _ place: PicturePlaces.Place) {
-        defer { setsOwed = [] }
-        // A sender that puts an SPS before a picture sends all parameter sets that the picture needs.
-        if message.unitType == NALUnitType.sequenceParameterSet.rawValue { return }
-        for set in setsOwed {
-            var front = header(count: AnnexB.startCode.count + set.count)
+    private mutating func emitHeaders(before message: ReplayMessage, _ place: PicturePlaces.Place) {
+        defer { headersOwed = [] }
+        // A sender that repeats its headers sends all that the picture needs.
+        if message.facts(places.codec)?.contains(.firstHeader) == true { return }
+        for unit in headersOwed {
+            let payload = MessageHeader.unitMark + unit
+            var front = header(count: payload.count)
             let own = headerOfThisPass(message)
             // They belong to the same picture, so they have its time and epoch.
             if message.isExtended, own.count >= 40 { front.replaceSubrange(16..<40, with: own[16..<40]) }
             ready.append(
-                ReplayStep(time: place.time, front: front, body: (AnnexB.startCode + set)[...], picture: nil))
+                ReplayStep(time: place.time, front: front, body: payload[...], picture: nil))
         }
     }
 }

@@ -1,5 +1,4 @@
 import CaptureLink
-import H264
 public import MediaTypes
 public import Recording
 
@@ -37,7 +36,8 @@ public struct ReplaySeek: Sendable {
         let place = places.place(message)
         duration = place.time
         if place.beginsPicture { picture = ReplayStart(index: index, time: place.time) }
-        guard message.unitType == NALUnitType.idrSlice.rawValue, let picture, picture.time <= target else { return }
+        guard message.facts(places.codec)?.contains(.randomAccess) == true, let picture, picture.time <= target
+        else { return }
         start = picture
     }
 }

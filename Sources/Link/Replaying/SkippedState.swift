@@ -1,28 +1,33 @@
 import CaptureLink
-import H264
+import CodecTable
+import MediaTypes
 
-/// The state set by the messages before the start of a replay: size, sharing state, pointer and parameter sets.
+/// The state set by the messages before the start of a replay: codec, size, sharing state,
+/// pointer and headers.
 struct SkippedState: Sendable {
     private var latest: [UInt8: ReplayMessage] = [:]
-    private(set) var parameterSets = ParameterSets()
-    private static let kinds: [MessageKind] = [.size, .sharing, .pointerShape, .pointerPosition]
+    /// Keeps the headers of the stream.
+    private var builder = TrackFormat.Codec.h264.coding.makeBuilder()
+    private static let kinds: [MessageKind] = [.format, .size, .sharing, .pointerShape, .pointerPosition]
 
     /// The latest message of each kind, in the order in which a capture sends them.
     var controls: [ReplayMessage] { Self.kinds.compactMap { latest[$0.rawValue] } }
 
-    /// Takes a message that is skipped.
-    mutating func note(_ message: ReplayMessage) {
+    /// The headers that pictures from here on may need, without marks.
+    var headers: [[UInt8]] { builder.headers }
+
+    /// Takes a message of a stream of `codec` that is skipped.
+    mutating func note(_ message: ReplayMessage, _ codec: TrackFormat.Codec) {
         guard let kind = message.header.kind else { return }
         if kind == .hello {
             // This is another capture, so the state of the last one no longer applies.
             self = SkippedState()
         } else if Self.kinds.contains(kind) {
             latest[kind.rawValue] = message
-        } else if let nalUnit = message.unit, let type = message.unitType,
-            NALUnitType(rawValue: type).isParameterSet
-        {
-            // No picture can depend on a parameter set that can't be parsed.
-            _ = try? parameterSets.insert(nalUnit)
+            if kind == .format { builder = codec.coding.makeBuilder() }
+        } else if message.facts(codec)?.contains(.header) == true {
+            builder.add(Array(message.payload), captureTime: nil)
+            builder.discardPending()
         }
     }
 }

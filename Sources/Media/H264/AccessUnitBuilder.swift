@@ -2,21 +2,21 @@ public import MediaTypes
 
 /// Builds access units from the NAL units of a stream, in decoding order (ITU-T H.264 sections 7.4.1.2.3 and 7.4.1.2.4).
 ///
-/// A sender may mark where each access unit ends: then `add(_:captureTime:)` takes its NAL units, and `endAccessUnit()` ends
+/// A sender may mark where each access unit ends: then `add(_:captureTime:)` takes its NAL units, and `endFrame()` ends
 /// each access unit. If it doesn't, `addUnmarked(_:)` finds the ends in the slice headers. An IDR access unit begins with all
 /// parameter sets received so far. NAL units that can't be used are dropped and counted; no input stops the builder.
-public struct AccessUnitBuilder: Sendable {
+public struct AccessUnitBuilder: FrameBuilder {
     /// The most bytes of an access unit, parameter sets and start codes included.
     public static let byteLimit = 16 << 20
     /// The most NAL units of an access unit.
     public static let nalUnitLimit = 1024
 
     /// What the builder has done so far.
-    public private(set) var counters = AccessUnitCounters()
+    public var counters = FrameCounters()
 
     private var parameterSets = ParameterSets()
     private var pending = PendingAccessUnit()
-    /// The last slice of an unmarked stream, also after `endAccessUnit()`.
+    /// The last slice of an unmarked stream, also after `endFrame()`.
     private var lastSlice: SliceHeader?
     private var ready: [CodedFrame] = []
 
@@ -26,9 +26,11 @@ public struct AccessUnitBuilder: Sendable {
     /// Whether no NAL unit of the next access unit has been added.
     public var isEmpty: Bool { pending.isEmpty }
     /// Whether the pending access unit has a slice.
-    public var hasSlice: Bool { pending.hasSlice }
+    public var hasContent: Bool { pending.hasSlice }
     /// The capture time of the pending access unit; nil if none was given.
     public var captureTime: MonotonicTime? { pending.captureTime }
+    /// The parameter sets received so far.
+    public var headers: [[UInt8]] { parameterSets.nalUnits }
 
     /// Adds the NAL unit in `bytes`, which begin with a start code of four bytes, to the pending access unit.
     public mutating func add(_ bytes: [UInt8], captureTime: MonotonicTime?) {
@@ -37,51 +39,62 @@ public struct AccessUnitBuilder: Sendable {
 
     /// Adds the NAL unit in `bytes`, which begin with a start code of four bytes, of a stream that doesn't mark the ends of its
     /// access units. If it begins the next access unit, it ends the pending one.
-    public mutating func addUnmarked(_ bytes: [UInt8]) {
-        guard let nalUnit = read(bytes) else { return }
+    @discardableResult
+    public mutating func addUnmarked(_ bytes: [UInt8]) -> Bool {
+        guard let nalUnit = read(bytes) else { return false }
+        var hasEnded = false
         if nalUnit.type.startsAccessUnit {
-            if pending.hasSlice { endAccessUnit() }
+            hasEnded = endPending()
             lastSlice = nil
         }
-        guard nalUnit.type.beginsWithSliceHeader else { return append(bytes, nalUnit, nil) }
-        guard let slice = try? SliceHeader(nalUnit: bytes[nalUnit.range], parameterSets: parameterSets) else {
-            if parameterSets.isUsable {
-                counters.invalidNALUnits &+= 1
-            } else {
-                counters.withoutParameterSets &+= 1
+        if nalUnit.type.beginsWithSliceHeader {
+            guard let slice = try? SliceHeader(nalUnit: bytes[nalUnit.range], parameterSets: parameterSets) else {
+                if parameterSets.isUsable {
+                    counters.invalidUnits &+= 1
+                } else {
+                    counters.withoutHeaders &+= 1
+                }
+                return hasEnded
             }
-            return
-        }
-        if let lastSlice {
-            if isFirstOfNewPicture(previous: lastSlice, next: slice) {
-                if pending.hasSlice { endAccessUnit() }
-            } else if !pending.hasSlice {
-                counters.lateSlices &+= 1
-                return
+            if let lastSlice {
+                if isFirstOfNewPicture(previous: lastSlice, next: slice) {
+                    hasEnded = endPending()
+                } else if !pending.hasSlice {
+                    counters.lateUnits &+= 1
+                    return false
+                }
             }
+            lastSlice = slice
         }
-        lastSlice = slice
         append(bytes, nalUnit, nil)
+        return hasEnded
+    }
+
+    /// Ends the pending access unit if it has a slice, and returns whether it has.
+    private mutating func endPending() -> Bool {
+        guard pending.hasSlice else { return false }
+        endFrame()
+        return true
     }
 
     /// Ends the pending access unit; `next()` returns it unless it is unusable.
-    public mutating func endAccessUnit() {
+    public mutating func endFrame() {
         let ended = pending
         pending = PendingAccessUnit()
         guard ended.hasSlice else {
-            counters.emptyAccessUnits &+= 1
+            counters.emptyFrames &+= 1
             return
         }
         guard parameterSets.isUsable else {
-            counters.withoutParameterSets &+= 1
+            counters.withoutHeaders &+= 1
             return
         }
         guard !ended.isOversized, let accessUnit = ended.accessUnit(parameterSets) else {
-            counters.oversizedAccessUnits &+= 1
+            counters.oversizedFrames &+= 1
             return
         }
-        counters.accessUnits &+= 1
-        if accessUnit.isRandomAccess { counters.idrAccessUnits &+= 1 }
+        counters.frames &+= 1
+        if accessUnit.isRandomAccess { counters.randomAccessFrames &+= 1 }
         ready.append(accessUnit)
     }
 
@@ -90,7 +103,7 @@ public struct AccessUnitBuilder: Sendable {
     public mutating func endWithoutMark() {
         guard pending.hasSlice else { return }
         counters.missingEnds &+= 1
-        endAccessUnit()
+        endFrame()
     }
 
     /// Drops the pending access unit, whose end will never come.
@@ -121,14 +134,14 @@ public struct AccessUnitBuilder: Sendable {
 
     /// Finds the NAL unit in `bytes`; nil, and counted, if there is none.
     private mutating func read(_ bytes: [UInt8]) -> ReadNALUnit? {
-        counters.nalUnits &+= 1
+        counters.units &+= 1
         // A NAL unit never ends with a zero byte (section 7.4.1): such bytes are trailing_zero_8bits.
         var end = bytes.count
         while end > 5, bytes[end - 1] == 0 { end -= 1 }
         guard end > 5, bytes.starts(with: AnnexB.startCode), let header = NALUnitHeader(bytes[4]),
             !header.type.isUnspecified
         else {
-            counters.invalidNALUnits &+= 1
+            counters.invalidUnits &+= 1
             return nil
         }
         return ReadNALUnit(type: header.type, range: 4..<end)
@@ -140,7 +153,7 @@ public struct AccessUnitBuilder: Sendable {
             do {
                 try parameterSets.insert(bytes[nalUnit.range])
             } catch {
-                counters.invalidNALUnits &+= 1
+                counters.invalidUnits &+= 1
                 return
             }
         case .supplementalEnhancementInformation:
@@ -148,7 +161,7 @@ public struct AccessUnitBuilder: Sendable {
         case let type where type.isSlice:
             break
         default:
-            counters.skippedNALUnits &+= 1
+            counters.skippedUnits &+= 1
             return
         }
         pending.append(bytes, nalUnit.range, nalUnit.type, time)
@@ -160,43 +173,7 @@ extension AccessUnitBuilder {
     public static func accessUnits(inAnnexB bytes: [UInt8]) -> [CodedFrame] {
         var builder = AccessUnitBuilder()
         for range in AnnexB.nalUnits(in: bytes) { builder.addUnmarked(AnnexB.startCode + bytes[range]) }
-        if builder.hasSlice { builder.endAccessUnit() }
+        if builder.hasContent { builder.endFrame() }
         return builder.ready
     }
-}
-
-/// What an `AccessUnitBuilder` has done so far. All counts only grow.
-public struct AccessUnitCounters: Hashable, Sendable {
-    /// Access units returned.
-    public var accessUnits: UInt64 = 0
-    /// IDR access units among them.
-    public var idrAccessUnits: UInt64 = 0
-    /// NAL units added.
-    public var nalUnits: UInt64 = 0
-    /// NAL units dropped because no reader needs them (access unit delimiters, filler, extensions).
-    public var skippedNALUnits: UInt64 = 0
-
-    /// Fault: NAL units that can't be read, or of a type that no encoder sends.
-    public var invalidNALUnits: UInt64 = 0
-    /// Fault: slices of a picture that had already been ended by a timeout.
-    public var lateSlices: UInt64 = 0
-    /// Fault: access units without a slice.
-    public var emptyAccessUnits: UInt64 = 0
-    /// Fault: access units dropped because their SPS or PPS was never sent.
-    public var withoutParameterSets: UInt64 = 0
-    /// Fault: access units dropped because they exceeded the limit of bytes or NAL units.
-    public var oversizedAccessUnits: UInt64 = 0
-    /// Fault: access units whose end their sender should have marked, and didn't.
-    public var missingEnds: UInt64 = 0
-    /// Fault: access units dropped because the stream ended or began anew in the middle of them.
-    public var cutOff: UInt64 = 0
-
-    /// The sum of all faults.
-    public var faults: UInt64 {
-        invalidNALUnits &+ lateSlices &+ emptyAccessUnits &+ withoutParameterSets &+ oversizedAccessUnits
-            &+ missingEnds &+ cutOff
-    }
-
-    /// All counts at zero.
-    public init() {}
 }

@@ -1,16 +1,10 @@
+public import MediaTypes
+
 /// Computes the output order of pictures (PicOrderCnt, ITU-T H.264 section 8.2.1) from their slices in decoding order.
 ///
 /// Takes the first slice of each picture. Counts can be compared only within one run, which extends from an IDR
 /// picture, or a picture that clears all references, to the next such picture.
 public struct PictureOrder: Sendable {
-    /// A picture's place in output order.
-    public struct Place: Hashable, Sendable {
-        /// Grows by one at each picture that clears all references.
-        public let run: UInt64
-        /// The smaller order count of its two fields.
-        public let count: Int64
-    }
-
     private var run: UInt64 = 0
     /// prevPicOrderCntMsb and prevPicOrderCntLsb, from the last reference picture.
     private var highBits: Int64 = 0
@@ -24,7 +18,7 @@ public struct PictureOrder: Sendable {
     public init() {}
 
     /// The place of the picture with this first slice; `sequence` is the SPS that the slice refers to.
-    public mutating func place(of slice: CodedSlice, sequence: SequenceParameterSet) -> Place {
+    public mutating func place(of slice: CodedSlice, sequence: SequenceParameterSet) -> FrameFacts.Place {
         let header = slice.header
         if header.isIDR || slice.clearsReferences { run &+= 1 }
         let count: Int64
@@ -35,7 +29,7 @@ public struct PictureOrder: Sendable {
         }
         clearedBefore = slice.clearsReferences
         // A picture that clears all references has order count 0 itself (section 8.2.1).
-        return Place(run: run, count: slice.clearsReferences ? 0 : count)
+        return FrameFacts.Place(run: run, count: slice.clearsReferences ? 0 : count)
     }
 
     /// Type 0 (section 8.2.1.1).

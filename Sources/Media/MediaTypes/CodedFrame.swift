@@ -3,9 +3,10 @@
 /// The bytes are written once and then shared by reference. Only the parts that know the codec look into them. For
 /// H.264 the bytes are an access unit (ITU-T H.264 section 7.4.1.2.3) as an Annex B byte stream.
 public struct CodedFrame: Sendable {
-    /// The whole frame. In H.264, each NAL unit follows the start code `00 00 00 01`.
+    /// The whole frame. Each unit follows the four bytes `00 00 00 01`, whatever the codec, so that the link and
+    /// recordings need no copy.
     public let bytes: [UInt8]
-    /// The range of each of the codec's units in `bytes`; in H.264 the NAL units, without their start codes. The ranges
+    /// The range of each of the codec's units in `bytes`; in H.264 the NAL units, without those four bytes. The ranges
     /// ascend, are not empty and never overlap.
     public let units: [Range<Int>]
     /// Whether decoding can begin with this frame, as with an IDR picture. In a hub, such a frame of H.264 begins with

@@ -4,10 +4,10 @@ public struct TrackFormat: Hashable, Sendable {
     public enum Kind: Hashable, Sendable { case video, audio }
 
     /// The codecs that a track may have. Whatever differs between them is chosen by an exhaustive `switch` over this
-    /// type.
-    public enum Codec: Hashable, Sendable, CaseIterable {
+    /// type. The raw values are those of the link.
+    public enum Codec: UInt8, Hashable, Sendable, CaseIterable {
         /// ITU-T H.264.
-        case h264
+        case h264 = 0
     }
 
     /// How the frames are coded.

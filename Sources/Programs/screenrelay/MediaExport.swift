@@ -44,7 +44,8 @@ enum MediaExport {
         }
         return plan.parts.enumerated().map { index, part in
             let seconds = DecimalText.seconds(part.end - part.start)
-            return "\(target.name(index)): \(counted(files.counts[index], "picture")) of \(part.size), \(seconds) s"
+            return
+                "\(target.name(index)): \(counted(files.counts[index], "picture")) of \(part.format.size), \(seconds) s"
         }
     }
 
@@ -52,7 +53,7 @@ enum MediaExport {
         for (index, part) in plan.parts.enumerated().dropFirst() {
             source.tell(
                 "from \(DecimalText.seconds(part.start)) s the pictures are of another size or colour format "
-                    + "(\(part.size)): they go to '\(target.name(index))'")
+                    + "(\(part.format.size)): they go to '\(target.name(index))'")
         }
     }
 }
@@ -94,7 +95,7 @@ private final class MediaExportFiles {
 
     private static func packet(_ picture: consuming ExportPass.Picture) -> MediaPacket {
         MediaPacket(
-            accessUnit: picture.frame, decodingTime: picture.decodingTime,
+            frame: picture.frame, decodingTime: picture.decodingTime,
             presentationTime: picture.presentationTime)
     }
 
@@ -117,7 +118,7 @@ private final class MediaExportFiles {
         begun += 1
         close(try target.create(index))
         let track = MediaTrack(
-            parameterSets: part.parameterSets, size: part.size, changesParameterSets: part.changesParameterSets,
+            format: part.format, headers: part.headers, changesHeaders: part.changesHeaders,
             longestStep: part.longestStep, lastDuration: part.lastStep)
         var made: MediaFileWriter?
         try attempt { () throws(MediaFileError) in

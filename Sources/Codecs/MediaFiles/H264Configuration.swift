@@ -2,7 +2,7 @@ import H264
 
 /// AVCDecoderConfigurationRecord: the parameter sets that a file stores with the track, not in it (ISO/IEC 14496-15
 /// section 5.3.3.1).
-struct DecoderConfiguration {
+struct H264Configuration {
     /// The record: the parameter sets, and four bytes as the size of NAL unit lengths.
     let bytes: [UInt8]
 
