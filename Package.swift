@@ -136,8 +136,7 @@ let package = Package(
             "Host", "Ingest",
             [
                 "Clocks", "Threading", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "TrackHub",
-                "VideoDecoding",
-                "X264Encoding", "MediaTypes",
+                "VideoDecoding", "X264Encoding", "CodecTable", "MediaTypes",
             ]),
 
         // RTC: from a reader to a peer.

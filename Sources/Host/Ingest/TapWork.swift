@@ -1,4 +1,5 @@
 import Clocks
+import CodecTable
 import MediaTypes
 import Threading
 import VideoDecoding
@@ -19,8 +20,8 @@ final class TapWork {
     private var codec = TrackFormat.Codec.h264
     /// The last picture of the previous decoder.
     private var keptPicture: I420Picture?
-    private var parameterSets: [UInt8] = []
-    private var needsIDR = true
+    private var headers: [UInt8] = []
+    private var gate = RandomAccessGate(isClosed: true)
     private var canSourceMakeIDR = false
     private var failures = 0
     /// When the last picture arrived, not when it was decoded: a picture from before a pause must not pass for one
@@ -74,15 +75,14 @@ final class TapWork {
     private func decode(_ delivery: DecodeTap.Delivery) {
         let unit = delivery.unit
         if unit.isRandomAccess {
-            needsIDR = false
             isCarrying = false
             if let format = unit.format { codec = format.codec }
-            let sets = leadingParameterSets(of: unit)
-            if sets != parameterSets || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
-            parameterSets = sets
+            let headers = leadingHeaders(of: unit)
+            if headers != self.headers || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
+            self.headers = headers
         }
         // A source that makes IDRs has been asked for one; until it arrives, every picture would only fail again.
-        if needsIDR, canSourceMakeIDR { return }
+        guard gate.passes(isRandomAccess: unit.isRandomAccess) || !canSourceMakeIDR else { return }
         do throws(VideoDecodingError) {
             let decoder = try currentDecoder()
             let before = decoder.pictureCount
@@ -96,7 +96,7 @@ final class TapWork {
             if isCarrying, let picture = lastPicture() { encode(picture, forceIDR: false) }
         } catch {
             failures += 1
-            needsIDR = true
+            gate.close()
             if failures == 1 { log.warning("a picture can't be decoded (\(error)); an IDR is wanted") }
             if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
             if error.wantsIDR { onFailure() }
@@ -124,8 +124,8 @@ final class TapWork {
         }
     }
 
-    private func leadingParameterSets(of unit: CodedFrame) -> [UInt8] {
-        unit.units.prefix { range in [7, 8].contains(unit.bytes[range.lowerBound] & 0x1F) }
+    private func leadingHeaders(of unit: CodedFrame) -> [UInt8] {
+        unit.units.prefix { codec.coding.facts(of: unit.bytes[$0])?.contains(.header) == true }
             .flatMap { unit.bytes[$0] }
     }
 

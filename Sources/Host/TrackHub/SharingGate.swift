@@ -3,26 +3,22 @@ import MediaTypes
 
 /// Decides which of a track's pictures viewers may see while the sharer pauses, and just before and after that.
 ///
-/// A source that can pause reports the pause and sends a slate, which is an IDR picture. If the source can't pause (a
+/// A source that can pause reports the pause and sends a slate, which is a key frame. If the source can't pause (a
 /// legacy sender, an application's own track), the host doesn't pass its pictures on until the sharer goes on. Once a
 /// pause begins, nothing passes that was captured before it: neither pictures that are still on their way, nor what the
 /// host's own encoder would make from an older picture.
 struct SharingGate: Sendable {
-    private enum Passage {
-        case open
-        case closed
-        /// Closed until the source's next IDR picture, which is the slate or comes after it.
-        case untilSourceIDR
-        /// Closed until the next IDR picture, whoever makes it: the sharer goes on, so any picture made now may be
-        /// seen.
-        case untilIDR
-    }
-
     /// Whether the host was told to hold back the sharer's pictures.
     private(set) var isHeld = false
     /// What the source last reported.
     private(set) var sharing = SharingState.live
-    private var passage = Passage.open
+    /// Whether nothing passes until the sharer goes on or the source reports a pause.
+    private var isBlocked = false
+    /// Closed until the next key frame: the slate, or the first picture after a pause.
+    private var gate = RandomAccessGate(isClosed: false)
+    /// Whether only a key frame of the source opens the gate, because one that the host's encoder makes could show an
+    /// older picture.
+    private var awaitsSource = false
 
     /// Why viewers don't see the screen now; nil if they do.
     var pause: PauseReason? {
@@ -36,28 +32,28 @@ struct SharingGate: Sendable {
     }
 
     /// Whether viewers may see the last picture.
-    var isOpen: Bool { passage == .open }
+    var isOpen: Bool { !isBlocked && !gate.isClosed }
 
-    /// Whether an IDR picture would be of any use now.
-    var takesIDR: Bool { passage != .closed }
+    /// Whether a key frame would be of any use now.
+    var takesKeyFrame: Bool { !isBlocked }
 
-    /// Holds the pictures back, or lets them pass again. Returns true if viewers need an IDR picture to go on, because
+    /// Holds the pictures back, or lets them pass again. Returns true if viewers need a key frame to go on, because
     /// the source didn't pause by itself and its pictures were dropped.
     mutating func hold(_ isHeld: Bool) -> Bool {
         self.isHeld = isHeld
         if isHeld {
-            if sharing == .live { passage = .closed }
+            if sharing == .live { isBlocked = true }
             return false
         }
-        guard passage == .closed else { return false }
-        passage = .untilIDR
+        guard isBlocked else { return false }
+        awaitKeyFrame(ofSource: false)
         return true
     }
 
     /// Notes that another source has come; nothing is known about it yet.
     mutating func sourceCame() {
         sharing = .live
-        if isHeld { passage = .closed }
+        if isHeld { isBlocked = true }
     }
 
     /// Takes what the source reports about its sharing.
@@ -66,23 +62,20 @@ struct SharingGate: Sendable {
         self.sharing = sharing
         switch (sharing, was) {
         // If this report crossed a hold on the link, the source will still answer the hold.
-        case (.live, _): if isHeld { passage = .closed }
-        case (_, .live): passage = .untilSourceIDR
+        case (.live, _): if isHeld { isBlocked = true }
+        case (_, .live): awaitKeyFrame(ofSource: true)
         default: break
         }
     }
 
-    /// Returns whether a picture passes. An IDR picture that the gate has waited for opens it.
-    mutating func passes(isIDR: Bool, fromSource: Bool) -> Bool {
-        switch passage {
-        case .open: return true
-        case .closed: return false
-        case .untilSourceIDR:
-            guard isIDR, fromSource else { return false }
-        case .untilIDR:
-            guard isIDR else { return false }
-        }
-        passage = .open
-        return true
+    /// Returns whether a picture passes. A key frame that the gate has waited for opens it.
+    mutating func passes(isRandomAccess: Bool, fromSource: Bool) -> Bool {
+        !isBlocked && gate.passes(isRandomAccess: isRandomAccess && (fromSource || !awaitsSource))
+    }
+
+    private mutating func awaitKeyFrame(ofSource: Bool) {
+        isBlocked = false
+        awaitsSource = ofSource
+        gate.close()
     }
 }

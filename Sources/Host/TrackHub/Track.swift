@@ -50,7 +50,7 @@ public struct Track: Sendable {
     /// Whether viewers may see what the source's frame `number` shows.
     func shows(_ number: UInt64) -> Bool { carrier.shows(number) }
     /// Whether a key frame would be of any use now.
-    var takesKeyFrame: Bool { carrier.gate.takesIDR }
+    var takesKeyFrame: Bool { carrier.gate.takesKeyFrame }
 
     // MARK: The source
 

@@ -42,7 +42,7 @@ struct TrackCarrier: Sendable {
 
     private mutating func passes(isIDR: Bool, fromSource: Bool, number: UInt64) -> Bool {
         let wasOpen = gate.isOpen
-        let isPassed = gate.passes(isIDR: isIDR, fromSource: fromSource)
+        let isPassed = gate.passes(isRandomAccess: isIDR, fromSource: fromSource)
         if !wasOpen, gate.isOpen { openedAt = number }
         return isPassed
     }

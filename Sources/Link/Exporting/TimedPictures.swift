@@ -41,7 +41,7 @@ public struct TimedPictures: Sendable {
     private var ready: [Picture] = []
     private var count: Int64 = 0
     private var lastTime: Interval?
-    private var awaitsKeyFrame = false
+    private var gate = RandomAccessGate(isClosed: false)
     /// Whether any unit has been added.
     private var hasUnit = false
     private var lastContentCount = 0
@@ -94,14 +94,14 @@ public struct TimedPictures: Sendable {
         while let unit = assembler.next() {
             // Only legacy forms and Annex B return a frame here, because they don't mark its end. It is taken as
             // complete if it has as many slices as the last one.
-            if !awaitsKeyFrame || unit.frame.isRandomAccess, unit.contentCount >= lastContentCount {
+            if gate.passes(isRandomAccess: unit.frame.isRandomAccess), unit.contentCount >= lastContentCount {
                 give(unit)
             } else {
                 skipped &+= 1
             }
         }
         start = nil
-        awaitsKeyFrame = true
+        gate.close()
     }
 
     /// Ends a file that is complete.
@@ -128,7 +128,7 @@ public struct TimedPictures: Sendable {
         var isComplete = false
         while let unit = assembler.next() {
             isComplete = true
-            if awaitsKeyFrame, !unit.frame.isRandomAccess {
+            guard gate.passes(isRandomAccess: unit.frame.isRandomAccess) else {
                 skipped &+= 1
                 continue
             }
@@ -138,7 +138,6 @@ public struct TimedPictures: Sendable {
     }
 
     private mutating func give(_ unit: AssembledFrame) {
-        awaitsKeyFrame = false
         lastContentCount = unit.contentCount
         let start = start ?? Start(offset: 0)
         let time = time(of: unit, arrival: start.arrival)
