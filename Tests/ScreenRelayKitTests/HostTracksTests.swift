@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Threading
+import TrackHub
 import WebRTC
 
 @testable import ScreenRelayKit
@@ -52,5 +53,46 @@ struct HostTracksTests {
         #expect(third.publish(last))
         #expect(third.sourceState == .live)
         withExtendedLifetime((sources, last)) {}
+    }
+
+    @Test("when two limits are set at once, all tracks keep the later one, and so do those that come after")
+    func racingLimits() throws {
+        let media = try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        defer { media.stop() }
+        let tracks = HostTracks(
+            first: try HostedTrack("screen", room: "desk", media: media, signalling: .unused, log: .silent))
+        let second = try HostedTrack("second", room: "desk", media: media, signalling: .unused, log: .silent)
+        #expect(tracks.add(second) {} == nil)
+        let earlier = BitRate(bitsPerSecond: 1_000_000)
+        let later = BitRate(bitsPerSecond: 2_000_000)
+        let isLimiting = Mutex(false)
+        let mayGoOn = Mutex(false)
+        // Whoever sets the earlier limit stops between the first track and the second.
+        let source = CustomVideoTrack(
+            feedback: .init(
+                keyFrameWanted: {},
+                targetBitRateChanged: { rate in
+                    guard rate == earlier else { return }
+                    isLimiting.withLock { $0 = true }
+                    try? eventually("word to go on") { mayGoOn.withLock { $0 } }
+                }))
+        #expect(tracks.first.publish(source))
+        func limits(_ rate: BitRate) -> SourceLimits {
+            var limits = SourceLimits()
+            limits.bitRate = rate
+            return limits
+        }
+        let earlierLimits = limits(earlier)
+        let limiting = try #require(NamedThread("limiting") { tracks.limit(earlierLimits) })
+        try eventually("the first track to be limited") { isLimiting.withLock { $0 } }
+        tracks.limit(limits(later))
+        #expect(second.ingest.hub.sourceLimits.bitRate == later)
+        mayGoOn.withLock { $0 = true }
+        limiting.join()
+        let third = try HostedTrack("third", room: "desk", media: media, signalling: .unused, log: .silent)
+        #expect(tracks.add(third) {} == nil)
+        #expect(tracks.all.map { $0.ingest.hub.sourceLimits.bitRate } == [later, later, later])
+        withExtendedLifetime(source) {}
     }
 }

@@ -49,7 +49,15 @@ final class HostTracks: Sendable {
             state.limits = limits
             return state.tracks
         }
-        for track in tracks { track.ingest.limit(limits) }
+        for track in tracks {
+            // Another call may have set other limits meanwhile, and may have given them to this track before these
+            // ones arrive. So each call goes on until the track has the limits that are set now.
+            var given: SourceLimits
+            repeat {
+                given = self.limits
+                track.ingest.limit(given)
+            } while given != self.limits
+        }
     }
 
     /// The limits that `limit` has set.
