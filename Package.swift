@@ -62,7 +62,7 @@ let package = Package(
             name: "ScreenRelayParsing",
             targets: [
                 "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
-                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling",
+                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling", "Threading",
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
@@ -160,7 +160,8 @@ let package = Package(
         shell(
             "Rooms", "Signalling",
             [
-                "CGLib", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms", "SocketIORooms",
+                "CGLib", "Clocks", "Threading", "LinkTransport", "SDP", "MediaSessions", "MediaTypes", "Rooms",
+                "SocketIORooms",
                 "Viewer",
             ]),
 
@@ -283,7 +284,7 @@ let package = Package(
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests(
             "SignallingTests",
-            ["Signalling", "LinkTransport", "MediaSessions", "Processes", "MediaTypes", "TestSupport"]),
+            ["Signalling", "LinkTransport", "MediaSessions", "Processes", "Threading", "MediaTypes", "TestSupport"]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),

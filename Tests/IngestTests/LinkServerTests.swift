@@ -37,6 +37,8 @@ struct LinkServerTests {
 
         deinit { server.stop() }
 
+        var logged: [String] { lines.all.withLock { $0 } }
+
         func waitForLog(_ text: String) throws {
             try eventually("'\(text)' in the log", holds: { lines.all.withLock { $0.contains { $0.contains(text) } } })
         }
@@ -69,6 +71,24 @@ struct LinkServerTests {
         }
         #expect(taken.map(\.coded.bytes) == units.map(\.bytes))
         #expect(taken.map(\.coded.captureTime) == units.map(\.captureTime))
+    }
+
+    @Test("a capture's lines in the log are cut at 200 characters, and there are not many of them at once")
+    func lineBudget() throws {
+        let host = try Host()
+        let capture = try TestCapture(path: host.path)
+        let name = String(repeating: "x", count: 200)
+        try capture.send(.hello(Hello(role: .capture, name: name, processID: 1, canMakeIDR: true)))
+        for width in 1...300 { try capture.send(.size(PictureSize(width: 2 * width, height: 100))) }
+        let other = try TestCapture(path: host.path)
+        try other.greet()
+        try other.wait(for: "word that the first one has come") { messages in
+            messages.contains { if case .end = $0 { true } else { false } }
+        }
+        let lines = host.logged
+        #expect(lines.allSatisfy { $0.count <= "warning: ".count + 200 })
+        #expect(lines.contains { $0.contains("link: capture xxx") })
+        #expect((1..<100).contains(lines.count { $0.contains("link: pictures of") }))
     }
 
     @Test(

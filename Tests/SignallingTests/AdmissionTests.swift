@@ -3,6 +3,7 @@ import MediaSessions
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @testable import Signalling
 
@@ -294,29 +295,5 @@ struct FailedAttemptsTests {
         var attempts = FailedAttempts()
         for number in 0..<5000 { attempts.note("10.0.\(number >> 8).\(number & 255)", now: 5) }
         #expect(attempts.count <= FailedAttempts.capacity)
-    }
-}
-
-@Suite("The rate of requests")
-struct RequestRateTests {
-    @Test("an address may save up a burst and goes on at its rate, and loopback isn't counted")
-    func limited() {
-        var rate = RequestRate(perSecond: 10, burst: 5)
-        let start = 60_000_000
-        func taken(_ count: Int, _ address: String, at time: Int) -> Int {
-            (0..<count).count { _ in rate.take(address, now: time) }
-        }
-        #expect(taken(8, "10.0.0.1", at: start) == 5)
-        #expect(taken(1, "10.0.0.2", at: start) == 1)
-        #expect(taken(3, "10.0.0.1", at: start + 100_000) == 1)
-        #expect(taken(8, "10.0.0.1", at: start + 10_000_000) == 5)
-        #expect(taken(100, "127.0.0.1", at: start) == 100)
-    }
-
-    @Test("the memory is bounded")
-    func bounded() {
-        var rate = RequestRate(perSecond: 10, burst: 5)
-        for number in 0..<10_000 { _ = rate.take("10.1.\(number >> 8).\(number & 255)", now: 60_000_000) }
-        #expect(rate.count <= RequestRate.capacity)
     }
 }

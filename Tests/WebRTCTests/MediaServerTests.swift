@@ -105,6 +105,21 @@ struct MediaServerTests {
         return isFree && took < .seconds(1)
     }
 
+    @Test("viewers who come and go can't fill the log")
+    func lineBudget() throws {
+        let lines = Mutex<[String]>([])
+        let server = try MediaServer(
+            MediaServerConfiguration(bind: loopback), log: EventLog { _, line in lines.withLock { $0.append(line) } })
+        let (hub, _) = makeHub()
+        for _ in 0..<200 {
+            let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+            server.close(viewer.id)
+        }
+        try eventually("the end of the last viewer") { hub.viewers == 0 }
+        server.stop()
+        #expect((1..<150).contains(lines.withLock { $0.count }))
+    }
+
     @Test("a server that nobody holds any more ends by itself")
     func letGo() throws {
         var server: MediaServer? = try makeServer()

@@ -24,7 +24,7 @@ final class LinkLoop {
     private let admission: LinkAdmission
     private let recorder: LinkRecorder?
     private let log: EventLog
-    private let strangersLog: LineBudget
+    private let lines: LineBudget
     private var peers: [LinkPeer] = []
     private var buffer = [UInt8](repeating: 0, count: LinkLoop.readSize)
     private var hasToldOfRefusal = false
@@ -46,7 +46,7 @@ final class LinkLoop {
     ) {
         self.admission = admission
         self.recorder = recorder
-        strangersLog = LineBudget(log)
+        lines = LineBudget(log)
         self.silencePatience = silencePatience
         self.listener = listener
         self.ingest = ingest
@@ -68,6 +68,7 @@ final class LinkLoop {
                 peer.advance(now: now)
             }
             keepStrangersSmall(now)
+            lines.reportWithheld(now: now)
             peers.removeAll { $0.isOver }
             if !peers.contains(where: \.isAttached) { hasToldOfRefusal = false }
         }
@@ -97,7 +98,7 @@ final class LinkLoop {
         let peer = LinkPeer(
             connection, came: came, admission: admission, ingest: ingest, hostName: name, wake: inbox.wake,
             recorder: recorder, watcher: watcher, silencePatience: silencePatience,
-            log: log, strangersLog: strangersLog)
+            lines: lines)
         peer.makesRoom = { [weak self] in self?.endSilentPeer(now: $0) ?? false }
         peers.append(peer)
     }
@@ -132,7 +133,7 @@ final class LinkLoop {
                 acceptsAgain = now + Self.shortagePause
                 return
             } catch {
-                log.warning("link: \(error)")
+                lines(of: "").warning("link: \(error)")
                 return
             }
         }
@@ -185,8 +186,8 @@ final class LinkLoop {
         for largest in strangers.sorted(by: { $0.unfinishedBytes > $1.unfinishedBytes })
         where bytes > Self.strangersBytes {
             bytes -= largest.unfinishedBytes
-            strangersLog.warning(
-                "link: connections that have not said what they are send too much; one is closed", now: now)
+            lines(of: largest.remote ?? "").warning(
+                "link: connections that have not said what they are send too much; one is closed")
             largest.finish()
         }
     }

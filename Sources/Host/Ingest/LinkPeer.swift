@@ -31,7 +31,6 @@ final class LinkPeer {
     private var check: CaptureCheck?
     /// Whether a legacy sender, which can't prove anything, is accepted from the peer's address.
     private let mayBeLegacy: Bool
-    private let strangersLog: LineBudget
     /// When it connected.
     let came: MonotonicTime
     private let isFromListener: Bool
@@ -56,16 +55,16 @@ final class LinkPeer {
     init(
         _ connection: LinkConnection, came: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         hostName: String, wake: WakeUp, recorder: LinkRecorder?, watcher: LinkWatcher?, silencePatience: Interval,
-        log: EventLog, strangersLog: LineBudget
+        lines: LineBudget
     ) {
         self.watcher = watcher
+        // What we started ourselves doesn't share its budget with strangers on this machine.
+        log = lines(of: came == nil ? "our own capture" : connection.remote ?? "")
         silence = PeerSilence(patience: silencePatience)
         pictures = PeerPictures(
             isElsewhere: connection.remote != nil, replayNumber: UInt64.random(in: 1 ... .max), log: log)
         self.connection = connection
         self.ingest = ingest
-        self.log = log
-        self.strangersLog = strangersLog
         let isChecked = came != nil && connection.remote != nil
         check = isChecked ? admission.check() : nil
         mayBeLegacy = admission.takesLegacySender(at: connection.remote)
@@ -129,28 +128,27 @@ final class LinkPeer {
                     guard take(message, now: now) else { return }
                 }
                 // A message of an unknown kind has come in place of the proof.
-                if check != nil, decoder.skippedCount > 0 { return refuse(now) }
+                if check != nil, decoder.skippedCount > 0 { return refuse() }
                 deliver(now: now)
             }
         } catch let error as LinkError {
             deliver(now: now)
             if case .endedInsideMessage = error {
                 // Only report this: the peer may simply have died.
-                lose(error, now)
+                lose(error)
             } else {
-                let line = "link: \(error); the connection is ended"
-                isStranger ? strangersLog.error(line, now: now) : log.error(line)
+                log.error("link: \(error); the connection is ended")
                 end(.protocolError, "\(error)")
             }
         } catch {
-            lose(error, now)
+            lose(error)
         }
     }
 
     /// Ends a connection that was lost.
-    private func lose(_ error: any Error, _ now: MonotonicTime) {
+    private func lose(_ error: any Error) {
         reason = "\(error)"
-        if isStranger { strangersLog.warning("link: \(error)", now: now) } else { log.warning("link: \(error)") }
+        log.warning("link: \(error)")
         finish()
     }
 
@@ -162,7 +160,7 @@ final class LinkPeer {
             return
         }
         if isFromListener, isFirstMessage, came + Self.strangersPatience <= now {
-            strangersLog.warning("link: a connection that says nothing is closed", now: now)
+            log.warning("link: a connection that says nothing is closed")
             finish()
             return
         }
@@ -202,9 +200,8 @@ final class LinkPeer {
     }
 
     /// Ends the connection of a peer that has not proved that it has the token.
-    private func refuse(_ now: MonotonicTime) {
-        strangersLog.warning(
-            "link: \(remote ?? "a peer") is refused: it has not proved that it has the token", now: now)
+    private func refuse() {
+        log.warning("link: \(remote ?? "a peer") is refused: it has not proved that it has the token")
         end(.unauthorised, HostCheck.refusal)
     }
 
@@ -212,7 +209,7 @@ final class LinkPeer {
     private func take(_ message: ReceivedMessage, now: MonotonicTime) -> Bool {
         if let check, message.form == .extended || !mayBeLegacy {
             guard let proof = check.proof(for: message.body) else {
-                refuse(now)
+                refuse()
                 return false
             }
             self.check = nil

@@ -28,6 +28,8 @@ public final class TrackIngest: TrackObserver {
         onPointer: @escaping @Sendable (PointerReport) -> Void = { _ in }
     ) throws(IngestError) {
         self.hub = hub
+        // A source may cause lines at will, with pictures that can't be decoded, and so may viewers who come and go.
+        let log = LineBudget(log)(of: "")
         self.log = log
         self.onStateChange = onStateChange
         self.onPointer = onPointer

@@ -16,7 +16,7 @@ public struct EventLog: Sendable {
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    private let write: @Sendable (Level, String) -> Void
+    let write: @Sendable (Level, String) -> Void
 
     /// A log that hands each line to `write`.
     public init(_ write: @escaping @Sendable (Level, String) -> Void) {

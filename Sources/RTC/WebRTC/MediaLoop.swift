@@ -19,7 +19,8 @@ final class MediaLoop: DatagramSink {
     private let socket: UDPSocket
     private let context: DTLSContext
     private let inbox: MediaInbox
-    private let log: EventLog
+    /// The log, with a limit for the lines that peers cause by coming and going.
+    private let lines: LineBudget
 
     private var sessions = SessionTable()
     /// Our offers that wait for an answer.
@@ -46,7 +47,7 @@ final class MediaLoop: DatagramSink {
         self.socket = socket
         self.context = context
         self.inbox = inbox
-        self.log = log
+        lines = LineBudget(log)
         entries = [
             pollfd(self.socket.descriptor),
             pollfd(inbox.wake.descriptor),
@@ -66,6 +67,7 @@ final class MediaLoop: DatagramSink {
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceAll(now: now) }
             if now >= nextRateDecision { adaptRates(now: now) }
+            lines.reportWithheld(now: now)
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
@@ -142,7 +144,7 @@ final class MediaLoop: DatagramSink {
         let onEnd = sessions.remove(session)
         session.feed?.sessionCount -= 1
         if session.decodes == .yuv420 { session.feed?.limitedSessionCount -= 1 }
-        log.info("\(session.title) left: \(session.end ?? "closed")")
+        lines(of: session.ice.path.current?.peer.host ?? "").info("\(session.title) left: \(session.end ?? "closed")")
         onEnd?(session.end ?? "closed")
         if let due = session.feed?.hub.chromaDeadline { chromaDeadline = min(chromaDeadline, due) }
     }
@@ -275,7 +277,7 @@ final class MediaLoop: DatagramSink {
                 let wasConnected = session.isConnected
                 session.handle(datagram, kind: kind, from: received.path.peer, now: now)
                 if !wasConnected, session.isConnected {
-                    log.info("\(session.title) is connected from \(received.path.peer)")
+                    lines(of: received.path.peer.host).info("\(session.title) is connected from \(received.path.peer)")
                 }
                 note(session)
             case .other:

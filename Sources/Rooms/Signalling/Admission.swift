@@ -1,5 +1,7 @@
-import CGLib
+import Clocks
+import MediaTypes
 import Rooms
+import Threading
 
 /// Decides which requests are admitted: checks host names, origins, tokens and passwords, and the limits for each
 /// address.
@@ -28,10 +30,10 @@ final class Admission {
     private var attempts = FailedAttempts()
     /// Attempts with a right token and a wrong password.
     private var passwords = FailedAttempts()
-    /// The rate of requests without a token.
-    private var requests: RequestRate
-    /// The rate of requests with a right token.
-    private var requestsWithToken: RequestRate
+    /// The rate of requests without a token, and that of requests with a right one. Loopback isn't counted, because all
+    /// clients behind a reverse proxy on this machine have that address.
+    private var requests: AddressRate
+    private var requestsWithToken: AddressRate
 
     init(
         _ configuration: SignallingConfiguration,
@@ -42,7 +44,7 @@ final class Admission {
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(configuration, certificate: configuration.tls)
         let limits = configuration.limits
-        requests = RequestRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
+        requests = AddressRate(perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce)
         requestsWithToken = requests
     }
 
@@ -158,8 +160,8 @@ extension Admission {
         case nil where asksForWebSocket(exchange):
             // Such a client sends its token later. Until then, only the number of connections limits it.
             isTaken = true
-        case nil: isTaken = requests.take(address, now: g_get_monotonic_time())
-        case true?: isTaken = requestsWithToken.take(address, now: g_get_monotonic_time())
+        case nil: isTaken = ClientAddress.isLoopback(address) || requests.take(address, now: .now())
+        case true?: isTaken = ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now())
         case false?:
             // `/api` counts its failures itself, and has its own error messages.
             guard exchange.path?.first != "api", !attempts.mayTry(address, now: configuration.attemptClock()) else {

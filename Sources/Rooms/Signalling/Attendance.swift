@@ -1,6 +1,7 @@
 import CGLib
 import MediaTypes
 import Rooms
+import Threading
 
 /// Everybody who is in a room, by whatever protocol: counts them, and tells the host's programs and the viewers who is
 /// there.
@@ -32,7 +33,7 @@ final class Attendance {
     private let audience: Audience
     private let mostFromAddress: Int
     private let onEvent: @Sendable (RoomNews) -> Void
-    private let log: SiteLog
+    private let log: LineBudget
     private let context: OpaquePointer
     /// Keyed by `Visitor.id`.
     private var present: [String: Presence] = [:]
@@ -43,7 +44,7 @@ final class Attendance {
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, audience: Audience,
-        log: SiteLog,
+        log: LineBudget,
         on context: OpaquePointer
     ) {
         mostFromAddress = configuration.limits.visitorsPerAddress
@@ -90,7 +91,7 @@ final class Attendance {
     /// Makes a visitor leave. Returns whether there was such a visitor, in the room `room` if one is given.
     func kick(_ id: String, from room: String? = nil) -> Bool {
         guard let visitor = present[id], room == nil || visitor.room == room else { return false }
-        log("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
+        log.own.info("room \(visitor.room): a \(visitor.who.kind.rawValue) from \(visitor.who.address) is sent away")
         visitor.kick()
         return true
     }

@@ -1,6 +1,7 @@
 import MediaSessions
 import Rooms
 import SDP
+import Threading
 
 /// An endpoint of WHEP (draft-ietf-wish-whep), for players that don't use our page, or of WHIP (RFC 9725), for programs
 /// that send a room's pictures: `/whep/ROOM` or `/whip/ROOM[/TRACK]`, and the sessions that clients create there. A
@@ -45,13 +46,13 @@ final class Endpoint {
     private let admission: Admission
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
-    private let log: SiteLog
+    private let log: LineBudget
     /// Keyed by the last segment of their URL.
     private var sessions: [String: Session] = [:]
 
     init(
         for service: Service, rooms: HostRooms, admission: Admission, attendance: Attendance, sessionEnds: SessionEnds,
-        log: SiteLog
+        log: LineBudget
     ) {
         (self.service, self.rooms, self.admission) = (service, rooms, admission)
         (self.attendance, self.sessionEnds, self.log) = (attendance, sessionEnds, log)
@@ -178,9 +179,8 @@ extension Endpoint {
             let who = Visitor(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
             let ice = ICEGenerations(of: generation, tag: opened.entityTag)
             sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
-            log(
-                "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)",
-                of: client)
+            log(of: client).info(
+                "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
             attendance.came(who, to: room, track: address.track) { [unowned self] in end(name) }
             let path = PercentCoding.encode(room)
             let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
@@ -190,7 +190,7 @@ extension Endpoint {
                     ("Location", location), ("ETag", ice.tag.header), Self.acceptPatch, ("Cache-Control", "no-store"),
                 ], contentType: Self.descriptionType, body: Array(opened.answer.utf8))
         } catch {
-            log("room \(room): a \(kind.rawValue)'s offer from \(client) was refused: \(error)", of: client)
+            log(of: client).info("room \(room): a \(kind.rawValue)'s offer from \(client) was refused: \(error)")
             switch error {
             case .offer(let refusal): return .refusal(refusal, headers)
             case .taken(let why): return HTTPResponse(409, headers: headers, text: why)
@@ -242,7 +242,7 @@ extension Endpoint {
     }
 
     private func left(_ session: Session, _ words: String) {
-        log("room \(session.address.room): \(words)", of: session.who.address)
+        log(of: session.who.address).info("room \(session.address.room): \(words)")
         attendance.left(session.who.id)
     }
 
@@ -289,7 +289,7 @@ extension Endpoint {
                     contentType: Self.fragmentType, body: Array(restarted.fragment.utf8))
             } catch {
                 let client = exchange.clientAddress
-                log("room \(session.address.room): an ICE restart by \(client) was refused: \(error)", of: client)
+                log(of: client).info("room \(session.address.room): an ICE restart by \(client) was refused: \(error)")
                 return .refusal(error, headers)
             }
         }

@@ -1,3 +1,5 @@
+import Threading
+
 /// Limits how often each address may send a wrong token or password.
 ///
 /// An address may fail 20 times at once, and once a second after that. Successful attempts are not counted. At most

@@ -2,6 +2,7 @@ import CGLib
 import MediaSessions
 import MediaTypes
 import Rooms
+import Threading
 
 /// The state of a track's pointer.
 private struct RoomPointer {
@@ -55,7 +56,7 @@ final class Pointers {
     private static let period: UInt32 = 17
 
     private let rooms: HostRooms
-    private let log: SiteLog
+    private let log: LineBudget
     private let context: OpaquePointer
     private let post: Post<Pointers>
     private var pointers: [TrackAddress: RoomPointer] = [:]
@@ -68,7 +69,7 @@ final class Pointers {
     /// Runs while there are updates to send.
     private var timer: EventSource?
 
-    init(rooms: HostRooms, log: SiteLog, on context: OpaquePointer, post: @escaping Post<Pointers>) {
+    init(rooms: HostRooms, log: LineBudget, on context: OpaquePointer, post: @escaping Post<Pointers>) {
         (self.rooms, self.log, self.context, self.post) = (rooms, log, context, post)
     }
 
@@ -135,7 +136,8 @@ extension Pointers {
         if hasChanged {
             let whose = rooms.label(of: address).map { "the pointer of \($0)" } ?? "the pointer"
             let isDrawn = pointer.policy.isDrawn
-            log("room \(address.room): \(whose) is \(isDrawn ? "drawn into the pictures" : "drawn by the pages")")
+            log(of: "").info(
+                "room \(address.room): \(whose) is \(isDrawn ? "drawn into the pictures" : "drawn by the pages")")
             rooms[address]?.media.setPointerDrawn(isDrawn)
             // If the pointer was drawn into the pictures until now, the pages don't know its position.
             show()

@@ -1,4 +1,5 @@
 import Rooms
+import Threading
 import Viewer
 
 /// Everything that the server serves. Creates the parts, and passes requests (`Protocol/http.md`) and calls from other
@@ -16,7 +17,7 @@ final class Site {
     /// The thread that owns the site.
     private unowned let thread: SiteThread
     private let context: OpaquePointer
-    private let log: SiteLog
+    private let log: LineBudget
     private let front: HTTPFront
     private let webSockets: WebSocketFront
     private let rooms: HostRooms
@@ -34,7 +35,7 @@ final class Site {
         self.thread = thread
         self.context = context
         let limits = configuration.limits
-        let log = SiteLog(configuration.log)
+        let log = LineBudget(EventLog { _, line in configuration.log(line) })
         let rooms = HostRooms(configuration)
         let admission = Admission(configuration) { rooms.directory.grant(to: $0) }
         let front = HTTPFront(
@@ -113,7 +114,7 @@ final class Site {
         skyRTC.tick()
         socketIO.tick()
         snapshots.tick()
-        log.tick()
+        log.reportWithheld()
     }
 }
 

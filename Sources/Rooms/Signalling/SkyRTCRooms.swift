@@ -2,6 +2,7 @@ import CGLib
 import MediaSessions
 import MediaTypes
 import Rooms
+import Threading
 
 /// The rooms over WebSockets: translates SkyRTC's JSON for `RoomDirectory`, performs the actions that it returns, and
 /// tells viewers of tracks.
@@ -12,13 +13,13 @@ final class SkyRTCRooms {
     private let pointers: Pointers
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
-    private let log: SiteLog
+    private let log: LineBudget
     private let startTime = g_get_monotonic_time()
     private var expiredRooms: Set<String> = []
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, log: SiteLog
+        attendance: Attendance, sessionEnds: SessionEnds, log: LineBudget
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.attendance, self.sessionEnds) = (pointers, attendance, sessionEnds)
@@ -39,7 +40,7 @@ final class SkyRTCRooms {
         for action in rooms.advance(to: configuration.lifetimeClock()) { carryOut(action) }
         for room in rooms.directory.roomNames
         where rooms.directory.hasExpired(room) && expiredRooms.insert(room).inserted {
-            log("room \(room): its links have expired")
+            log.own.info("room \(room): its links have expired")
             configuration.onExpiry(room)
             // Members have been told already. These are players, publishers and the like.
             attendance.kickAll(from: room)
@@ -76,7 +77,7 @@ final class SkyRTCRooms {
         pointers.forget(id)
         guard let member = rooms[id] else { return }
         rooms[id] = nil
-        if let room = member.room { log("room \(room): a viewer left", of: member.address) }
+        if let room = member.room { log(of: member.address).info("room \(room): a viewer left") }
     }
 }
 
@@ -87,11 +88,11 @@ extension SkyRTCRooms {
     func add(_ media: any RoomMedia, as address: TrackAddress) -> Bool {
         let (room, track) = (address.room, address.track)
         guard rooms[address] == nil else {
-            log("room \(room): it has a track \(track) already")
+            log.own.info("room \(room): it has a track \(track) already")
             return false
         }
         for action in rooms.add(media, as: address) { carryOut(action) }
-        if rooms[address] == nil { log("room \(room): the track \(track) can't be added") }
+        if rooms[address] == nil { log.own.info("room \(room): the track \(track) can't be added") }
         return rooms[address] != nil
     }
 
@@ -104,7 +105,8 @@ extension SkyRTCRooms {
     func announce(_ state: SourceState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(state, of: address) else { return }
         let whose = rooms.label(of: address).map { "the source of \($0)" } ?? "the source"
-        log("room \(room): \(whose) is \(state.word)")
+        // Publishers cause this too, as often as they come and go.
+        log(of: "").info("room \(room): \(whose) is \(state.word)")
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }
 
@@ -198,7 +200,7 @@ extension SkyRTCRooms {
         member.socket.admit()
         pointers.forget(id)
         let who = role == .viewer ? "viewer" : "SkyRTC client"
-        log("room \(room): a \(who) came from \(member.address)", of: member.address)
+        log(of: member.address).info("room \(room): a \(who) came from \(member.address)")
         guard role == .viewer else { return }
         tellStates(to: member, in: room)
         if !rooms.directory.namesTracks(in: room), let only = rooms.address(of: nil, in: room) {
@@ -215,7 +217,7 @@ extension SkyRTCRooms {
         case .notAdmitted:
             code = .notAdmitted
             if admission.noteWrongToken(from: member.address) {
-                log("a client from \(member.address) was not admitted", of: member.address)
+                log(of: member.address).info("a client from \(member.address) was not admitted")
             }
         case .needsPassword:
             code = .needsPassword
@@ -249,7 +251,7 @@ extension SkyRTCRooms {
             }
             sessionsChanged(in: room)
         } catch {
-            log("room \(room): an offer from \(member.address) was refused: \(error)", of: member.address)
+            log(of: member.address).info("room \(room): an offer from \(member.address) was refused: \(error)")
             handle(.sessionRefused(id, track: track, reason: error.description))
             // A place may become free soon. The client reconnects after a while and then asks again by itself.
             if case .full = error { member.socket.close(.full) }

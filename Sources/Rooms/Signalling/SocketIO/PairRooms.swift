@@ -2,6 +2,7 @@ import CGLib
 import MediaSessions
 import Rooms
 import SocketIORooms
+import Threading
 
 /// A socket.io client, for the lifetime of its session.
 private final class PairClient {
@@ -37,14 +38,14 @@ final class PairRooms {
     private let pointers: Pointers
     private let attendance: Attendance
     private let sessionEnds: SessionEnds
-    private let log: SiteLog
+    private let log: LineBudget
     private var clients: [MemberID: PairClient] = [:]
     /// The rooms that have a client, by name.
     private var pairs: [String: PairRoom] = [:]
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        attendance: Attendance, sessionEnds: SessionEnds, log: SiteLog
+        attendance: Attendance, sessionEnds: SessionEnds, log: LineBudget
     ) {
         alsoOtherJoined = configuration.alsoOtherJoined
         joinTime = configuration.limits.joinTime.microseconds
@@ -143,7 +144,7 @@ final class PairRooms {
         if let room = client.room { handle(.lost(client.member), in: room) }
         client.roomAsNamed = name
         guard let definition = admit(name, from: client.address) else {
-            log("a client from \(client.address) was not admitted", of: client.address)
+            log(of: client.address).info("a client from \(client.address) was not admitted")
             // Clients know no message for this. They all take this one as the end of the call, and it reveals nothing.
             return dismiss(client)
         }
@@ -196,12 +197,12 @@ extension PairRooms {
         case .joined(let member):
             guard let client = clients[member] else { return }
             client.session.admit()
-            log("room \(room): a socket.io client came from \(client.address)", of: client.address)
+            log(of: client.address).info("room \(room): a socket.io client came from \(client.address)")
             let who = Visitor(id: member.text, name: nil, address: client.address, kind: .caller)
             attendance.came(who, to: room, track: client.media?.address.track) { [unowned self] in sendAway(member) }
         case .left(let member):
             clients[member]?.room = nil
-            log("room \(room): a socket.io client left", of: clients[member]?.address ?? "")
+            log(of: clients[member]?.address ?? "").info("room \(room): a socket.io client left")
             attendance.left(member.text)
         case .openSession(let member): offer(to: member, in: room)
         case .answerOffer(let member, let sdp): answer(sdp, of: member, in: room)
@@ -240,7 +241,7 @@ extension PairRooms {
             watch((ClientSession(id: offered.id, key: key, side: media.sessions), address), by: client)
             handle(.offered(member, sdp: offered.offer), in: room)
         } catch {
-            log("room \(room): no offer can be made to \(client.address): \(error)", of: client.address)
+            log(of: client.address).info("room \(room): no offer can be made to \(client.address): \(error)")
             var isFull = false
             if case .full = error { isFull = true }
             handle(.notOffered(member, isFull: isFull), in: room)
@@ -258,9 +259,8 @@ extension PairRooms {
             pointers.decide(in: room)
             handle(.answered(member, sdp: opened.answer), in: room)
         } catch {
-            log(
-                "room \(room): an offer from \(client.address) was refused: \(error)",
-                of: client.address)
+            log(of: client.address).info(
+                "room \(room): an offer from \(client.address) was refused: \(error)")
             handle(.refused(member), in: room)
         }
     }
@@ -270,7 +270,7 @@ extension PairRooms {
         do throws(MediaRefusal) {
             try session.side.accept(answer: answer, for: session.id)
         } catch {
-            log("room \(room): an answer from \(client.address) was refused: \(error)", of: client.address)
+            log(of: client.address).info("room \(room): an answer from \(client.address) was refused: \(error)")
             // Also after a second answer, which leaves the session as it is.
             closeSession(of: member)
             pointers.decide(in: room)

@@ -1,4 +1,5 @@
 import SocketIORooms
+import Threading
 
 /// `/socket.io/`: Engine.IO 3 and 4 over polling and WebSocket, with the one-to-one rooms of socket.io on top, as
 /// specified in `Protocol/socketio.md`.

@@ -1,3 +1,5 @@
+import Threading
+
 @testable import Signalling
 
 extension FuzzTarget {
