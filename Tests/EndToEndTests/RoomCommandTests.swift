@@ -64,6 +64,7 @@ extension EndToEnd {
             run = try ask(["rooms", "--json"], of: host)
             let listed = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
             #expect(listed["process"].int == Int(host.child.processID))
+            #expect(listed["rooms"][0]["links"][0].string == link)
             #expect(listed["rooms"][0]["members"][0]["id"].string == ann.id)
             #expect(listed["rooms"][0]["members"][2]["id"].string == bo[1].id)
 

@@ -30,6 +30,16 @@ struct HostedTrackTests {
         #expect(host.link(to: "cellar") == nil)
     }
 
+    @Test("the list of the rooms has each room's links, which a program reads back")
+    func listedLinks() throws {
+        let host = try host()
+        defer { host.stop() }
+        let document = try #require(host.rooms())
+        #expect(document.rooms.map(\.links) == host.linksDocument().rooms.map(\.links))
+        #expect(document.rooms[1].links == [try #require(host.link(to: "attic"))])
+        #expect(try RoomsDocument(json: document.json) == document)
+    }
+
     @Test("tracks come and go in any room, and their sources' states are told")
     func tracks() async throws {
         let host = try host()

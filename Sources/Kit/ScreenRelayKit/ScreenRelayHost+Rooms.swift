@@ -7,11 +7,17 @@ import Threading
 extension ScreenRelayHost {
     private static let answerPatience = Interval.seconds(1)
 
-    /// The rooms and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
+    /// The rooms with their links, and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
     public func rooms() -> RoomsDocument? {
         let answer = HandOver<RoomsDocument>()
         signalling.describe { answer?.give(RoomsDocument($0)) }
-        return answer?.wait(until: .now() + Self.answerPatience)
+        guard var document = answer?.wait(until: .now() + Self.answerPatience) else { return nil }
+        let links = linksDocument().rooms
+        for index in document.rooms.indices {
+            let name = document.rooms[index].name
+            document.rooms[index].links = links.first { $0.name == name }?.links
+        }
+        return document
     }
 
     /// Removes a visitor by the identifier from ``rooms()`` or `onVisit`. Returns false if no one has that identifier.

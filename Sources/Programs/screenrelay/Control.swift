@@ -95,7 +95,7 @@ enum Control {
                     let label = processes.count > 1 ? "\(process):\n" : ""
                     let text =
                         command == .rooms
-                        ? try RoomCommands.text(of: answer, of: process, client)
+                        ? try RoomCommands.text(of: answer, of: process)
                         : try LinkCommand.text(of: answer, of: process, withCode: options.has("qr"))
                     code = Program.answer(label + text)
                     continue

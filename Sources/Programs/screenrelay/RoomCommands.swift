@@ -5,15 +5,8 @@ import Signalling
 /// `screenrelay rooms` and `kick`: shows who is in a running host's rooms, and removes someone.
 enum RoomCommands {
     /// Formats a host's answer about its rooms for people, with the link of each room.
-    static func text(
-        of json: String, of process: Int32, _ client: ControlClient
-    ) throws(ControlError) -> String {
-        let document = try read(json, of: process)
-        // The rooms are worth showing even without links.
-        let links = (try? client.ask(.link, of: process)).flatMap { LinksDocument(json: $0) }?.rooms ?? []
-        return document.rooms.map { room in
-            lines(of: room, links: links.first { $0.name == room.name }?.links ?? [])
-        }.joined()
+    static func text(of json: String, of process: Int32) throws(ControlError) -> String {
+        try read(json, of: process).rooms.map(lines).joined()
     }
 
     /// Removes the member that `who` names. Returns the exit code.
@@ -45,10 +38,10 @@ enum RoomCommands {
         }
     }
 
-    private static func lines(of room: RoomsDocument.Room, links: [String]) -> String {
+    private static func lines(of room: RoomsDocument.Room) -> String {
         let tracks = room.tracks.map { "\($0.name) \($0.state)" }
         let shown = tracks.isEmpty ? "nothing is shown" : tracks.joined(separator: ", ")
-        let place = links.first.map { "  \($0)\n" } ?? ""
+        let place = room.links?.first.map { "  \($0)\n" } ?? ""
         guard !room.members.isEmpty else { return "\(room.name): \(shown); nobody watches\n" + place }
         var table = TextTable()
         table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS"])

@@ -8,6 +8,9 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// A room.
     public struct Room: Codable, Sendable, Equatable {
         public var name: String
+        /// The room's links, as in the answer to `link`; nil over HTTP, where `GET /api/link` reports them. The
+        /// signalling doesn't know under which addresses other machines reach the host.
+        public var links: [String]?
         public var tracks: [Track]
         /// Everybody in the room, by whatever protocol, in order of arrival.
         public var members: [Member]
