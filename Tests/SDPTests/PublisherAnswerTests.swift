@@ -93,6 +93,10 @@ struct PublisherAnswerTests {
         #expect(
             error(of: PublisherOffers.obs.replacing("packetization-mode=1", with: "packetization-mode=2"))
                 == .noPacketizationMode1)
+        // The refusal is for a peer with mode 2 as well as for a viewer with mode 0, so it names no mode that the peer
+        // has, and doesn't say that the peer receives.
+        let words = SDPError.noPacketizationMode1.description
+        #expect(words.contains("packetization-mode=1") && !words.contains("mode 0") && !words.contains("takes"))
     }
 
     @Test("who may be either side of DTLS is waited for, and who is active too", arguments: ["actpass", "active"])

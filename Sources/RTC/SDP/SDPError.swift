@@ -29,7 +29,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case answerDoesNotFitOffer
     /// H.264 is not among the codecs, which `offered` names.
     case noH264(offered: [String])
-    /// H.264 is offered, but not with packetization-mode 1.
+    /// H.264 is listed, but not with a packetization mode that we support: 1 for viewers, 1 or 0 for publishers.
     case noPacketizationMode1
     /// The transport is not DTLS-SRTP.
     case unsupportedTransport(String)
@@ -70,7 +70,8 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
             offered.isEmpty
                 ? "the peer lists no codecs: H.264 is needed"
                 : "the peer takes no H.264, only \(offered.joined(separator: ", "))"
-        case .noPacketizationMode1: "the peer takes H.264 with packetization-mode 0 only: 1 is needed"
+        case .noPacketizationMode1:
+            "the peer's H.264 has no packetization-mode that can be used here: packetization-mode=1 always can"
         case .unsupportedTransport(let transport): "the peer wants \(transport): UDP/TLS/RTP/SAVPF is needed"
         case .noRTCPMux: "the peer's video has no a=rtcp-mux, which is needed"
         case .noFingerprint: "the peer's video has no a=fingerprint, which is needed for DTLS"

@@ -21,7 +21,6 @@ export class Meeting {
 
   #viewer;
   #pace;
-  #iceServers = [];
   #peers = new Map();
   #devices = new Devices(() => this.#lost());
   #view;
@@ -30,9 +29,6 @@ export class Meeting {
     this.#viewer = viewer;
     this.#pace = new Pace((eventName, data) => viewer.send(eventName, data));
     viewer.addEventListener("left", () => this.#pace.clear());
-    viewer.addEventListener("_peers", ({ detail }) => {
-      this.#iceServers = Array.isArray(detail.iceServers) ? detail.iceServers : [];
-    });
     viewer.addEventListener("joined", () => this.#entered());
     viewer.addEventListener("change", () => this.#follow());
     for (const name of EVENTS) viewer.addEventListener(name, ({ detail }) => this.#heard(name, detail));
@@ -147,7 +143,7 @@ export class Meeting {
   #add({ socketId, name }, isLater) {
     if (typeof socketId !== "string" || this.#peers.size >= MOST_PEERS) return;
     this.#remove(socketId);
-    const peer = new MeshPeer({ own: this.#devices.tracks, isLater, iceServers: this.#iceServers }, {
+    const peer = new MeshPeer({ own: this.#devices.tracks, isLater }, {
       send: (eventName, data) => this.#pace.say(eventName, { ...data, socketId }),
       onChanged: () => this.#draw(),
     });

@@ -26,7 +26,6 @@ export class MeshPeer {
 
   #handlers;
   #isLater;
-  #iceServers;
   #own;
   #connection = null;
   #session = null;
@@ -39,10 +38,9 @@ export class MeshPeer {
   #closed = false;
 
   /** `own`: {audio, video}, each a track or null; `isLater`: whether we joined after the other member. */
-  constructor({ own, isLater, iceServers }, handlers) {
+  constructor({ own, isLater }, handlers) {
     this.#own = { ...own };
     this.#isLater = isLater;
-    this.#iceServers = iceServers;
     this.#handlers = handlers;
     if (isLater) this.#begin();
   }
@@ -133,7 +131,7 @@ export class MeshPeer {
   }
 
   #make() {
-    const connection = new RTCPeerConnection({ bundlePolicy: "max-bundle", iceServers: this.#iceServers });
+    const connection = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
     const only = (action) => (event) => {
       if (connection === this.#connection) action(event);
     };
