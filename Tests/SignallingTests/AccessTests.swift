@@ -61,7 +61,7 @@ struct AccessTests {
         ] {
             let answer = try server.request("GET", "/whep/desk", headers)
             #expect(answer.status == 401)
-            #expect(answer.text == "a password is needed\n")
+            #expect(answer.text == "this room needs its password too; send it in X-Room-Password\n")
             #expect(answer.headers["x-room-password"] == "needed")
         }
     }

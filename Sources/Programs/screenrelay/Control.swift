@@ -159,7 +159,8 @@ enum Control {
         case .status: return .done(StatusReport(of: host, process: getpid(), what: facts.what).line)
         case .statusJSON: return .done(StatusReport(of: host, process: getpid(), what: facts.what).json)
         case .link: return .done(host.linksDocument(tellsPresenters: tellsPresenters).json)
-        case .rooms: return host.rooms().map { .done($0.json) } ?? .refused("the rooms don't answer")
+        case .rooms:
+            return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .kick(let id):
             return host.removeVisitor(id) ? .done("removed") : .refused("nobody there is called '\(id)'")
         }

@@ -45,18 +45,21 @@ final class AdministrationAPI {
         case 2 where names[0] == "rooms":
             answer(exchange, "GET") {
                 let room = RoomsDocument(attendance.report()).rooms.first { $0.name == names[1] }
-                return room.map { Self.document($0) } ?? .problem(404, "no such room")
+                return room.map { Self.document($0) }
+                    ?? .problem(404, "this host has no such room; GET /api/rooms lists those it has")
             }
         case 4 where names[0] == "rooms" && names[2] == "members":
             answer(exchange, "DELETE") {
-                guard attendance.kick(names[3], from: names[1]) else { return .problem(404, "no such member") }
+                guard attendance.kick(names[3], from: names[1]) else {
+                    return .problem(404, "this room has no such member; GET /api/rooms lists those who are there")
+                }
                 return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
             }
         case 1 where names[0] == "events": readEvents(exchange)
         case 1:
             guard let command = CommandRoute.all[names[0]] else { fallthrough }
             answer(exchange, command.method) { command.response(to: exchange, from: commands) }
-        default: exchange.answer(.problem(404, "not found"))
+        default: exchange.answer(.problem(404, "/api has nothing of that name; check the path"))
         }
     }
 
@@ -64,7 +67,7 @@ final class AdministrationAPI {
         // HEAD is answered like GET, without the body.
         guard exchange.method == method || (method == "GET" && exchange.method == "HEAD") else {
             let allowed = method == "GET" ? "GET, HEAD" : method
-            return exchange.answer(.problem(405, "not possible", [("Allow", allowed)]))
+            return exchange.answer(.problem(405, HTTPResponse.wrongMethod(allowed), [("Allow", allowed)]))
         }
         exchange.answer(work())
     }
@@ -81,13 +84,17 @@ final class AdministrationAPI {
 extension AdministrationAPI {
     private func readEvents(_ exchange: HTTPExchange) {
         guard exchange.method == "GET" else {
-            return exchange.answer(.problem(405, "not possible", [("Allow", "GET")]))
+            return exchange.answer(.problem(405, HTTPResponse.wrongMethod("GET"), [("Allow", "GET")]))
         }
         guard exchange.wantsWebSocket else {
-            return exchange.answer(.problem(426, "open a WebSocket here", [("Upgrade", "websocket")]))
+            return exchange.answer(
+                .problem(426, "events are sent over a WebSocket; open one here", [("Upgrade", "websocket")]))
         }
         guard readers.count < mostReaders else {
-            return exchange.answer(.problem(503, "too many read events already", [("Retry-After", "5")]))
+            return exchange.answer(
+                .problem(
+                    503, "too many clients read events already; try again when one of them has ended",
+                    [("Retry-After", "5")]))
         }
         webSockets.accept(exchange) { [unowned self] _, socket in
             socket.admit()

@@ -95,7 +95,8 @@ extension Admission {
             if key.password != nil { noteWrongPassword(from: address) }
             return .refused(
                 .plain(
-                    401, "a password is needed", [("WWW-Authenticate", "Bearer"), ("X-Room-Password", "needed")]))
+                    401, "this room needs its password too; send it in X-Room-Password",
+                    [("WWW-Authenticate", "Bearer"), ("X-Room-Password", "needed")]))
         }
         let headers: HTTPHeaders
         switch origin(of: exchange) {
@@ -106,7 +107,10 @@ extension Admission {
         case .foreign, .malformed: return .refused(.refusal(403))
         }
         guard purpose == .viewing || grant == .presenting else {
-            return .refused(HTTPResponse(403, headers: headers, text: "this token is for viewing"))
+            return .refused(
+                HTTPResponse(
+                    403, headers: headers,
+                    text: "this token lets you view, but not present; use the token for presenters"))
         }
         exchange.connection?.isAdmitted = true
         return .admitted(definition, headers: headers)
@@ -170,7 +174,10 @@ extension Admission {
             noteWrongToken(from: address)
             return Self.tooManyAttempts
         }
-        return isTaken ? nil : .plain(429, "too many requests", [("Retry-After", "1")])
+        return isTaken
+            ? nil
+            : .plain(
+                429, "too many requests come from this address; wait a second and try again", [("Retry-After", "1")])
     }
 
     /// Whether the token of a request is right, regardless of its password; nil if the request has no token or needs
@@ -197,13 +204,18 @@ extension Admission {
     /// Checks a request to `/api`. Pages of other origins are always refused, whatever credentials they have. Returns a
     /// refusal, or nil.
     func checkAdministration(_ exchange: HTTPExchange) -> HTTPResponse? {
-        guard let administrationToken else { return .problem(404, "not found") }
+        guard let administrationToken else {
+            return .problem(404, "this host has no /api; start it with a token for it")
+        }
         guard configuration.administration?.allowsNetwork == true || ClientAddress.isLoopback(exchange.clientAddress)
-        else { return .problem(403, "not from this address") }
-        guard case .ours = origin(of: exchange) else { return .problem(403, "not from this origin") }
+        else { return .problem(403, "/api can be used on the host's own machine alone, unless the host has --api-lan") }
+        guard case .ours = origin(of: exchange) else {
+            return .problem(403, "/api can't be used by other sites' pages")
+        }
         if administrationToken.matches(exchange.bearer ?? "") { return nil }
         guard noteWrongToken(from: exchange.clientAddress) else {
-            return .problem(429, "too many attempts", [("Retry-After", "30")])
+            return .problem(
+                429, "too many wrong tokens came from this address; wait 30 s and try again", [("Retry-After", "30")])
         }
         return .problem(401, "the administration's token is needed", [("WWW-Authenticate", "Bearer")])
     }

@@ -86,7 +86,7 @@ final class Endpoint {
             return isPlaying
                 ? HTTPResponse(200, headers: headers, contentType: Self.descriptionType, body: [])
                 : HTTPResponse(204, headers: headers)
-        default: return HTTPResponse(405, headers: headers + [("Allow", Self.methods)], text: "not possible")
+        default: return .wrongMethod(Self.methods, headers)
         }
     }
 
@@ -105,7 +105,9 @@ final class Endpoint {
             case .admitted(_, let admitted): headers = admitted
             }
         }
-        guard let session else { return exchange.answer(HTTPResponse(404, headers: headers, text: "no such session")) }
+        guard let session else {
+            return exchange.answer(HTTPResponse(404, headers: headers, text: "the session is over; send a new offer"))
+        }
         switch exchange.method {
         case "PATCH": exchange.answer(patch(exchange, name, session, headers))
         case "DELETE":
@@ -113,9 +115,7 @@ final class Endpoint {
             exchange.answer(HTTPResponse(200, headers: headers))
         case "GET", "HEAD":
             exchange.answer(HTTPResponse(204, headers: headers + [("ETag", session.ice.tag.header), Self.acceptPatch]))
-        default:
-            exchange.answer(
-                HTTPResponse(405, headers: headers + [("Allow", Self.sessionMethods)], text: "not possible"))
+        default: exchange.answer(.wrongMethod(Self.sessionMethods, headers))
         }
     }
 
@@ -165,7 +165,9 @@ extension Endpoint {
         }
         let client = exchange.clientAddress
         guard attendance.mayEnter(from: client) else {
-            return HTTPResponse(429, headers: headers + [("Retry-After", "30")], text: "too many sessions at once")
+            return HTTPResponse(
+                429, headers: headers + [("Retry-After", "30")],
+                text: "this address has too many sessions; end one and try again")
         }
         let name = newIdentifier()
         let kind: Visitor.Kind = isPlaying ? .player : .publisher

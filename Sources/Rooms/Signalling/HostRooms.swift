@@ -98,7 +98,7 @@ final class HostRooms {
     func remove(_ address: TrackAddress) -> [RoomAction] {
         tracks[address] = nil
         return directory.handle(
-            .removeTrack(address.track, room: address.room, reason: "this track is shared no more"))
+            .removeTrack(address.track, room: address.room, reason: "this track has been removed; look at another one"))
     }
 
     /// Records the state of a track's source. Returns false if nothing has changed.

@@ -145,7 +145,9 @@ extension Site {
 
 extension Site {
     private func route(_ exchange: HTTPExchange) {
-        guard let path = exchange.path else { return exchange.answer(.plain(404, "not found")) }
+        guard let path = exchange.path else {
+            return exchange.answer(.plain(404, "there is no such page; open the link that the host has printed"))
+        }
         if exchange.wantsWebSocket, path.isEmpty || path == ["ws"] { return upgrade(exchange) }
         switch path.first {
         case "healthz" where path.count == 1: exchange.answer(HTTPResponse(204))
@@ -174,9 +176,11 @@ extension Site {
     }
 
     private func page(_ exchange: HTTPExchange, _ path: String) {
-        guard let file = ViewerFiles.file(path: path) else { return exchange.answer(.plain(404, "not found")) }
+        guard let file = ViewerFiles.file(path: path) else {
+            return exchange.answer(.plain(404, "there is no such page; open the link that the host has printed"))
+        }
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
-            return exchange.answer(.plain(405, "not possible", [("Allow", "GET, HEAD")]))
+            return exchange.answer(.plain(405, HTTPResponse.wrongMethod("GET, HEAD"), [("Allow", "GET, HEAD")]))
         }
         // Not every browser takes 'self' to include ws: and wss: URLs. The Host header has been checked. It is left out
         // if it is an IPv6 address, for which the policy has no syntax.

@@ -62,7 +62,7 @@ final class Snapshots {
         case .admitted(let room, let headers):
             guard ["GET", "HEAD"].contains(exchange.method) else {
                 return exchange.answer(
-                    HTTPResponse(405, headers: headers + [("Allow", "GET, HEAD")], text: "not possible"))
+                    .wrongMethod("GET, HEAD", headers))
             }
             let wanted = exchange.query("track")
             let track = wanted.flatMap { TrackName($0) }
@@ -75,7 +75,7 @@ final class Snapshots {
                         : HTTPResponse(404, headers: headers, text: "this room has no such track"))
             }
             guard jobs.reduce(0, { $0 + $1.waiting.count }) < limits.snapshots else {
-                return exchange.answer(Self.notNow("too many snapshots at once", headers))
+                return exchange.answer(Self.notNow("too many snapshots are being made; try again in a moment", headers))
             }
             guard unread.byteCount < limits.snapshotBytes else {
                 return exchange.answer(Self.notNow(Self.tooMuchUnread, headers))
@@ -101,7 +101,8 @@ final class Snapshots {
         for job in jobs {
             dropGone(of: job)
             for pending in job.waiting where pending.deadline < now {
-                Self.answer(pending, HTTPResponse(504, headers: pending.headers, text: "no picture came in time"))
+                Self.answer(
+                    pending, HTTPResponse(504, headers: pending.headers, text: "no picture came in time; try again"))
             }
             job.waiting.removeAll { $0.deadline < now }
             if job.waiting.isEmpty { job.demand.end() }
@@ -120,7 +121,7 @@ final class Snapshots {
         }
     }
 
-    private static let tooMuchUnread = "too many snapshots have not been read yet"
+    private static let tooMuchUnread = "too many snapshots have not been read yet; try again in a moment"
 
     private static func notNow(_ why: String, _ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(503, headers: headers + [("Retry-After", "1")], text: why)
