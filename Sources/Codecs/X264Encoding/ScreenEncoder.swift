@@ -62,13 +62,10 @@ public final class ScreenEncoder {
             PictureParameterSet(nalUnit: whole.pictureParameterSet[...])
         )
         editing = sets.flatMap { SliceEditing($0.0, $0.1) }
-        // Sub-sample motion needs interpolated planes that x264 makes for itself. Only the preset `ultrafast` doesn't
-        // use it.
-        let hasBands = configuration.preset == .ultrafast && rows >= 2 * BandEncoder.rows && editing != nil
+        let hasBands = rows >= 2 * BandEncoder.rows && editing != nil
         band = hasBands ? try BandEncoder(configuration, like: whole, onWarning: onWarning) : nil
-        let isUltrafast = configuration.preset == .ultrafast
         let (columns, rows) = (columns, rows)
-        moving = isUltrafast ? sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) } : nil
+        moving = sets.flatMap { MovedPictureCoder($0.0, $0.1, columns: columns, rows: rows) }
     }
 
     deinit {

@@ -9,8 +9,6 @@ public struct X264Configuration: Sendable {
     public var framesPerSecond: Int
     /// The rate control.
     public var rate: RateMode
-    /// How much work x264 puts into a picture.
-    public var preset: X264Preset
     /// The matrix that the source colours were converted with; written into the stream.
     public var matrix: ColorMatrix
     /// Whether luma spans 0...255 instead of 16...235; written into the stream.
@@ -21,13 +19,12 @@ public struct X264Configuration: Sendable {
     /// Creates a configuration. The default colours are BT.601 in limited range, which is what libyuv makes of a
     /// screen.
     public init(
-        size: PictureSize, framesPerSecond: Int, rate: RateMode, preset: X264Preset = .ultrafast,
-        matrix: ColorMatrix = .bt601, isFullRange: Bool = false, chroma: ChromaFormat = .yuv420
+        size: PictureSize, framesPerSecond: Int, rate: RateMode, matrix: ColorMatrix = .bt601,
+        isFullRange: Bool = false, chroma: ChromaFormat = .yuv420
     ) {
         self.size = size
         self.framesPerSecond = framesPerSecond
         self.rate = rate
-        self.preset = preset
         self.matrix = matrix
         self.isFullRange = isFullRange
         self.chroma = chroma
@@ -48,9 +45,10 @@ public struct X264Configuration: Sendable {
         else { throw .unusableSize(size) }
         guard (1...240).contains(framesPerSecond) else { throw .unusableFrameRate(framesPerSecond) }
         var parameters = x264_param_t()
-        guard x264_param_default_preset(&parameters, preset.rawValue, "zerolatency") == 0 else {
-            throw .unknownPreset(preset.rawValue)
-        }
+        // `MovedPictureCoder` and `BandEncoder` rely on the preset: it is the only one without sub-sample motion, for which
+        // x264 makes interpolated planes of the reference picture for itself.
+        let preset = "ultrafast"
+        guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else { throw .unknownPreset(preset) }
         parameters.i_width = Int32(clamping: encodedSize.width)
         parameters.i_height = Int32(clamping: encodedSize.height)
         parameters.i_csp = chroma == .yuv420 ? X264_CSP_I420 : X264_CSP_I444
@@ -143,11 +141,4 @@ public struct RateSettings: Sendable, Hashable {
         parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
         parameters.rc.i_vbv_buffer_size = Int32(clamping: max(1, Int(Double(kilobits) * buffer.seconds)))
     }
-}
-
-/// How much work x264 puts into a picture, by x264's preset name.
-public enum X264Preset: String, Sendable {
-    case ultrafast
-    case superfast
-    case veryfast
 }
