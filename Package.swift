@@ -95,7 +95,8 @@ let package = Package(
         pure("Media", "CodecTable", ["MediaTypes", "H264"]),
 
         // Codecs: one wrapper a library.
-        shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes"]),
+        shell("Codecs", "VideoEncoding", ["MediaTypes"]),
+        shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "MediaTypes"]),
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell("Codecs", "MediaFiles", ["CLibAV", "H264", "MediaTypes"]),
@@ -119,8 +120,8 @@ let package = Package(
         shell(
             "Capture", "CaptureEngine",
             [
-                "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "X264Encoding", "CaptureLink",
-                "LinkTransport",
+                "Clocks", "Threading", "CLinux", "RateControl", "ColorConversion", "VideoEncoding", "X264Encoding",
+                "CaptureLink", "LinkTransport",
                 "ByteCoding", "MediaTypes", "Recording", "RecordingFiles",
             ]),
         shell(
@@ -224,7 +225,8 @@ let package = Package(
         tests(
             "CodecsTests",
             [
-                "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes", "Processes", "H264",
+                "VideoEncoding", "X264Encoding", "VideoDecoding", "ColorConversion", "PictureFiles", "QRCodes",
+                "Processes", "H264",
                 "MediaTypes", "TestSupport",
             ]),
         tests("CaptureLinkTests", ["CaptureLink", "H264", "MediaTypes", "TestSupport"]),
@@ -254,7 +256,7 @@ let package = Package(
         tests(
             "CaptureEngineTests",
             [
-                "CaptureEngine", "X264Encoding", "X11Capture", "ColorConversion", "CaptureLink", "LinkTransport",
+                "CaptureEngine", "VideoEncoding", "X11Capture", "ColorConversion", "CaptureLink", "LinkTransport",
                 "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",

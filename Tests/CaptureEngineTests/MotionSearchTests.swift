@@ -1,7 +1,7 @@
 import MediaTypes
 import TestSupport
 import Testing
-import X264Encoding
+import VideoEncoding
 
 @testable import CaptureEngine
 

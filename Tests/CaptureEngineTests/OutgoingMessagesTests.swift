@@ -4,9 +4,9 @@ import LinkTransport
 import MediaTypes
 import TestSupport
 import Testing
+import VideoEncoding
 
 @testable import CaptureEngine
-@testable import X264Encoding
 
 @Suite("what goes to the host")
 struct OutgoingMessagesTests {
@@ -14,31 +14,30 @@ struct OutgoingMessagesTests {
     private let notice = PictureNotice(
         sequenceNumber: 7, damage: PixelRectangle(x: 0, y: 0, width: 16, height: 16), quantizer: 20)
 
-    @Test("a small picture is its notice, its parameter sets and its NAL units, the last of which says so")
+    @Test("a small picture is its notice and its units, the last of which says so")
     func smallPicture() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
-        let sets: [[UInt8]] = [[0x67, 1, 2], [0x68, 3]]
-        try write([[0x65, 4], [0x65, 5, 6]], notice: notice, parameterSets: sets, with: &outgoing, to: host)
+        let units: [[UInt8]] = [[0x67, 1, 2], [0x68, 3], [0x65, 4], [0x65, 5, 6]]
+        try write(units, notice: notice, with: &outgoing, to: host)
         #expect(!host.connection.hasPending)
         try host.read()
         #expect(
             host.messages.map(\.body) == [
-                .picture(notice), nalUnit([0x67, 1, 2]), nalUnit([0x68, 3]), nalUnit([0x65, 4]),
-                nalUnit([0x65, 5, 6]),
+                .picture(notice), unit([0x67, 1, 2]), unit([0x68, 3]), unit([0x65, 4]), unit([0x65, 5, 6]),
             ])
         #expect(host.messages.map { $0.header.flags.contains(.endOfFrame) } == [false, false, false, false, true])
         #expect(host.messages.dropFirst().allSatisfy { $0.header.captureTime == time && $0.header.epoch == 3 })
         #expect(outgoing.bytesSent == UInt64(host.count))
     }
 
-    @Test("a legacy host gets the NAL units alone")
+    @Test("a legacy host gets the units alone")
     func legacy() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(form: .legacy40, epoch: 3))
         try write([[0x41, 9]], notice: nil, with: &outgoing, to: host)
         try host.read()
-        #expect(host.messages.map(\.body) == [nalUnit([0x41, 9])])
+        #expect(host.messages.map(\.body) == [unit([0x41, 9])])
         #expect(host.messages.first?.form == .legacy40)
     }
 
@@ -55,7 +54,7 @@ struct OutgoingMessagesTests {
         #expect(host.connection.hasPending)
         try host.drain(&outgoing, reading: 777)
         // Not in one expression: nobody wants to read so many bytes where it fails.
-        let isUnchanged = host.messages.map(\.body) == [.picture(notice)] + units.map(nalUnit)
+        let isUnchanged = host.messages.map(\.body) == [.picture(notice)] + units.map(unit)
         #expect(isUnchanged)
         #expect(outgoing.bytesSent == UInt64(host.count))
     }
@@ -81,7 +80,7 @@ struct OutgoingMessagesTests {
         let last = PointerPosition(x: 999, y: 0, isVisible: true)
         #expect(
             host.messages.map(\.body) == [
-                .picture(notice), nalUnit(first), .sharing(.paused), .pointerPosition(last), nalUnit([0x41, 2]),
+                .picture(notice), unit(first), .sharing(.paused), .pointerPosition(last), unit([0x41, 2]),
             ])
     }
 
@@ -109,7 +108,7 @@ struct OutgoingMessagesTests {
         let end = LinkMessage.end(EndNotice(reason: .stopped, text: "over"))
         try outgoing.write([end], to: host.connection)
         try host.drain(&outgoing)
-        #expect(host.messages.map(\.body) == [nalUnit(picture), end])
+        #expect(host.messages.map(\.body) == [unit(picture), end])
     }
 
     @Test("a host is idle from when it took something last, while something waits for it")
@@ -132,7 +131,7 @@ struct OutgoingMessagesTests {
         #expect(outgoing.idle(on: host.connection) == nil)
     }
 
-    @Test("a host that is gone is told from a NAL unit that no host takes")
+    @Test("a host that is gone is told from a unit that no host takes")
     func failures() throws {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
@@ -156,26 +155,25 @@ struct OutgoingMessagesTests {
     }
 
     /// As it arrives: behind a start code.
-    private func nalUnit(_ bytes: [UInt8]) -> LinkMessage {
+    private func unit(_ bytes: [UInt8]) -> LinkMessage {
         .unit([0, 0, 0, 1] + bytes)
     }
 
     private func write(
-        _ units: [[UInt8]], notice: PictureNotice?, parameterSets: [[UInt8]] = [],
-        with outgoing: inout OutgoingMessages, to host: SlowHost
+        _ units: [[UInt8]], notice: PictureNotice?, with outgoing: inout OutgoingMessages, to host: SlowHost
     ) throws {
         let memory = units.flatMap { $0 }
         try memory.withUnsafeBufferPointer { memory in
             var offset = 0
             let parts = units.map { unit in
                 defer { offset += unit.count }
-                return EncodedNALUnit(
-                    type: 1, bytes: UnsafeBufferPointer(rebasing: memory[offset..<offset + unit.count]))
+                return UnsafeBufferPointer(rebasing: memory[offset..<offset + unit.count])
             }
             try parts.withUnsafeBufferPointer { parts in
-                try outgoing.write(
-                    EncodedPicture(units: parts, isIDR: !parameterSets.isEmpty, quantizer: 20), captureTime: time,
-                    notice: notice, parameterSets: parameterSets, to: host.connection)
+                let encoded = EncodedPicture(units: parts, isRandomAccess: false, byteCount: memory.count)
+                let picture = PictureCoder.Picture(
+                    encoded: encoded, captureTime: time, damage: self.notice.damage, quantizer: 20)
+                try outgoing.write(picture, notice: notice, to: host.connection)
             }
         }
     }

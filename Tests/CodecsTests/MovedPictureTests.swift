@@ -1,6 +1,7 @@
 import MediaTypes
 import TestSupport
 import Testing
+import VideoEncoding
 
 @testable import X264Encoding
 
@@ -23,16 +24,13 @@ struct MovedPictureTests {
             let picture: EncodedPicture
             if index % 9 == 0 {
                 picture = try encoder.encode(
-                    scene.planes, scene.all, quantizer: quantizer, isIDR: index % 18 == 0, time: time)
+                    scene.planes, scene.all, quantizer: quantizer, isRandomAccess: index % 18 == 0, time: time)
             } else {
                 var motion = scene.anyMotion(&random, picture: index)
                 #expect(encoder.moves(motion))
                 picture = try encoder.encode(scene.planes, &motion, quantizer: quantizer)
             }
-            if picture.isIDR {
-                for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
-            }
-            for unit in picture { stream += [0, 0, 0, 1] + unit.bytes }
+            for unit in picture { stream += [0, 0, 0, 1] + unit }
             expected += encoder.reconstructedPicture(width: side.0 + side.0 & 1, height: side.1 + side.1 & 1)
         }
         let folder = try TemporaryFolder()
@@ -48,7 +46,7 @@ struct MovedPictureTests {
         let encoder = try scene.makeEncoder()
         var random = SeededRandom(seed: 9)
         scene.paint(&random)
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isIDR: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
         for _ in 0..<4 {
             scene.paint(&random)
             var motion = PictureMotion(x: 0, y: 7, macroblocks: 20 * 17)
@@ -75,7 +73,8 @@ struct MovedPictureTests {
         let encoder = try scene.makeEncoder()
         var random = SeededRandom(seed: 4)
         scene.paint(&random)
-        let first = try encoder.encode(scene.planes, scene.all, quantizer: 20, isIDR: true, time: MediaTime(ticks: 0))
+        let first = try encoder.encode(
+            scene.planes, scene.all, quantizer: 20, isRandomAccess: true, time: MediaTime(ticks: 0))
         let before = encoder.reconstructedPicture(width: 640, height: 368)
         let whole = first.byteCount
         scene.scroll(by: 8, &random)
@@ -94,7 +93,7 @@ struct MovedPictureTests {
         var random = SeededRandom(seed: 8)
         scene.paint(&random)
         scene.fillChroma(rows: 136..<272)
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 14, isIDR: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(scene.planes, scene.all, quantizer: 14, isRandomAccess: true, time: MediaTime(ticks: 0))
         var motion = PictureMotion(x: 0, y: 1, macroblocks: 20 * 17)
         for index in 0..<20 * 16 { motion.states[index] = 2 }
         _ = try encoder.encode(scene.planes, &motion, quantizer: 44)
@@ -107,7 +106,7 @@ struct MovedPictureTests {
         let scene = PlainCanvas(width: 320, height: 272)
         let encoder = try scene.makeEncoder()
         #expect(!encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)))
-        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isIDR: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(scene.planes, scene.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
         #expect(encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 17)))
         #expect(!encoder.moves(PictureMotion(x: 0, y: 501, macroblocks: 20 * 17)))
         #expect(!encoder.moves(PictureMotion(x: 0, y: 8, macroblocks: 20 * 16)))
@@ -152,7 +151,7 @@ private final class PlainCanvas {
             chromaStride: columns * 8)
     }
 
-    var all: ScreenEncoder.Activity {
+    var all: PictureActivity {
         .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
 

@@ -2,6 +2,7 @@ import Glibc
 import MediaTypes
 import TestSupport
 import Testing
+import VideoEncoding
 
 @testable import X264Encoding
 
@@ -28,13 +29,11 @@ struct ScreenEncoderTests {
             let quantizer = encoder.usesBands(activity) ? 14 + Int(random.next() % 20) : 34
             kinds.insert(encoder.usesBands(activity) ? activity.count == 0 ? "skipped" : "bands" : "whole")
             let picture = try encoder.encode(
-                canvas.planes, activity, quantizer: quantizer, isIDR: isIDR, time: MediaTime(ticks: Int64(index) * 3000)
+                canvas.planes, activity, quantizer: quantizer, isRandomAccess: isIDR,
+                time: MediaTime(ticks: Int64(index) * 3000)
             )
-            #expect(picture.isIDR == isIDR)
-            if isIDR {
-                for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
-            }
-            for unit in picture { stream += [0, 0, 0, 1] + unit.bytes }
+            #expect(picture.isRandomAccess == isIDR)
+            for unit in picture { stream += [0, 0, 0, 1] + unit }
             expected += encoder.reconstructedPicture(width: canvas.evenWidth, height: canvas.evenHeight)
         }
         #expect(kinds == ["bands", "whole", "skipped"])
@@ -51,13 +50,15 @@ struct ScreenEncoderTests {
         let canvas = TestCanvas(width: 320, height: 272, chroma: .yuv420, seed: 3)
         let encoder = try makeEncoder(canvas)
         var random = SeededRandom(seed: 5)
-        _ = try encoder.encode(canvas.planes, canvas.all, quantizer: 40, isIDR: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(
+            canvas.planes, canvas.all, quantizer: 40, isRandomAccess: true, time: MediaTime(ticks: 0))
         for index in 1..<30 {
             var activity = canvas.change(1, &random)
             activity.protectsRest = true
             let before = encoder.reconstructedPicture(width: 320, height: 272)
             _ = try encoder.encode(
-                canvas.planes, activity, quantizer: 12, isIDR: false, time: MediaTime(ticks: Int64(index) * 3000))
+                canvas.planes, activity, quantizer: 12, isRandomAccess: false,
+                time: MediaTime(ticks: Int64(index) * 3000))
             let after = encoder.reconstructedPicture(width: 320, height: 272)
             var changed = 0
             for y in 0..<272 {
@@ -73,9 +74,10 @@ struct ScreenEncoderTests {
     func skippedPictureIsSmall() throws {
         let canvas = TestCanvas(width: 640, height: 368, chroma: .yuv420, seed: 1)
         let encoder = try makeEncoder(canvas)
-        _ = try encoder.encode(canvas.planes, canvas.all, quantizer: 30, isIDR: true, time: MediaTime(ticks: 0))
+        _ = try encoder.encode(
+            canvas.planes, canvas.all, quantizer: 30, isRandomAccess: true, time: MediaTime(ticks: 0))
         let picture = try encoder.encode(
-            canvas.planes, canvas.none, quantizer: 20, isIDR: false, time: MediaTime(ticks: 3000))
+            canvas.planes, canvas.none, quantizer: 20, isRandomAccess: false, time: MediaTime(ticks: 3000))
         #expect(picture.count == 1)
         #expect(picture.byteCount < 12)
     }
@@ -90,11 +92,9 @@ struct ScreenEncoderTests {
             var activity = index == 0 ? canvas.all : canvas.paintBars(index)
             activity.prefersBands = true
             let picture = try encoder.encode(
-                canvas.planes, activity, quantizer: 14, isIDR: index == 0, time: MediaTime(ticks: Int64(index) * 3000))
-            if picture.isIDR {
-                for set in [encoder.sequenceParameterSet, encoder.pictureParameterSet] { stream += [0, 0, 0, 1] + set }
-            }
-            for unit in picture { stream += [0, 0, 0, 1] + unit.bytes }
+                canvas.planes, activity, quantizer: 14, isRandomAccess: index == 0,
+                time: MediaTime(ticks: Int64(index) * 3000))
+            for unit in picture { stream += [0, 0, 0, 1] + unit }
             last = encoder.reconstructedPicture(width: 640, height: 482)
             let seen = encoder.reconstructedPicture(width: 640, height: 482)
             var worst = 0
@@ -157,10 +157,10 @@ private final class TestCanvas {
 
     var evenWidth: Int { width + width & 1 }
     var evenHeight: Int { height + height & 1 }
-    var all: ScreenEncoder.Activity {
+    var all: PictureActivity {
         .init(isActive: [UInt8](repeating: 1, count: columns * rows), count: columns * rows, protectsRest: false)
     }
-    var none: ScreenEncoder.Activity {
+    var none: PictureActivity {
         .init(isActive: [UInt8](repeating: 0, count: columns * rows), count: 0, protectsRest: false)
     }
 
@@ -171,7 +171,7 @@ private final class TestCanvas {
     }
 
     /// Paints `count` blocks and says which macroblocks they touch.
-    func change(_ count: Int, _ random: inout SeededRandom) -> ScreenEncoder.Activity {
+    func change(_ count: Int, _ random: inout SeededRandom) -> PictureActivity {
         var active = none
         for _ in 0..<count {
             let (x, y, width, height) = paint(&random)
@@ -186,7 +186,7 @@ private final class TestCanvas {
     func sample(_ x: Int, _ y: Int) -> UInt8 { luma[y * columns * 16 + x] }
 
     /// Bars that are black or white by the bits of `index`, above others that are the opposite.
-    func paintBars(_ index: Int) -> ScreenEncoder.Activity {
+    func paintBars(_ index: Int) -> PictureActivity {
         for bar in 0..<16 {
             for y in 314..<466 {
                 for x in 18 + bar * 37..<55 + bar * 37 {

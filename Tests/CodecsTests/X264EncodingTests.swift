@@ -1,6 +1,7 @@
 import MediaTypes
 import TestSupport
 import Testing
+import VideoEncoding
 import X264Encoding
 
 @Suite("x264")
@@ -93,17 +94,17 @@ struct X264EncodingTests {
 
     @Test("what can't be encoded is an error that says so")
     func errors() throws {
-        #expect(throws: X264Error.self) { _ = try makeEncoder(PictureSize(width: 0, height: 10)) }
-        #expect(throws: X264Error.self) { _ = try makeEncoder(PictureSize(width: 100_000, height: 10)) }
-        #expect(throws: X264Error.self) { _ = try makeEncoder(PictureSize(width: 64, height: 64), fps: 0) }
+        #expect(throws: VideoEncodingError.self) { _ = try makeEncoder(PictureSize(width: 0, height: 10)) }
+        #expect(throws: VideoEncodingError.self) { _ = try makeEncoder(PictureSize(width: 100_000, height: 10)) }
+        #expect(throws: VideoEncodingError.self) { _ = try makeEncoder(PictureSize(width: 64, height: 64), fps: 0) }
         let encoder = try makeEncoder(PictureSize(width: 64, height: 64))
-        #expect(throws: X264Error.self) {
+        #expect(throws: VideoEncodingError.self) {
             try encoder.accessUnit(of: picture(64, 62, seed: 0), forceIDR: false, time: MediaTime(ticks: 0))
         }
         let short = I420Picture(
             size: PictureSize(width: 64, height: 64), bytes: [1, 2, 3], isFullRange: false, matrix: .bt601,
             captureTime: nil)
-        #expect(throws: X264Error.self) {
+        #expect(throws: VideoEncodingError.self) {
             try encoder.accessUnit(of: short, forceIDR: false, time: MediaTime(ticks: 0))
         }
     }

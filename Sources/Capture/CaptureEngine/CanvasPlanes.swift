@@ -1,6 +1,6 @@
 import Glibc
 import MediaTypes
-import X264Encoding
+import VideoEncoding
 
 /// The Y, Cb and Cr planes of a picture, in whole macroblocks.
 final class CanvasPlanes {

@@ -2,7 +2,7 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
-import X264Encoding
+import VideoEncoding
 
 /// Decides when the agent takes a picture, and of what kind.
 extension CaptureAgent {
@@ -103,7 +103,7 @@ extension CaptureAgent {
             at: now, isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
-            if picture.encoded.isIDR { wantsIDR = false }
+            if picture.encoded.isRandomAccess { wantsIDR = false }
             wantsPicture = false
             showsPointer = pointer.mode == .drawn
             try send(picture, settling: settling)
@@ -124,7 +124,7 @@ extension CaptureAgent {
         _ picture: PictureCoder.Picture, settling: Interval = .zero
     ) throws(CaptureError) {
         guard let pipeline else { return }
-        if picture.encoded.isIDR {
+        if picture.encoded.isRandomAccess {
             wantsIDR = false
             log(.debug, "IDR picture \(statistics.idrPictures)")
         }
@@ -147,7 +147,7 @@ extension CaptureAgent {
         if let pipeline { return pipeline }
         let log = log
         let new = try PicturePipeline(
-            screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, "x264: \($0)") })
+            screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, $0) })
         if sharpensUntil != nil { new.coder.finestQuantizer = Self.sharpQuantizer }
         pipeline = new
         return new

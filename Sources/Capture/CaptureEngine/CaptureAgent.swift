@@ -6,7 +6,6 @@ import LinkTransport
 import MediaTypes
 import RateControl
 import RecordingFiles
-import X264Encoding
 
 /// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes them, and
 /// writes them to the host.

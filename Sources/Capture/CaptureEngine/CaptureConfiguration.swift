@@ -22,6 +22,8 @@ public struct CaptureConfiguration: Sendable {
     public var readPatience: Interval = .seconds(60)
     /// The scale of the pictures; nil to keep the size of what is captured.
     public var scale: PictureScale?
+    /// The codec of the pictures.
+    public var codec = TrackFormat.Codec.h264
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
     /// A constant quantizer for all pictures, 0...51 (IDR pictures are finer by 3); nil if the rate control chooses.

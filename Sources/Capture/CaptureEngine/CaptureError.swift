@@ -2,14 +2,14 @@ public import CaptureLink
 import Glibc
 public import LinkTransport
 public import RecordingFiles
-public import X264Encoding
+public import VideoEncoding
 
 /// The reason why capture can't start, or can't go on.
 public enum CaptureError: Error, CustomStringConvertible {
     /// The screen can't be captured.
     case screen(any ScreenFailure)
     /// The pictures can't be encoded.
-    case encoder(X264Error)
+    case encoder(VideoEncodingError)
     /// The host can't be reached, and trying again won't help.
     case link(LinkTransportError)
     /// A message from or to the host violates the protocol.
@@ -22,9 +22,12 @@ public enum CaptureError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .screen(let error): error.description
-        case .encoder(.unusableSize(let size)):
-            "\(X264Error.unusableSize(size)); --scale makes the pictures smaller than the screen"
-        case .encoder(let error): error.description
+        case .encoder(let error):
+            if case .unusableSize = error {
+                "\(error); --scale makes the pictures smaller than the screen"
+            } else {
+                error.description
+            }
         case .link(let error): error.description
         case .message(let error): error.description
         case .recording(let error): error.description

@@ -5,7 +5,7 @@ import MediaTypes
 import Recording
 import RecordingFiles
 import Threading
-import X264Encoding
+import VideoEncoding
 
 /// Writes everything that capture sends into a recording, with or without a host.
 final class CaptureRecorder {
@@ -50,7 +50,8 @@ final class CaptureRecorder {
     func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
         isRecording
             && keyFrames.recorded(
-                isRandomAccess: picture.encoded.isIDR, showsChange: !picture.damage.isEmpty, at: picture.captureTime)
+                isRandomAccess: picture.encoded.isRandomAccess, showsChange: !picture.damage.isEmpty,
+                at: picture.captureTime)
     }
 
     /// Notes that capture begins. From now on, what `encoder` makes of messages and pictures is recorded.
@@ -69,23 +70,17 @@ final class CaptureRecorder {
     func add(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
         guard isRecording else { return }
         add(.picture(notice))
-        for set in picture.parameterSets { try add(set, picture, isLast: false) }
         for index in 0..<picture.encoded.count {
-            try add(picture.encoded[index].bytes, picture, isLast: index == picture.encoded.count - 1)
+            let unit = picture.encoded[index]
+            var message = ByteWriter(capacity: unit.count + 44)
+            do throws(LinkError) {
+                try encoder.appendStart(of: index, in: picture, to: &message)
+            } catch {
+                throw .message(error)
+            }
+            message.append(unit)
+            add(message.bytes)
         }
-    }
-
-    private func add(
-        _ nalUnit: some Collection<UInt8>, _ picture: PictureCoder.Picture, isLast: Bool
-    ) throws(CaptureError) {
-        var message = ByteWriter(capacity: nalUnit.count + 44)
-        do {
-            try encoder.appendStart(ofNALUnit: nalUnit.count, picture.captureTime, isLast: isLast, to: &message)
-        } catch {
-            throw .message(error)
-        }
-        message.append(nalUnit)
-        add(message.bytes)
     }
 
     /// Records the bytes of a message.

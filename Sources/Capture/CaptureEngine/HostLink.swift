@@ -6,7 +6,6 @@ import LinkTransport
 import MediaTypes
 import RecordingFiles
 import Threading
-import X264Encoding
 
 /// Exchanges messages with the host, over one connection after another: the hello and the token, the host's requests,
 /// pictures, and the end.
@@ -186,14 +185,12 @@ final class HostLink {
         writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
     }
 
-    /// Sends a picture, with its parameter sets before it as messages of their own.
+    /// Sends a picture to the host and to the recording.
     func send(_ picture: PictureCoder.Picture, _ notice: PictureNotice) throws(CaptureError) {
         try recorder?.add(picture, notice)
         guard let connection, greeting.isOver else { return }
         do throws(CaptureError) {
-            try outgoing.write(
-                picture.encoded, captureTime: picture.captureTime, notice: takesMessages ? notice : nil,
-                parameterSets: picture.parameterSets, to: connection)
+            try outgoing.write(picture, notice: takesMessages ? notice : nil, to: connection)
         } catch {
             guard case .link(let failure) = error else { throw error }
             loseWriting(connection, .now(), failure)

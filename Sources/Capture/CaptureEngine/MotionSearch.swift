@@ -1,6 +1,6 @@
 import Glibc
 import MediaTypes
-import X264Encoding
+import VideoEncoding
 
 /// Finds out whether most of what changed on a screen has only moved: text that scrolls, or a window that is dragged.
 ///

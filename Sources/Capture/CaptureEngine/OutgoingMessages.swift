@@ -3,7 +3,7 @@ import CaptureLink
 import Clocks
 import LinkTransport
 import MediaTypes
-import X264Encoding
+import VideoEncoding
 
 /// Writes messages to the host in few system calls, and keeps the latest control message of each kind while the host is
 /// still taking a picture.
@@ -49,24 +49,23 @@ struct OutgoingMessages {
         try writeOut(to: connection)
     }
 
-    /// Writes a picture after its notice, if there is one; `parameterSets` go between them, as messages of their own.
+    /// Writes a picture after its notice, if there is one.
     ///
-    /// A small picture takes one system call, because each call wakes the host up. Of a large NAL unit, only the part
-    /// that the host doesn't take at once is copied.
-    /// - Throws: `CaptureError.link` if the host is gone, `.message` if a NAL unit is too long for the protocol.
+    /// A small picture takes one system call, because each call wakes the host up. Of a large unit, only the part that
+    /// the host doesn't take at once is copied.
+    /// - Throws: `CaptureError.link` if the host is gone, `.message` if a unit is too long for the protocol.
     mutating func write(
-        _ picture: EncodedPicture, captureTime: MonotonicTime, notice: PictureNotice?, parameterSets: [[UInt8]],
-        to connection: LinkConnection
+        _ picture: PictureCoder.Picture, notice: PictureNotice?, to connection: LinkConnection
     ) throws(CaptureError) {
         writer.removeAll()
         if let notice { encoder.append(.picture(notice), to: &writer) }
-        for set in parameterSets {
-            try appendStart(of: set.count, captureTime, isLast: false)
-            writer.append(set)
-        }
-        for index in 0..<picture.count {
-            let bytes = picture[index].bytes
-            try appendStart(of: bytes.count, captureTime, isLast: index == picture.count - 1)
+        for index in 0..<picture.encoded.count {
+            let bytes = picture.encoded[index]
+            do throws(LinkError) {
+                try encoder.appendStart(of: index, in: picture, to: &writer)
+            } catch {
+                throw .message(error)
+            }
             if writer.count + bytes.count <= Self.gathered {
                 writer.append(bytes)
             } else {
@@ -81,16 +80,6 @@ struct OutgoingMessages {
             try writeOut(to: connection)
         } catch {
             throw .link(error)
-        }
-    }
-
-    private mutating func appendStart(
-        of count: Int, _ captureTime: MonotonicTime, isLast: Bool
-    ) throws(CaptureError) {
-        do throws(LinkError) {
-            try encoder.appendStart(ofNALUnit: count, captureTime, isLast: isLast, to: &writer)
-        } catch {
-            throw .message(error)
         }
     }
 
@@ -131,12 +120,13 @@ struct OutgoingMessages {
 extension MessageEncoder {
     private static let startCode: [UInt8] = [0, 0, 0, 1]
 
-    /// Appends what precedes a NAL unit of `count` bytes: the message's header and the start code.
+    /// Appends what precedes a unit of `picture`: the message's header and the start code.
     func appendStart(
-        ofNALUnit count: Int, _ captureTime: MonotonicTime, isLast: Bool, to writer: inout ByteWriter
+        of index: Int, in picture: PictureCoder.Picture, to writer: inout ByteWriter
     ) throws(LinkError) {
         try appendUnitHeader(
-            payloadCount: Self.startCode.count + count, captureTime: captureTime, endsFrame: isLast, to: &writer)
+            payloadCount: Self.startCode.count + picture.encoded[index].count, captureTime: picture.captureTime,
+            endsFrame: index == picture.encoded.count - 1, to: &writer)
         writer.append(Self.startCode)
     }
 }

@@ -1,7 +1,7 @@
 import ColorConversion
 import Glibc
 import MediaTypes
-import X264Encoding
+import VideoEncoding
 
 /// The current picture in planes: changed rectangles are converted into it, and the encoder reads it. If much changes,
 /// the previous picture is kept as well, so that content that has only moved can be found.

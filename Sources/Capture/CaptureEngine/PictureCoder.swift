@@ -2,12 +2,12 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
-import X264Encoding
+import VideoEncoding
 
 /// Encodes what is on the canvas, as finely as the rate control allows, and refines what was coded coarsely when the
 /// screen has come to rest.
 final class PictureCoder {
-    let encoder: ScreenEncoder
+    let encoder: any PictureEncoder
     var quality: QualityMap
     /// The quantizer that refinement currently ends with.
     var finestQuantizer = PictureCoder.finestQuantizer
@@ -25,23 +25,19 @@ final class PictureCoder {
     ) throws(CaptureError) {
         self.canvas = canvas
         do {
-            encoder = try ScreenEncoder(
-                X264Configuration(
-                    size: canvas.size, framesPerSecond: configuration.framesPerSecond, rate: .quantizerEachPicture,
-                    chroma: canvas.chroma),
+            encoder = try configuration.codec.makeEncoder(
+                size: canvas.size, chroma: canvas.chroma, framesPerSecond: configuration.framesPerSecond,
                 onWarning: onWarning)
         } catch {
             throw .encoder(error)
         }
-        quality = QualityMap(grid: MacroblockGrid(size: encoder.configuration.encodedSize))
+        quality = QualityMap(grid: MacroblockGrid(size: canvas.size))
     }
 
     /// A picture on its way to the host.
     struct Picture {
         /// Valid until the next picture.
         let encoded: EncodedPicture
-        /// The parameter sets that go before an IDR picture; none before any other.
-        let parameterSets: [[UInt8]]
         let captureTime: MonotonicTime
         /// The area that changed; empty if the picture only became finer, or if nothing changed.
         let damage: PixelRectangle
@@ -104,7 +100,7 @@ final class PictureCoder {
         }
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
         var quantizer = wanted
-        do throws(X264Error) {
+        do throws(VideoEncodingError) {
             var activity = activity(for: kind, quantizer)
             if kind != .idr, activity.protectsRest, !encoder.usesBands(activity) {
                 // Without bands, one slice covers the whole picture, and codes coarse macroblocks that are not due as
@@ -120,15 +116,15 @@ final class PictureCoder {
                 activity = self.activity(for: kind, quantizer)
             }
             let encoded = try encoder.encode(
-                canvas.planes, activity, quantizer: quantizer, isIDR: kind == .idr, time: time)
+                canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .idr, time: time)
             let now = MonotonicTime.now()
             rate.coded(
                 kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)
-            if encoded.isIDR { quality.activateAll() }
+            if encoded.isRandomAccess { quality.activateAll() }
             hasPicture = true
             quality.coded(quantizer: quantizer, isChange: kind != .refinement, now: now)
             statistics.add(encoded, now - begin)
-            return picture(encoded, captureTime, damage, quantizer)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {
             throw .encoder(error)
         }
@@ -140,7 +136,7 @@ final class PictureCoder {
         _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {
         var motion = motion
-        do throws(X264Error) {
+        do throws(VideoEncodingError) {
             let encoded = try encoder.encode(canvas.planes, &motion, quantizer: quantizer)
             let now = MonotonicTime.now()
             rate.coded(
@@ -148,23 +144,14 @@ final class PictureCoder {
                 isMoved: true, now: now)
             quality.moved(states: motion.states, x: motion.x, y: motion.y, quantizer: quantizer, now: now)
             statistics.add(encoded, now - begin)
-            return picture(encoded, captureTime, damage, quantizer)
+            return Picture(encoded: encoded, captureTime: captureTime, damage: damage, quantizer: quantizer)
         } catch {
             throw .encoder(error)
         }
     }
 
-    private func picture(
-        _ encoded: EncodedPicture, _ captureTime: MonotonicTime, _ damage: PixelRectangle, _ quantizer: Int
-    ) -> Picture {
-        Picture(
-            encoded: encoded,
-            parameterSets: encoded.isIDR ? [encoder.sequenceParameterSet, encoder.pictureParameterSet] : [],
-            captureTime: captureTime, damage: damage, quantizer: quantizer)
-    }
-
-    private func activity(for kind: PictureKind, _ quantizer: Int) -> ScreenEncoder.Activity {
-        ScreenEncoder.Activity(
+    private func activity(for kind: PictureKind, _ quantizer: Int) -> PictureActivity {
+        PictureActivity(
             isActive: quality.active, count: quality.activeCount,
             protectsRest: quality.hasCoarserOutsideActive(than: quantizer), prefersBands: kind == .refinement)
     }
@@ -174,7 +161,7 @@ extension CaptureStatistics {
     fileprivate mutating func add(_ picture: EncodedPicture, _ time: Interval) {
         add(time, to: \.encodeNanoseconds)
         pictures &+= 1
-        if picture.isIDR { idrPictures &+= 1 }
+        if picture.isRandomAccess { idrPictures &+= 1 }
     }
 
     mutating func add(_ time: Interval, to field: WritableKeyPath<CaptureStatistics, UInt64>) {

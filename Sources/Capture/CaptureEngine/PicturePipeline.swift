@@ -2,7 +2,7 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
-import X264Encoding
+import VideoEncoding
 
 /// Grabs the screen, converts it and encodes it to NAL units, for one size of the screen and one chroma format.
 ///
@@ -32,8 +32,8 @@ final class PicturePipeline {
         canvas = PictureCanvas(size, chroma: chroma)
         reader = ScreenReader(screen, into: canvas)
         coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
-        let encoder = coder.encoder
-        search = MotionSearch(columns: encoder.columns, rows: encoder.rows, reach: encoder.farthestMotion)
+        let grid = coder.quality.grid
+        search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.farthestMotion)
     }
 
     /// The size of the pictures.

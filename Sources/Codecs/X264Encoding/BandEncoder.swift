@@ -1,6 +1,7 @@
 import Glibc
 import H264
 import MediaTypes
+import VideoEncoding
 
 /// Encodes bands of a picture with an x264 encoder that is one band high. Before each band, the matching rows of the
 /// whole picture's reference, with a margin, are copied into this encoder's reference.
@@ -24,7 +25,7 @@ final class BandEncoder {
     /// Returns nil if the slice headers of a band-high encoder would not fit into the stream of `whole`.
     init?(
         _ configuration: X264Configuration, like whole: X264Encoder, onWarning: (@Sendable (String) -> Void)?
-    ) throws(X264Error) {
+    ) throws(VideoEncodingError) {
         var own = configuration
         let columns = (configuration.encodedSize.width + 15) / 16
         width = columns * 16
@@ -43,13 +44,13 @@ final class BandEncoder {
     }
 
     /// Encodes a grey picture and throws it away: x264 has a reference picture only after its first picture.
-    private func makeReference() throws(X264Error) {
+    private func makeReference() throws(VideoEncodingError) {
         let grey = [UInt8](repeating: 128, count: width * Self.rows * 16)
-        let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
+        let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, VideoEncodingError> in
             guard let base = bytes.baseAddress else { return .success(()) }
             let planes = SourcePlanes(
                 luma: base, blueDifference: base, redDifference: base, lumaStride: width, chromaStride: width)
-            do throws(X264Error) {
+            do throws(VideoEncodingError) {
                 _ = try encoder.encode(
                     planes, X264Encoder.Request(isIDR: true, quantizer: 40), time: MediaTime(ticks: 0))
                 return .success(())
@@ -75,7 +76,7 @@ final class BandEncoder {
     func encode(
         _ planes: SourcePlanes, reference: ReconstructedPicture, firstRow: Int, pictureRows: Int,
         skipped: UnsafeMutablePointer<UInt8>, protectsSkipped: Bool, quantizer: Int, time: MediaTime
-    ) throws(X264Error) {
+    ) throws(VideoEncodingError) {
         guard let own = encoder.reconstruction else { throw .notEncoded(reason: "a band without a reference") }
         let margin = ReconstructedPicture.margin
         let top = firstRow * 16
@@ -85,9 +86,9 @@ final class BandEncoder {
         let request = X264Encoder.Request(quantizer: quantizer, skipped: skipped)
         if protectsSkipped {
             protect(planes, reference, top: top, skipped: skipped)
-            let result = protected.withUnsafeBufferPointer { bytes -> Result<Void, X264Error> in
+            let result = protected.withUnsafeBufferPointer { bytes -> Result<Void, VideoEncodingError> in
                 guard let base = bytes.baseAddress else { return .success(()) }
-                do throws(X264Error) {
+                do throws(VideoEncodingError) {
                     try keep(encoder.encode(protectedPlanes(base), request, time: time))
                     return .success(())
                 } catch {
@@ -106,12 +107,12 @@ final class BandEncoder {
         reference.copyRows(top - above, count: height + above + below, width: width, from: coded, at: -above)
     }
 
-    private func keep(_ picture: EncodedPicture) throws(X264Error) {
+    private func keep(_ picture: EncodedPicture) throws(VideoEncodingError) {
         nalUnit.removeAll(keepingCapacity: true)
-        guard !picture.isIDR, let slice = picture.first(where: { $0.type == 1 }) else {
+        guard let slice = picture.first(where: { $0.nalUnitType == .nonIDRSlice }) else {
             throw .notEncoded(reason: "a band without a slice")
         }
-        nalUnit.append(contentsOf: slice.bytes)
+        nalUnit.append(contentsOf: slice)
     }
 
     private func protectedPlanes(_ base: UnsafePointer<UInt8>) -> SourcePlanes {

@@ -1,5 +1,6 @@
 import H264
 import MediaTypes
+import VideoEncoding
 
 /// Quantizes residuals, and reconstructs what viewers see.
 extension MacroblockCoder {

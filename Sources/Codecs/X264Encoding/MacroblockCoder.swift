@@ -1,6 +1,7 @@
 import Glibc
 import H264
 import MediaTypes
+import VideoEncoding
 
 /// Encodes single macroblocks of a picture that has moved as a whole.
 ///

@@ -1,6 +1,7 @@
 import Glibc
 import H264
 import MediaTypes
+import VideoEncoding
 
 /// Encodes pictures most of which is the previous picture moved as a whole, such as scrolling text or a dragged window.
 ///

@@ -1,6 +1,7 @@
 import Glibc
 import H264
 public import MediaTypes
+public import VideoEncoding
 
 /// Encodes a screen, most of which usually doesn't change. Unchanged parts cost almost nothing.
 ///
@@ -15,15 +16,9 @@ public import MediaTypes
 /// back. `MovedPictureCoder` moves samples within it.
 ///
 /// Not thread-safe: use it from one thread at a time.
-public final class ScreenEncoder {
-    /// The configuration that the encoder was created with.
-    public let configuration: X264Configuration
-    /// The numbers of macroblock columns and rows.
-    public let columns: Int
-    public let rows: Int
-    /// The sequence and picture parameter sets, without start codes.
-    public var sequenceParameterSet: [UInt8] { whole.sequenceParameterSet }
-    public var pictureParameterSet: [UInt8] { whole.pictureParameterSet }
+public final class ScreenEncoder: PictureEncoder {
+    private let columns: Int
+    private let rows: Int
 
     let whole: X264Encoder
     private let band: BandEncoder?
@@ -50,8 +45,7 @@ public final class ScreenEncoder {
     /// `onWarning` receives x264's warnings and errors, one line each, on the calling thread.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
-    ) throws(X264Error) {
-        self.configuration = configuration
+    ) throws(VideoEncodingError) {
         whole = try X264Encoder(configuration, onWarning: onWarning)
         columns = (configuration.encodedSize.width + 15) / 16
         rows = (configuration.encodedSize.height + 15) / 16
@@ -72,33 +66,10 @@ public final class ScreenEncoder {
         skipped.deallocate()
     }
 
-    /// The macroblocks to encode.
-    public struct Activity {
-        /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
-        public var isActive: [UInt8]
-        /// The number of macroblocks to encode.
-        public var count: Int
-        /// Whether some of the other macroblocks are coarser than this picture's quantizer. x264 would encode them
-        /// again if it saw the source.
-        public var protectsRest: Bool
-        /// Whether bands are better even if much is encoded, because nothing moves.
-        public var prefersBands: Bool
-
-        /// Creates an activity.
-        public init(isActive: [UInt8], count: Int, protectsRest: Bool, prefersBands: Bool = false) {
-            self.isActive = isActive
-            self.count = count
-            self.protectsRest = protectsRest
-            self.prefersBands = prefersBands
-        }
-    }
-
-    /// Whether pictures can be encoded in bands. A screen that is only a few bands high doesn't use them.
+    /// False for a screen that is only a few bands high.
     public var hasBands: Bool { band != nil }
 
-    /// Whether a picture with this activity is encoded in bands. If not, and if `protectsRest` is true, the quantizer
-    /// must not be finer than that of the rest.
-    public func usesBands(_ activity: borrowing Activity) -> Bool {
+    public func usesBands(_ activity: borrowing PictureActivity) -> Bool {
         guard band != nil, hasIDR, activity.isActive.count >= columns * rows else { return false }
         if activity.count == 0 { return true }
         guard place(activity) else { return false }
@@ -109,20 +80,17 @@ public final class ScreenEncoder {
     /// Whether the bands that were just placed leave enough of the picture out to be worthwhile.
     private var isWorthBands: Bool { placement.starts.count * BandEncoder.rows * 100 <= rows * Self.mostBandRows }
 
-    /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
     public var farthestMotion: Int { moving?.farthest ?? 0 }
 
-    /// Whether a picture with this motion can be encoded by moving. If not, it is encoded without the motion.
     public func moves(_ motion: borrowing PictureMotion) -> Bool {
         guard let moving, hasIDR, motion.states.count == columns * rows else { return false }
         return moving.reaches(motion)
     }
 
-    /// Encodes a P picture from the macroblock states in `motion`, and marks those whose chroma came out coarser. In
-    /// all other respects it works like `encode(_:_:quantizer:isIDR:time:)`.
+    /// The result is a P picture of one slice.
     public func encode(
         _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
-    ) throws(X264Error) -> EncodedPicture {
+    ) throws(VideoEncodingError) -> EncodedPicture {
         guard moves(motion), !planes.isInterleaved, let moving, let editing, let reference = whole.reconstruction else {
             throw .notEncoded(reason: "a picture that can't be made by moving")
         }
@@ -132,19 +100,16 @@ public final class ScreenEncoder {
             planes, reference: reference, motion: &motion, quantizer: quantizer, frameNumber: frameNumber,
             to: &assembly.bytes)
         assembly.endSlice()
-        return try assembly.picture(quantizer: quantizer)
+        return try assembly.picture()
     }
 
-    /// Encodes one picture.
-    ///
-    /// The planes must cover whole macroblocks (`columns` by `rows`) and are only read during the call. The first
-    /// picture is an IDR picture, and so is one for which `isIDR` is true; these are encoded as a whole. The result is
-    /// valid until the next call.
+    /// A random access picture is an IDR picture.
     public func encode(
-        _ planes: SourcePlanes, _ activity: borrowing Activity, quantizer: Int, isIDR: Bool, time: MediaTime
-    ) throws(X264Error) -> EncodedPicture {
-        if isIDR || !hasIDR || activity.isActive.count < columns * rows {
-            return try encodeWhole(planes, nil, quantizer: quantizer, isIDR: isIDR || !hasIDR, time: time)
+        _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
+        time: MediaTime
+    ) throws(VideoEncodingError) -> EncodedPicture {
+        if isRandomAccess || !hasIDR || activity.isActive.count < columns * rows {
+            return try encodeWhole(planes, nil, quantizer: quantizer, isIDR: isRandomAccess || !hasIDR, time: time)
         }
         guard usesBands(activity), let band, let editing, let reference = whole.reconstruction else {
             markSkipped(activity.isActive)
@@ -172,20 +137,20 @@ public final class ScreenEncoder {
             }
         }
         appendSkipped(from: next, to: rows, editing)
-        let picture = try assembly.picture(quantizer: quantizer)
+        let picture = try assembly.picture()
         learn(activity, picture)
         return picture
     }
 
     /// Records the cost of a picture that could have been encoded either in bands or as a whole.
-    private func learn(_ activity: borrowing Activity, _ picture: EncodedPicture) {
+    private func learn(_ activity: borrowing PictureActivity, _ picture: EncodedPicture) {
         guard band != nil, activity.count > 0, !activity.prefersBands, placement.starts.count > Self.fewBands,
             isWorthBands
         else { return }
         choice.coded(macroblocks: activity.count, byteCount: picture.byteCount)
     }
 
-    private func place(_ activity: borrowing Activity) -> Bool {
+    private func place(_ activity: borrowing PictureActivity) -> Bool {
         activity.isActive.withUnsafeBufferPointer { active in
             placement.cover(rows: rows) { row in
                 guard let base = active.baseAddress else { return false }
@@ -209,7 +174,7 @@ public final class ScreenEncoder {
     /// Appends one of x264's slices, moved to `firstMacroblock` and with this encoder's frame number.
     private func append(
         _ nalUnit: [UInt8], from origin: SliceEditing, firstMacroblock: Int, _ editing: SliceEditing
-    ) throws(X264Error) {
+    ) throws(VideoEncodingError) {
         do {
             try editing.appendMoved(
                 nalUnit, from: origin, firstMacroblock: firstMacroblock, frameNumber: frameNumber,
@@ -222,10 +187,10 @@ public final class ScreenEncoder {
 
     private func encodeWhole(
         _ planes: SourcePlanes, _ skipped: UnsafeMutablePointer<UInt8>?, quantizer: Int, isIDR: Bool, time: MediaTime
-    ) throws(X264Error) -> EncodedPicture {
+    ) throws(VideoEncodingError) -> EncodedPicture {
         let request = X264Encoder.Request(isIDR: isIDR, quantizer: quantizer, skipped: skipped)
         let picture = try whole.encode(planes, request, time: time)
-        if picture.isIDR {
+        if picture.isRandomAccess {
             hasIDR = true
             frameNumber = 0
             wholeFrameNumber = 0
@@ -239,19 +204,21 @@ public final class ScreenEncoder {
 
     /// The same picture with this encoder's frame number, which differs from x264's after pictures in bands or by
     /// moving.
-    private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(X264Error) -> EncodedPicture {
+    private func renumber(_ picture: EncodedPicture, _ editing: SliceEditing) throws(VideoEncodingError)
+        -> EncodedPicture
+    {
         assembly.removeAll()
         for unit in picture {
-            let prefix = Array(unit.bytes.prefix(SliceEditing.prefixCount))
+            let prefix = Array(unit.prefix(SliceEditing.prefixCount))
             if let edited = editing.prefix(prefix, withFrameNumber: frameNumber) {
                 // This writes into x264's own buffer, which is ours until the next call.
-                let target = UnsafeMutableBufferPointer(mutating: unit.bytes)
+                let target = UnsafeMutableBufferPointer(mutating: unit)
                 for (index, byte) in edited.enumerated() { target[index] = byte }
                 continue
             }
-            try append(Array(unit.bytes), from: editing, firstMacroblock: 0, editing)
+            try append(Array(unit), from: editing, firstMacroblock: 0, editing)
         }
         // A whole picture has one slice, so it was edited either in place or by copying.
-        return assembly.isEmpty ? picture : try assembly.picture(quantizer: picture.quantizer)
+        return assembly.isEmpty ? picture : try assembly.picture()
     }
 }

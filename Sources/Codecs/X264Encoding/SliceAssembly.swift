@@ -1,3 +1,5 @@
+import VideoEncoding
+
 /// The slices that a picture is put together from, one after the other in memory that is used again for the next
 /// picture.
 struct SliceAssembly {
@@ -22,16 +24,15 @@ struct SliceAssembly {
     mutating func endSlice() { ranges.append((ranges.last?.upperBound ?? 0)..<bytes.count) }
 
     /// A picture of these slices, which is valid until the next `removeAll`.
-    func picture(quantizer: Int) throws(X264Error) -> EncodedPicture {
+    func picture() throws(VideoEncodingError) -> EncodedPicture {
         list.removeAll()
         let isWhole = bytes.withUnsafeBufferPointer { all in
             // The array isn't changed before the next picture, so its storage stays where it is until then.
             ranges.allSatisfy { range in
-                let unit = UnsafeBufferPointer(rebasing: all[range])
-                return list.append(EncodedNALUnit(type: (unit.first ?? 0) & 0x1F, bytes: unit))
+                list.append(UnsafeBufferPointer(rebasing: all[range]))
             }
         }
         guard isWhole else { throw .notEncoded(reason: "\(ranges.count) slices in a picture") }
-        return EncodedPicture(units: list.all, isIDR: false, quantizer: quantizer)
+        return list.picture(isIDR: false, byteCount: bytes.count)
     }
 }

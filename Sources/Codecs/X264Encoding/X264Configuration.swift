@@ -1,5 +1,6 @@
 import CX264
 public import MediaTypes
+import VideoEncoding
 
 /// The settings of an encoder.
 public struct X264Configuration: Sendable {
@@ -39,16 +40,21 @@ public struct X264Configuration: Sendable {
     }
 
     /// The library's parameters for this configuration.
-    func makeParameters() throws(X264Error) -> x264_param_t {
-        let limits = 2...16_384
-        guard limits.contains(encodedSize.width), limits.contains(encodedSize.height), size.width > 0, size.height > 0
-        else { throw .unusableSize(size) }
-        guard (1...240).contains(framesPerSecond) else { throw .unusableFrameRate(framesPerSecond) }
+    func makeParameters() throws(VideoEncodingError) -> x264_param_t {
+        let sides = 1...16_384
+        guard sides.contains(size.width), sides.contains(size.height) else {
+            throw .unusableSize(size, longest: sides.upperBound)
+        }
+        guard (1...240).contains(framesPerSecond) else {
+            throw .failed("can't encode \(framesPerSecond) pictures a second: must be 1 to 240")
+        }
         var parameters = x264_param_t()
         // `MovedPictureCoder` and `BandEncoder` rely on the preset: it is the only one without sub-sample motion, for which
         // x264 makes interpolated planes of the reference picture for itself.
         let preset = "ultrafast"
-        guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else { throw .unknownPreset(preset) }
+        guard x264_param_default_preset(&parameters, preset, "zerolatency") == 0 else {
+            throw .failed("x264 doesn't know \(preset)")
+        }
         parameters.i_width = Int32(clamping: encodedSize.width)
         parameters.i_height = Int32(clamping: encodedSize.height)
         parameters.i_csp = chroma == .yuv420 ? X264_CSP_I420 : X264_CSP_I444
@@ -82,7 +88,7 @@ public struct X264Configuration: Sendable {
         parameters.b_cabac = 0
         parameters.analyse.b_transform_8x8 = 0
         let profile = chroma == .yuv420 ? "baseline" : "high444"
-        guard x264_param_apply_profile(&parameters, profile) == 0 else { throw .unknownPreset(profile) }
+        guard x264_param_apply_profile(&parameters, profile) == 0 else { throw .failed("x264 doesn't know \(profile)") }
         return parameters
     }
 }

@@ -1,6 +1,7 @@
 import CX264
 import H264
 public import MediaTypes
+public import VideoEncoding
 
 /// Encodes pictures to H.264 with libx264: Constrained Baseline for 4:2:0, and High 4:4:4 Predictive for 4:4:4.
 ///
@@ -33,29 +34,27 @@ public final class X264Encoder {
     /// `onWarning` receives libx264's warnings and errors, one line each, on the calling thread.
     public init(
         _ configuration: X264Configuration, onWarning: (@Sendable (String) -> Void)? = nil
-    ) throws(X264Error) {
+    ) throws(VideoEncodingError) {
         let log = X264Log(onWarning: onWarning)
         var parameters = try configuration.makeParameters()
         log.attach(to: &parameters)
         guard let handle = shim_x264_encoder_open(&parameters) else {
-            throw .cannotOpen(size: configuration.encodedSize, reason: log.lastLine)
+            throw .failed("x264 can't encode \(configuration.encodedSize): \(log.lastLine)")
         }
-        var sets: ParameterSetBytes?
         var units: UnsafeMutablePointer<x264_nal_t>?
         var count: Int32 = 0
-        if x264_encoder_headers(handle, &units, &count) >= 0 {
-            list.take(units, count: count)
-            sets = ParameterSetBytes(list.all)
-        }
-        guard let sets else {
+        if x264_encoder_headers(handle, &units, &count) >= 0 { _ = list.append(units, count: count) }
+        guard let sequence = list.all.first(where: { $0.nalUnitType == .sequenceParameterSet }),
+            let picture = list.all.first(where: { $0.nalUnitType == .pictureParameterSet })
+        else {
             x264_encoder_close(handle)
-            throw .noParameterSets
+            throw .failed("x264 made no SPS and PPS")
         }
         self.configuration = configuration
         self.handle = handle
         self.log = log
-        sequenceParameterSet = sets.sequence
-        pictureParameterSet = sets.picture
+        sequenceParameterSet = Array(sequence)
+        pictureParameterSet = Array(picture)
     }
 
     deinit {
@@ -63,20 +62,20 @@ public final class X264Encoder {
     }
 
     /// Changes the rate, starting with the next picture, without an IDR picture.
-    public func reconfigure(rate: RateSettings) throws(X264Error) {
+    public func reconfigure(rate: RateSettings) throws(VideoEncodingError) {
         var changed = configuration
         var parameters = x264_param_t()
         changed.rate = .ceiling(rate)
         x264_encoder_parameters(handle, &parameters)
         rate.apply(to: &parameters)
         guard x264_encoder_reconfig(handle, &parameters) == 0 else {
-            throw .cannotReconfigure(rate.bitRate, reason: log.lastLine)
+            throw .failed("x264 doesn't take a bit rate of \(rate.bitRate.bitsPerSecond): \(log.lastLine)")
         }
         configuration = changed
     }
 
     /// Changes the range of the motion search in samples, starting with the next picture.
-    func reconfigure(searchRange samples: Int) throws(X264Error) {
+    func reconfigure(searchRange samples: Int) throws(VideoEncodingError) {
         var parameters = x264_param_t()
         x264_encoder_parameters(handle, &parameters)
         parameters.analyse.i_me_range = Int32(clamping: samples)
@@ -103,11 +102,12 @@ public final class X264Encoder {
 
     /// Encodes one picture. The planes must cover `configuration.encodedSize` and are only read during the call.
     ///
-    /// The result points into libx264's memory and is valid until the next call of this encoder. `time` only orders the
-    /// pictures; a time that isn't later than the last one counts as one tick later.
+    /// SPS and PPS precede an IDR picture. The result points into libx264's memory and is valid until the next call of
+    /// this encoder. `time` only orders the pictures; a time that isn't later than the last one counts as one tick
+    /// later.
     public func encode(
         _ planes: SourcePlanes, _ request: Request, time: MediaTime
-    ) throws(X264Error) -> EncodedPicture {
+    ) throws(VideoEncodingError) -> EncodedPicture {
         let size = configuration.encodedSize
         let is420 = configuration.chroma == .yuv420
         var input = x264_picture_t()
@@ -120,7 +120,7 @@ public final class X264Encoder {
         input.prop.mb_info = request.skipped
         let chromaWidth = planes.isInterleaved || !is420 ? size.width : size.width / 2
         guard planes.lumaStride >= size.width, planes.chromaStride >= chromaWidth else {
-            throw .rowsTooShort(stride: planes.lumaStride, width: size.width)
+            throw .failed("rows of \(planes.lumaStride) bytes are too short for \(size.width) columns")
         }
         input.img.i_csp = is420 ? planes.isInterleaved ? X264_CSP_NV12 : X264_CSP_I420 : X264_CSP_I444
         input.img.i_plane = planes.isInterleaved ? 2 : 3
@@ -136,16 +136,21 @@ public final class X264Encoder {
         var count: Int32 = 0
         let written = x264_encoder_encode(handle, &units, &count, &input, &output)
         guard written > 0, count > 0 else { throw .notEncoded(reason: log.lastLine) }
-        list.take(units, count: count)
         reconstruction = ReconstructedPicture(output.img)
-        return EncodedPicture(units: list.all, isIDR: output.b_keyframe != 0, quantizer: Int(output.i_qpplus1) - 1)
+        list.removeAll()
+        let isIDR = output.b_keyframe != 0
+        // The arrays never change, so their storage stays where it is.
+        for set in isIDR ? [sequenceParameterSet, pictureParameterSet] : [] {
+            set.withUnsafeBufferPointer { _ = list.append($0) }
+        }
+        return list.picture(isIDR: isIDR, byteCount: list.append(units, count: count))
     }
 
     /// Encodes `picture`, whose size must be `configuration.size`, to an access unit that owns its memory. SPS and PPS
     /// precede an IDR picture.
     public func accessUnit(
         of picture: I420Picture, forceIDR: Bool, time: MediaTime
-    ) throws(X264Error) -> CodedFrame {
+    ) throws(VideoEncodingError) -> CodedFrame {
         guard picture.size == configuration.size, configuration.chroma == .yuv420,
             picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
         else { throw .wrongPictureSize(picture.size, expected: configuration.size) }
@@ -153,8 +158,9 @@ public final class X264Encoder {
         if size != picture.size {
             pad(picture)
         }
-        let encoded = Result { () throws(X264Error) in
-            try (size == picture.size ? picture.bytes : padded).withUnsafeBufferPointer { bytes throws(X264Error) in
+        let encoded = Result { () throws(VideoEncodingError) in
+            try (size == picture.size ? picture.bytes : padded).withUnsafeBufferPointer {
+                bytes throws(VideoEncodingError) in
                 guard let base = bytes.baseAddress else { throw .wrongPictureSize(picture.size, expected: size) }
                 let luma = size.width * size.height
                 let planes = SourcePlanes(
@@ -166,20 +172,15 @@ public final class X264Encoder {
         return try copy(encoded.get(), captureTime: picture.captureTime)
     }
 
-    /// Copies `picture` to an access unit that owns its memory. SPS and PPS precede an IDR picture.
-    public func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> CodedFrame {
+    /// Copies `picture` to an access unit that owns its memory.
+    private func copy(_ picture: EncodedPicture, captureTime: MonotonicTime?) -> CodedFrame {
         var bytes: [UInt8] = []
         var ranges: [Range<Int>] = []
-        func append(_ unit: some Collection<UInt8>) {
+        for unit in picture {
             bytes.append(contentsOf: [0, 0, 0, 1])
             ranges.append(bytes.count..<bytes.count + unit.count)
             bytes.append(contentsOf: unit)
         }
-        if picture.isIDR {
-            append(sequenceParameterSet)
-            append(pictureParameterSet)
-        }
-        for unit in picture { append(unit.bytes) }
         return CodedFrame(h264: bytes, units: ranges, captureTime: captureTime)
     }
 
@@ -199,12 +200,10 @@ public final class X264Encoder {
     }
 }
 
-extension NALUnitList {
-    /// Replaces the NAL units with those of libx264.
-    fileprivate func take(_ units: UnsafeMutablePointer<x264_nal_t>?, count: Int32) {
-        removeAll()
-        guard let units else { return }
-        // There is one slice for each picture, and an SEI: far fewer than the capacity.
-        for index in 0..<max(0, Int(count)) where !append(EncodedNALUnit(units[index])) { return }
+extension VideoEncodingError {
+    static func notEncoded(reason: String) -> VideoEncodingError { .failed("x264 encoded nothing: \(reason)") }
+
+    fileprivate static func wrongPictureSize(_ size: PictureSize, expected: PictureSize) -> VideoEncodingError {
+        .failed("a picture of \(size) where \(expected) was expected")
     }
 }

@@ -1,0 +1,55 @@
+public import MediaTypes
+
+/// Encodes the pictures of a screen in one codec. Unchanged parts of it should cost almost nothing.
+///
+/// It is told in macroblocks, of 16 by 16 luma samples, what changed, and what moved; and quantizers are on H.264's
+/// scale, 0...51, of which 6 double the step (ITU-T H.264 section 8.5.9). An encoder with other blocks or another scale
+/// converts them. Not thread-safe: use it from one thread at a time.
+public protocol PictureEncoder: AnyObject {
+    /// Encodes one picture.
+    ///
+    /// The planes must cover whole macroblocks and are only read during the call. The first picture is a random access
+    /// picture, and so is one for which `isRandomAccess` is true; these are encoded as a whole. `time` only orders the
+    /// pictures. The result is valid until the next call.
+    func encode(
+        _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,
+        time: MediaTime
+    ) throws(VideoEncodingError) -> EncodedPicture
+
+    /// Whether pictures can be encoded in bands: parts that leave all else as it is.
+    var hasBands: Bool { get }
+    /// Whether a picture with this activity is encoded in bands. If not, and if `protectsRest` is true, the quantizer
+    /// must not be finer than that of the rest.
+    func usesBands(_ activity: borrowing PictureActivity) -> Bool
+
+    /// The longest motion that can be encoded by moving, in samples; 0 if moving isn't supported.
+    var farthestMotion: Int { get }
+    /// Whether a picture with this motion can be encoded by moving. If not, it is encoded without the motion.
+    func moves(_ motion: borrowing PictureMotion) -> Bool
+    /// Encodes a picture, for which `moves` is true, from the macroblock states in `motion`, and marks those whose
+    /// chroma came out coarser. In all other respects it works like the method above.
+    func encode(
+        _ planes: SourcePlanes, _ motion: inout PictureMotion, quantizer: Int
+    ) throws(VideoEncodingError) -> EncodedPicture
+}
+
+/// The macroblocks to encode.
+public struct PictureActivity {
+    /// For each macroblock, row by row: 1 if it is to be encoded, 0 if viewers keep what they have.
+    public var isActive: [UInt8]
+    /// The number of macroblocks to encode.
+    public var count: Int
+    /// Whether some of the other macroblocks are coarser than this picture's quantizer. An encoder that sees the whole
+    /// source would encode them again.
+    public var protectsRest: Bool
+    /// Whether bands are better even if much is encoded, because nothing moves.
+    public var prefersBands: Bool
+
+    /// Creates an activity.
+    public init(isActive: [UInt8], count: Int, protectsRest: Bool, prefersBands: Bool = false) {
+        self.isActive = isActive
+        self.count = count
+        self.protectsRest = protectsRest
+        self.prefersBands = prefersBands
+    }
+}
