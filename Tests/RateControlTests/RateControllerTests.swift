@@ -31,7 +31,7 @@ struct RateControllerTests {
     @Test("a picture that codes nothing is never held back")
     func keepAlive() {
         var controller = Self.controller(10_000)
-        controller.coded(.idr, macroblocks: Self.screen, quantizer: 51, byteCount: 1_000_000, now: .zero)
+        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 1_000_000, now: .zero)
         guard case .encode = controller.decide(.change, macroblocks: 0, now: .zero) else {
             Issue.record("held back: \(controller.lastDecisionDescription)")
             return
@@ -78,7 +78,7 @@ struct RateControllerTests {
     @Test("after two seconds of waiting the coarsest picture comes, also where the rate fell and the debt is large")
     func patience() {
         var controller = Self.controller(4_000_000)
-        controller.coded(.idr, macroblocks: Self.screen, quantizer: 30, byteCount: 90_000, now: .zero)
+        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 30, byteCount: 90_000, now: .zero)
         controller.bitRate = BitRate(bitsPerSecond: 100_000)
         var now = Self.at(33)
         for _ in 0..<100 {
@@ -94,7 +94,7 @@ struct RateControllerTests {
     @Test("the picture never stops for good at 10 kbit/s")
     func tinyRate() {
         var controller = Self.controller(10_000)
-        controller.coded(.idr, macroblocks: Self.screen, quantizer: 51, byteCount: 60_000, now: .zero)
+        controller.coded(.keyFrame, macroblocks: Self.screen, quantizer: 51, byteCount: 60_000, now: .zero)
         var now = Self.at(33)
         var times: [MonotonicTime] = [.zero]
         while now < Self.at(120_000) {
@@ -161,7 +161,7 @@ struct RateControllerTests {
                 finest: numbers.randomElement(using: &random) ?? 0)
             var now = MonotonicTime.zero
             for _ in 0..<100 {
-                let kind = [PictureKind.idr, .change, .refinement].randomElement(using: &random) ?? .idr
+                let kind = [PictureKind.keyFrame, .change, .refinement].randomElement(using: &random) ?? .keyFrame
                 let macroblocks = numbers.randomElement(using: &random) ?? 0
                 if case .encode(let quantizer) = controller.decide(kind, macroblocks: macroblocks, now: now) {
                     #expect((0...51).contains(quantizer))

@@ -56,7 +56,7 @@ struct SimulatedScreen {
     /// The picture that starts it all.
     mutating func start() {
         quality.activateAll()
-        code(.idr) { RecordedFlow.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
+        code(.keyFrame) { RecordedFlow.pageFactor * RecordedSizes.bytes($0) { RecordedSizes.idr[$0] } }
     }
 
     /// Goes on for `interval` with something happening.

@@ -20,7 +20,7 @@ extension CaptureAgent {
     /// With a constant quantizer, nothing is refined; looking for something to refine would cost time at each turn.
     private var refines: Bool { (configuration.refines || sharpensUntil != nil) && configuration.quantizer == nil }
 
-    private var wantsAny: Bool { wantsIDR || wantsPicture }
+    private var wantsAny: Bool { wantsKeyFrame || wantsPicture }
 
     private var hasChange: Bool {
         pipeline?.owesChanges == true || screen.mayHaveChanged && (screen.reportsDamage || screen.isIncomplete)
@@ -58,7 +58,7 @@ extension CaptureAgent {
     /// Sends a slate if one is due, or else one more picture of what viewers already see.
     private func takeInsteadOfScreen(_ now: MonotonicTime) throws(CaptureError) {
         let pipeline = try currentPipeline()
-        if wantsIDR {
+        if wantsKeyFrame {
             showsPointer = false
             try send(pipeline.takeSlate(slateWords(sharing), at: now, rate: &rate, statistics: &statistics))
         } else {
@@ -100,10 +100,10 @@ extension CaptureAgent {
         let settling = schedule.settled(at: now)
         if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
         let outcome = try currentPipeline().takePicture(
-            at: now, isForced: isForced, isIDR: wantsIDR, rate: &rate, statistics: &statistics)
+            at: now, isForced: isForced, isKeyFrame: wantsKeyFrame, rate: &rate, statistics: &statistics)
         switch outcome {
         case .picture(let picture):
-            if picture.encoded.isRandomAccess { wantsIDR = false }
+            if picture.encoded.isRandomAccess { wantsKeyFrame = false }
             wantsPicture = false
             showsPointer = pointer.mode == .drawn
             try send(picture, settling: settling)
@@ -125,7 +125,7 @@ extension CaptureAgent {
     ) throws(CaptureError) {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
-            wantsIDR = false
+            wantsKeyFrame = false
             log(.debug, "IDR picture \(statistics.idrPictures)")
         }
         if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
@@ -139,8 +139,8 @@ extension CaptureAgent {
         try link.send(picture, notice)
         sequenceNumber &+= 1
         // The next scheduled picture is soon enough, because nobody waits for it.
-        if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsIDR = true }
-        if link.recorder?.takeGap() == true { demandIDR() }
+        if link.recorder?.wantsKeyFrame(behind: picture) == true { wantsKeyFrame = true }
+        if link.recorder?.takeGap() == true { demandKeyFrame() }
     }
 
     private func currentPipeline() throws(CaptureError) -> PicturePipeline {

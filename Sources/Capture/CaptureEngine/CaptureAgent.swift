@@ -39,7 +39,7 @@ public final class CaptureAgent {
     /// Whether the sharer has paused.
     var isHeld = false
     var sharing = SharingState.live
-    var wantsIDR = false
+    var wantsKeyFrame = false
     // Whether the pointer is drawn in the last picture of the screen that viewers have. A new mode takes effect with
     // the next one.
     var showsPointer = true
@@ -96,7 +96,7 @@ public final class CaptureAgent {
     /// thrown. If the disk doesn't take the end of a recording in time, that is the error, unless there is another.
     public func run() throws(CaptureError) -> CaptureEnd {
         link.beginRecording(pictureSize)
-        if link.isRecording { demandIDR() }
+        if link.isRecording { demandKeyFrame() }
         let end: CaptureEnd
         do throws(CaptureError) {
             end = try capture()
@@ -143,7 +143,7 @@ public final class CaptureAgent {
         link.send(.size(pictureSize))
         // The pointer's position was reported in pixels of the old size.
         pointer.tellAnew()
-        demandIDR()
+        demandKeyFrame()
     }
 
     /// Reports a change of the sharing state, and demands the picture that belongs to it.
@@ -153,12 +153,12 @@ public final class CaptureAgent {
         log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
         sharing = now
         link.send(.sharing(now))
-        demandIDR()
+        demandKeyFrame()
     }
 
     func slateWords(_ state: SharingState) -> String { Slate.words(for: state, of: screen.target) }
 
-    /// Resets what the last host asked for. A new host knows nothing: it gets an IDR picture at once, and says if it
+    /// Resets what the last host asked for. A new host knows nothing: it gets a key frame at once, and says if it
     /// wants no more pictures, fewer, or a different kind.
     private func greetHost() {
         isPausedByHost = false
@@ -168,11 +168,11 @@ public final class CaptureAgent {
         wantedPointerMode = .drawn
         _ = pointer.setMode(.drawn)
         endSharpening()
-        demandIDR()
+        demandKeyFrame()
     }
 
-    func demandIDR() {
-        wantsIDR = true
+    func demandKeyFrame() {
+        wantsKeyFrame = true
         schedule.reset()
     }
 
@@ -191,7 +191,7 @@ public final class CaptureAgent {
             pointer.tellAnew()
         case .requestIDR:
             log(.debug, "the host wants an IDR picture")
-            demandIDR()
+            demandKeyFrame()
         case .unwatched:
             log(.debug, "the host wants no pictures")
             isPausedByHost = true
@@ -238,7 +238,7 @@ public final class CaptureAgent {
         if format == chroma { return }
         chroma = format
         pipeline = nil
-        demandIDR()
+        demandKeyFrame()
     }
 
     /// A host may start later, but its socket can't appear in a folder that doesn't exist.

@@ -12,7 +12,7 @@ public struct CaptureConfiguration: Sendable {
     public var framesPerSecond: Int
     /// The highest bit rate; the host may ask for a lower one.
     public var bitRate: BitRate
-    /// Whether to send only NAL units, with the headers of the legacy sender, whatever the host asks for.
+    /// Whether to send only the units of pictures, with the headers of the legacy sender, whatever the host asks for.
     public var isLegacy: Bool
     /// The longest that the stream is silent while nothing changes on the screen.
     ///
@@ -26,7 +26,7 @@ public struct CaptureConfiguration: Sendable {
     public var codec = TrackFormat.Codec.h264
     /// Which chroma formats may be sent.
     public var chroma: ChromaPreference = .yuv420
-    /// A constant quantizer for all pictures, 0...51 (IDR pictures are finer by 3); nil if the rate control chooses.
+    /// A constant quantizer for all pictures, 0...51 (key frames are finer by 3); nil if the rate control chooses.
     public var quantizer: Int?
     /// Whether parts that were sent coarsely are sent again, finer, once the screen stands still.
     public var refines = true

@@ -43,10 +43,10 @@ final class CaptureRecorder {
     var isRecording: Bool { queue.failure == nil }
 
     /// Returns whether messages were left out since the last call. What follows can then be decoded only from the next
-    /// IDR picture on.
+    /// key frame on.
     func takeGap() -> Bool { hadGap.set(false) }
 
-    /// Whether the recording, which `picture` has been added to, needs an IDR picture among those that follow.
+    /// Whether the recording, which `picture` has been added to, needs a key frame among those that follow.
     func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
         isRecording
             && keyFrames.recorded(

@@ -14,7 +14,7 @@ struct HostGreeting {
         case nothing
     }
 
-    /// Whether the host has said hello. Until then, it may be one that takes every message for a NAL unit.
+    /// Whether the host has said hello. Until then, it may be one that takes every message for a unit of a picture.
     private(set) var hasHello = false
     private let needsHello: Bool
     let since: MonotonicTime

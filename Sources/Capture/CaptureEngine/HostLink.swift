@@ -62,7 +62,7 @@ final class HostLink {
     var hasReader: Bool { connection != nil || isRecording }
     /// Whether what is sent is also recorded; a recording counts as a viewer.
     var isRecording: Bool { recorder?.isRecording ?? false }
-    /// Whether the host understands messages other than NAL units.
+    /// Whether the host understands messages other than units of pictures.
     var takesMessages: Bool { greeting.hasHello && !configuration.isLegacy }
     /// The time at which `connectIfDue` has something to do.
     var nextAttempt: MonotonicTime { attempts.deadline }

@@ -102,9 +102,8 @@ final class PictureCoder {
         var quantizer = wanted
         do throws(VideoEncodingError) {
             var activity = activity(for: kind, quantizer)
-            if kind != .idr, activity.protectsRest, !encoder.usesBands(activity) {
-                // Without bands, one slice covers the whole picture, and codes coarse macroblocks that are not due as
-                // well.
+            if kind != .keyFrame, activity.protectsRest, !encoder.usesBands(activity) {
+                // Without bands, the whole picture is coded, and with it coarse macroblocks that are not due.
                 if kind == .refinement {
                     // This happens only if there are no bands at all, because the picture is small.
                     quality.activateAll()
@@ -116,7 +115,7 @@ final class PictureCoder {
                 activity = self.activity(for: kind, quantizer)
             }
             let encoded = try encoder.encode(
-                canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .idr, time: time)
+                canvas.planes, activity, quantizer: quantizer, isRandomAccess: kind == .keyFrame, time: time)
             let now = MonotonicTime.now()
             rate.coded(
                 kind, macroblocks: quality.activeCount, quantizer: quantizer, byteCount: encoded.byteCount, now: now)

@@ -4,7 +4,7 @@ import MediaTypes
 import RateControl
 import VideoEncoding
 
-/// Grabs the screen, converts it and encodes it to NAL units, for one size of the screen and one chroma format.
+/// Grabs the screen, converts it and encodes it, for one size of the screen and one chroma format.
 ///
 /// If the size or the format changes, a new pipeline is needed.
 final class PicturePipeline {
@@ -48,21 +48,21 @@ final class PicturePipeline {
     /// Reads what has changed and encodes it. `isForced` demands a picture even if nothing has changed. `captureTime`
     /// is the time now, at which the picture fell due; the schedule counts from it.
     func takePicture(
-        at captureTime: MonotonicTime, isForced: Bool, isIDR: Bool, rate: inout RateController,
+        at captureTime: MonotonicTime, isForced: Bool, isKeyFrame: Bool, rate: inout RateController,
         statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {
         let area = isCanvasEmpty || isSlate ? try screen.takeEverything() : try screen.takeChanges()
         if !area.isEmpty { owe(reader.affected(by: area)) }
         if owed.isEmpty && !isForced { return .nothing }
-        if isIDR { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
-        let kind = isIDR ? PictureKind.idr : .change
+        if isKeyFrame { coder.quality.activateAll() } else { coder.quality.activate(owed.rectangles) }
+        let kind = isKeyFrame ? PictureKind.keyFrame : .change
         let quantizer: Int
         switch rate.decide(kind, macroblocks: coder.quality.activeCount, now: captureTime) {
         case .wait(let until): return .later(until)
         case .encode(let wanted): quantizer = wanted
         }
         let searches =
-            !isIDR && isCanvasSent && !isSlate && canvas.chroma == .yuv420
+            !isKeyFrame && isCanvasSent && !isSlate && canvas.chroma == .yuv420
             && search.begins(area: owed.bounds, activeCount: coder.quality.activeCount)
         if searches { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
         isCanvasSent = false
@@ -145,7 +145,7 @@ final class PicturePipeline {
         return try coder.encode(.change, PictureCoder.finestQuantizer, now, &rate, &statistics)
     }
 
-    /// Shows `words` in place of the screen, in an IDR picture, so that no viewer who joins later sees what was there
+    /// Shows `words` in place of the screen, in a key frame, so that no viewer who joins later sees what was there
     /// before.
     func takeSlate(
         _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
@@ -157,7 +157,7 @@ final class PicturePipeline {
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
         coder.quality.activateAll()
         let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        return try coder.encode(.idr, Self.slateQuantizer, damage: whole, now, &rate, &statistics)
+        return try coder.encode(.keyFrame, Self.slateQuantizer, damage: whole, now, &rate, &statistics)
     }
 
     /// Fine enough for large letters on plain grey, while the picture still takes only a few kilobytes.

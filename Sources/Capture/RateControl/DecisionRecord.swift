@@ -14,7 +14,7 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
         case patience = "waited long enough"
     }
 
-    private var kind = PictureKind.idr
+    private var kind = PictureKind.keyFrame
     private var macroblocks = 0
     private var decision: RateController.Decision?
     private var reason = Reason.nothing
@@ -48,7 +48,7 @@ struct DecisionRecord: Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        var text = "\(kind), \(macroblocks) macroblocks: "
+        var text = "\(kind.rawValue), \(macroblocks) macroblocks: "
         switch decision {
         case .encode(let quantizer): text += "QP \(quantizer)"
         case .wait(let until): text += "wait until \(until.nanoseconds / 1_000_000) ms"

@@ -40,11 +40,11 @@ struct MotionHistory: Sendable {
     /// another; after a longer gap, a picture finds little of what it shows in the one before.
     static let flowGap = Interval.milliseconds(90)
 
-    /// The time at which a large change or an IDR picture was last coded.
+    /// The time at which a large change or a key frame was last coded.
     private(set) var lastWhole: MonotonicTime?
-    /// Whether the picture coded at `lastWhole` was an IDR picture. Nothing has changed since then, and the first
+    /// Whether the picture coded at `lastWhole` was a key frame. Nothing has changed since then, and the first
     /// change is treated as part of a motion.
-    private(set) var isAfterIDR = false
+    private(set) var isAfterKeyFrame = false
     private var small = Trace()
     private var medium = Trace()
     private var large = Trace()
@@ -53,7 +53,7 @@ struct MotionHistory: Sendable {
     /// smaller ones don't.
     func pace(_ kind: PictureKind, _ macroblocks: Int, _ now: MonotonicTime) -> Pace {
         switch kind {
-        case .idr: return .burst
+        case .keyFrame: return .burst
         case .refinement: return .sustained
         case .change:
             var busyUntil = large.busyUntil
@@ -69,7 +69,7 @@ struct MotionHistory: Sendable {
     /// or the motion paused briefly, until `changedSince`.
     func isFlow(_ kind: PictureKind, _ macroblocks: Int, changedSince: MonotonicTime, _ now: MonotonicTime) -> Bool {
         guard kind == .change, Extent(macroblocks) == .large, let lastLarge = lastWhole else { return false }
-        if isAfterIDR { return now - changedSince <= Self.flowGap / 2 }
+        if isAfterKeyFrame { return now - changedSince <= Self.flowGap / 2 }
         if now - lastLarge <= Self.flowGap { return true }
         // Nothing moved during the pause, so the last picture still predicts this one, however old it is.
         return changedSince - lastLarge <= Self.rest && now - changedSince <= Self.flowGap / 2
@@ -97,16 +97,16 @@ struct MotionHistory: Sendable {
     }
 
     mutating func coded(_ kind: PictureKind, _ macroblocks: Int, quantizer: Int, _ now: MonotonicTime) {
-        if kind == .idr {
+        if kind == .keyFrame {
             lastWhole = now
-            isAfterIDR = true
+            isAfterKeyFrame = true
         }
         guard kind == .change else { return }
         let extent = Extent(macroblocks)
         let isBurst = pace(kind, macroblocks, now) == .burst
         if extent == .large {
             lastWhole = now
-            isAfterIDR = false
+            isAfterKeyFrame = false
         }
         set(Trace(busyUntil: now, quantizer: quantizer, isBurst: isBurst), extent)
     }

@@ -55,9 +55,9 @@ extension RateController {
         var proposal = PictureProposal(
             quantizer: quantizer, start: free, expected: expected, most: most,
             reason: free > now ? .debt : .preference)
-        // Nobody sees anything without an IDR picture, and a turned page is wanted at once; the pictures that follow
+        // Nobody sees anything without a key frame, and a turned page is wanted at once; the pictures that follow
         // pay for it.
-        if kind == .idr || isTurnedPage(kind, macroblocks, now) { return proposal }
+        if kind == .keyFrame || isTurnedPage(kind, macroblocks, now) { return proposal }
         // A page that jumps in the middle of a motion need only wait until there is room for its expected size.
         let isPage = kind == .change && macroblocks >= QualityTradeoff.largeShare && !expectations.isFilm
         let windowFree = lastSecond.free(for: linkTime(isPage ? expected : most), now)

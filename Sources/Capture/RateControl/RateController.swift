@@ -1,9 +1,9 @@
 public import MediaTypes
 
-/// Why a picture is coded.
-public enum PictureKind: Sendable {
+/// Why a picture is coded; the raw values are for the log.
+public enum PictureKind: String, Sendable {
     /// A picture that needs no other: every macroblock is coded, without prediction from earlier pictures.
-    case idr
+    case keyFrame = "idr"
     /// Something on the screen has changed.
     case change
     /// Nothing has changed: macroblocks that were coded coarsely are coded again, finer.
@@ -65,8 +65,8 @@ public struct RateController: Sendable {
     /// The longest that a change is held back. Viewers don't put up with a screen that stands still for longer while it
     /// changes, so after this a picture is sent, however coarse it is.
     static let patience = Interval.seconds(2)
-    /// The longest that an IDR picture is held back; a viewer who waits for one sees nothing at all.
-    static let idrPatience = Interval.milliseconds(300)
+    /// The longest that a key frame is held back; a viewer who waits for one sees nothing at all.
+    static let keyFramePatience = Interval.milliseconds(300)
     /// The longest that a picture may occupy the link by design, and the largest debt that is recorded.
     static let longestDebt = Interval.seconds(10)
 
@@ -74,7 +74,7 @@ public struct RateController: Sendable {
     ///
     /// - Parameters:
     ///   - finest: The quantizer, 0...51, that refinement ends with and that small changes get at once.
-    ///   - constantQuantizer: A quantizer that every picture gets at once, whatever the rate (an IDR picture gets one
+    ///   - constantQuantizer: A quantizer that every picture gets at once, whatever the rate (a key frame gets one
     ///     that is finer by 3); nothing is refined.
     public init(bitRate: BitRate, period: Interval, finest: Int = 14, constantQuantizer: Int? = nil) {
         self.bitRate = bitRate
@@ -94,10 +94,10 @@ public struct RateController: Sendable {
         debt.pay(until: now, bytesPerSecond: bytesPerSecond)
 
         flowDebt.pay(until: now, bytesPerSecond: bytesPerSecond)
-        // Once an IDR picture is paid for, a new page need not be treated as part of a motion.
+        // Once a key frame is paid for, a new page need not be treated as part of a motion.
         let isFlow =
             motion.isFlow(kind, macroblocks, changedSince: heldSince ?? now, now)
-            && (!motion.isAfterIDR || debtFree(now) > now)
+            && (!motion.isAfterKeyFrame || debtFree(now) > now)
         isFlowDecided = isFlow
         let proposal = self.proposal(for: kind, macroblocks, isFlow: isFlow, now)
         record.note(expected: proposal.expected, debt: debt.interval(bytesPerSecond: bytesPerSecond))
@@ -105,8 +105,8 @@ public struct RateController: Sendable {
 
         var until = proposal.start
         if kind != .refinement {
-            let heldUntil = (heldSince ?? now) + (kind == .idr ? Self.idrPatience : Self.patience)
-            if kind == .idr, now >= heldUntil { return encode(proposal.quantizer, because: .patience) }
+            let heldUntil = (heldSince ?? now) + (kind == .keyFrame ? Self.keyFramePatience : Self.patience)
+            if kind == .keyFrame, now >= heldUntil { return encode(proposal.quantizer, because: .patience) }
             if now >= heldUntil, let coarsest = afterPatience(kind, macroblocks, isFlow: isFlow, now) {
                 return coarsest
             }
@@ -174,10 +174,10 @@ public struct RateController: Sendable {
     /// The fewest macroblocks that are worth a picture.
     private static let fewestRefined = 32
 
-    /// All later pictures are predicted from an IDR picture, so it is coded finer: 3 quantizers make the step size
+    /// All later pictures are predicted from a key frame, so it is coded finer: 3 quantizers make the step size
     /// smaller by the factor 1.4 that encoders commonly use.
     private static func quantizer(_ constant: Int, of kind: PictureKind) -> Int {
-        kind == .idr ? max(0, constant - 3) : constant
+        kind == .keyFrame ? max(0, constant - 3) : constant
     }
 
     private mutating func encode(_ quantizer: Int, because reason: DecisionRecord.Reason) -> Decision {

@@ -7,7 +7,7 @@ import MediaTypes
 /// Estimates for another quantizer are therefore pessimistic: a coarser one is assumed to save little, a finer one to
 /// cost much.
 struct SizeExpectation: Sendable {
-    /// The bytes of a picture that codes nothing: slice header, skip runs, NAL unit framing.
+    /// The bytes of a picture that codes nothing: headers, skip runs, framing.
     private static let overhead: Double = 40
     /// The factors for one step of the quantizer: the usual one, and the pessimistic ones for a finer and a coarser
     /// quantizer.

@@ -3,7 +3,7 @@ import MediaTypes
 /// The size estimates for each sort of picture.
 struct SizeExpectations: Sendable {
     /// The cost of a picture in a flowing motion as a share of one that shows something new, and of such a jump as a
-    /// share of an IDR picture, assumed until they are known better.
+    /// share of a key frame, assumed until they are known better.
     private static let flowShare = 0.03
     private static let jumpShare = 0.85
     private static let flowLasts = Interval.seconds(2)
@@ -11,7 +11,7 @@ struct SizeExpectations: Sendable {
     typealias Extent = MotionHistory.Extent
 
     /// The initial estimate for each sort, from recorded pictures of text at 1920x1080.
-    private var idr = SizeExpectation(bytesAt28: 20)
+    private var keyFrame = SizeExpectation(bytesAt28: 20)
     private(set) var refinement = SizeExpectation(bytesAt28: 11)
     private var small = SizeExpectation(bytesAt28: 30)
     private var medium = SizeExpectation(bytesAt28: 15)
@@ -30,7 +30,7 @@ struct SizeExpectations: Sendable {
 
     func of(_ kind: PictureKind, isFlow: Bool, _ macroblocks: Int) -> SizeExpectation {
         switch kind {
-        case .idr: return idr
+        case .keyFrame: return keyFrame
         case .refinement: return refinement
         case .change:
             switch Extent(macroblocks) {
@@ -53,10 +53,10 @@ struct SizeExpectations: Sendable {
         // A moved picture costs next to nothing, and says nothing about the next one that isn't moved.
         if isMoved, !(isFlow && Extent(macroblocks) == .large) { return isFlow }
         switch kind {
-        case .idr:
-            idr.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
+        case .keyFrame:
+            keyFrame.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
             // A page that jumps costs about as much as it does without prediction.
-            if lastJump == nil { largeJump.expect(after: idr, part: Self.jumpShare) }
+            if lastJump == nil { largeJump.expect(after: keyFrame, part: Self.jumpShare) }
         case .refinement: refinement.learn(macroblocks: macroblocks, quantizer: quantizer, bytes: bytes, now: now)
         case .change:
             switch Extent(macroblocks) {
@@ -79,7 +79,7 @@ struct SizeExpectations: Sendable {
         // The first picture after a rest is only assumed to be part of a motion.
         if isFlow, !isFirst || bytes < jump * Self.beginsToFlow {
             let isSure = cheapInARow == Self.sureOfFlow && !isFilm
-            let page = max(jump, idr.usual(macroblocks, quantizer) / 2)
+            let page = max(jump, keyFrame.usual(macroblocks, quantizer) / 2)
             let isDear = bytes > page * (isSure ? Self.pageShare : Self.filmShare)
             if isDear, isSure {
                 // The picture shows a new page in the middle of the motion.
