@@ -72,8 +72,7 @@ final class HostLink {
     /// Begins the recording in the same way as a connection to a host. It goes on while hosts come and go.
     func beginRecording(_ size: PictureSize) {
         recorder?.begin(encoder)
-        recorder?.add(hello)
-        recorder?.add(.size(size))
+        for message in introduction(size) { recorder?.add(message) }
     }
 
     /// Connects if an attempt is due; returns true if that succeeded.
@@ -133,7 +132,7 @@ final class HostLink {
         case .hello(let hello):
             log(.debug, "the host is \(hello.name), process \(hello.processID)")
             if !configuration.isLegacy, greeting.noteHello() {
-                write([self.hello, .size(size)])
+                write(introduction(size))
                 body(message)
                 // The pictures taken until now went only into the recording.
                 if configuration.linkToken != nil { body(.requestIDR) }
@@ -160,12 +159,12 @@ final class HostLink {
         }
     }
 
-    private var hello: LinkMessage {
-        .hello(
-            Hello(
-                role: .capture, name: "screenrelay-capture \(screenRelayVersion)",
-                processID: UInt32(clamping: getpid()),
-                canMakeIDR: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420))
+    /// What a host and a recording are told before the first picture. A stream of which no format is told is H.264.
+    private func introduction(_ size: PictureSize) -> [LinkMessage] {
+        let hello = Hello(
+            role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
+            canMakeIDR: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420)
+        return [.hello(hello), .size(size)] + (configuration.codec == .h264 ? [] : [.format(configuration.codec)])
     }
 
     /// Answers a ping with our clock's time, unless the answer would have to wait: then it would be useless.
