@@ -43,13 +43,11 @@ public struct StreamInspector: Sendable {
         }
         switch message.body {
         case .format(let newCodec) where header.stream == 0: codec = newCodec
-        case .unit(let payload):
-            switch codec {
-            case .h264:
-                pictures.add(
-                    payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
-                    stream: header.stream)
-            }
+        // Units of other codecs are rows without an analysis.
+        case .unit(let payload) where codec == .h264:
+            pictures.add(
+                payload.dropFirst(4), to: &row, isLegacy: message.form != .extended, arrival: arrival,
+                stream: header.stream)
         case .picture(let notice) where header.stream == 0:
             row.damage = notice.damage
             pictures.add(notice, row)

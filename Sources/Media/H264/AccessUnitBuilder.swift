@@ -18,6 +18,8 @@ public struct AccessUnitBuilder: FrameBuilder {
     private var pending = PendingAccessUnit()
     /// The last slice of an unmarked stream, also after `endFrame()`.
     private var lastSlice: SliceHeader?
+    /// Whether an unmarked stream had a slice, usable or not, since an access unit began.
+    private var hasSeenSlice = false
     private var ready: [CodedFrame] = []
 
     /// A builder that has seen nothing.
@@ -42,11 +44,14 @@ public struct AccessUnitBuilder: FrameBuilder {
     @discardableResult
     public mutating func addUnmarked(_ bytes: [UInt8]) -> Bool {
         guard let nalUnit = read(bytes) else { return false }
-        var hasEnded = false
+        var begins = false
         if nalUnit.type.startsAccessUnit {
-            hasEnded = endPending()
+            begins = hasSeenSlice
+            hasSeenSlice = false
+            if pending.hasSlice { endFrame() }
             lastSlice = nil
         }
+        if nalUnit.type.isSlice { hasSeenSlice = true }
         if nalUnit.type.beginsWithSliceHeader {
             guard let slice = try? SliceHeader(nalUnit: bytes[nalUnit.range], parameterSets: parameterSets) else {
                 if parameterSets.isUsable {
@@ -54,11 +59,12 @@ public struct AccessUnitBuilder: FrameBuilder {
                 } else {
                     counters.withoutHeaders &+= 1
                 }
-                return hasEnded
+                return begins
             }
             if let lastSlice {
                 if isFirstOfNewPicture(previous: lastSlice, next: slice) {
-                    hasEnded = endPending()
+                    begins = true
+                    if pending.hasSlice { endFrame() }
                 } else if !pending.hasSlice {
                     counters.lateUnits &+= 1
                     return false
@@ -67,14 +73,7 @@ public struct AccessUnitBuilder: FrameBuilder {
             lastSlice = slice
         }
         append(bytes, nalUnit, nil)
-        return hasEnded
-    }
-
-    /// Ends the pending access unit if it has a slice, and returns whether it has.
-    private mutating func endPending() -> Bool {
-        guard pending.hasSlice else { return false }
-        endFrame()
-        return true
+        return begins
     }
 
     /// Ends the pending access unit; `next()` returns it unless it is unusable.
@@ -117,6 +116,7 @@ public struct AccessUnitBuilder: FrameBuilder {
         discardPending()
         parameterSets = ParameterSets()
         lastSlice = nil
+        hasSeenSlice = false
     }
 
     /// Returns the next complete access unit, or nil if there is none.

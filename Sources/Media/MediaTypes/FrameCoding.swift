@@ -45,7 +45,7 @@ public protocol FrameBuilder: Sendable {
     /// Adds a unit to the pending frame.
     mutating func add(_ bytes: [UInt8], captureTime: MonotonicTime?)
     /// Adds a unit of a stream that doesn't mark the ends of its frames. If it begins the next frame, it ends the
-    /// pending one. Returns whether it did.
+    /// pending one. Returns whether it begins a frame behind another one, which may have been unusable.
     @discardableResult
     mutating func addUnmarked(_ bytes: [UInt8]) -> Bool
     /// Ends the pending frame; `next()` returns it unless it is unusable.
