@@ -65,3 +65,10 @@ enum AccessUnits {
         return zip(starts, ends).compactMap { $0 < $1 ? Array(stream[$0..<$1]) : nil }
     }
 }
+
+extension ReceivedFrame {
+    /// Whether nothing of it is missing.
+    var isComplete: Bool { contents != nil }
+    /// Its NAL units, without their start codes.
+    var nalUnits: [[UInt8]] { (contents?.units ?? []).map { Array($0.dropFirst(4)) } }
+}

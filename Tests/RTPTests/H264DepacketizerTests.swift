@@ -20,8 +20,8 @@ struct H264DepacketizerTests {
     }
 
     static func depacketize(_ unit: PacketizedFrame) -> [ReceivedFrame] {
-        var depacketizer = H264Depacketizer()
-        return packets(unit).flatMap { depacketizer.receive($0.header, payload: $0.payload[...]) }
+        var reassembler = FrameReassembler(.h264)
+        return packets(unit).flatMap { reassembler.receive($0.header, payload: $0.payload[...]) }
     }
 
     private func header(_ number: Int, at ticks: UInt32, marker: Bool = false) -> RTPPacketHeader {
@@ -36,7 +36,7 @@ struct H264DepacketizerTests {
     func streams(stream: TestStream) throws {
         let units = AccessUnits.split(stream: try stream.bytes())
         #expect(!units.isEmpty)
-        var depacketizer = H264Depacketizer()
+        var reassembler = FrameReassembler(.h264)
         var number = SequenceNumber(65500)
         for maximum in [1138, 200] {
             let packetizer = H264Packetizer(maximumPayloadByteCount: maximum)
@@ -44,7 +44,7 @@ struct H264DepacketizerTests {
                 let packetized = packetizer.packetize(unit, at: MediaTime(ticks: Int64(index) * 3000))
                 var received: [ReceivedFrame] = []
                 for packet in Self.packets(packetized, first: number) {
-                    received += depacketizer.receive(packet.header, payload: packet.payload[...])
+                    received += reassembler.receive(packet.header, payload: packet.payload[...])
                     number = number.next
                 }
                 let sent = AccessUnits.nalUnits(unit).filter { $0[0] & 0x1F != 9 && $0[0] & 0x1F != 12 }
@@ -52,8 +52,8 @@ struct H264DepacketizerTests {
                 #expect(received.map(\.isComplete) == [true])
             }
         }
-        #expect(depacketizer.lostPackets == 0)
-        #expect(depacketizer.malformedPayloads == 0)
+        #expect(reassembler.lostPackets == 0)
+        #expect(reassembler.malformedFrames == 0)
     }
 
     @Test(
@@ -68,15 +68,15 @@ struct H264DepacketizerTests {
         let third = packetizer.packetize(AccessUnits.unit([[0x41, 1]]), at: MediaTime(ticks: 2))
         let fourth = packetizer.packetize(AccessUnits.unit([[0x41, 2]]), at: MediaTime(ticks: 3))
         for lost in second.packets.indices {
-            var depacketizer = H264Depacketizer()
+            var reassembler = FrameReassembler(.h264)
             var received: [ReceivedFrame] = []
             var all = Self.packets(first) + Self.packets(second, first: SequenceNumber(1))
             all += Self.packets(third, first: SequenceNumber(1).advanced(by: second.packets.count))
             all += Self.packets(fourth, first: SequenceNumber(2).advanced(by: second.packets.count))
             all.remove(at: 1 + lost)
-            for packet in all { received += depacketizer.receive(packet.header, payload: packet.payload[...]) }
-            #expect(depacketizer.lostPackets == 1)
-            #expect(depacketizer.malformedPayloads == 0)
+            for packet in all { received += reassembler.receive(packet.header, payload: packet.payload[...]) }
+            #expect(reassembler.lostPackets == 1)
+            #expect(reassembler.malformedFrames == 0)
             for unit in received where unit.timestamp == RTPTimestamp(1) {
                 #expect(!unit.isComplete)
                 #expect(unit.nalUnits.allSatisfy(nalUnits.contains))
@@ -88,30 +88,30 @@ struct H264DepacketizerTests {
 
     @Test("a packet that comes twice or late is dropped and counted")
     func late() {
-        var depacketizer = H264Depacketizer()
-        #expect(depacketizer.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).count == 1)
-        #expect(depacketizer.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
-        #expect(depacketizer.receive(header(4, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
-        #expect(depacketizer.latePackets == 2)
+        var reassembler = FrameReassembler(.h264)
+        #expect(reassembler.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).count == 1)
+        #expect(reassembler.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
+        #expect(reassembler.receive(header(4, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
+        #expect(reassembler.latePackets == 2)
     }
 
     @Test("a picture whose marker never comes ends where the next one begins")
     func lostMarker() {
-        var depacketizer = H264Depacketizer()
-        #expect(depacketizer.receive(header(0, at: 0), payload: [0x41, 1]).isEmpty)
-        let received = depacketizer.receive(header(1, at: 9, marker: true), payload: [0x41, 2])
+        var reassembler = FrameReassembler(.h264)
+        #expect(reassembler.receive(header(0, at: 0), payload: [0x41, 1]).isEmpty)
+        let received = reassembler.receive(header(1, at: 9, marker: true), payload: [0x41, 2])
         #expect(received.map(\.nalUnits) == [[[0x41, 1]], [[0x41, 2]]])
-        #expect(received.map(\.annexB) == [[0, 0, 0, 1, 0x41, 1], [0, 0, 0, 1, 0x41, 2]])
+        #expect(received.map(\.contents?.units) == [[[0, 0, 0, 1, 0x41, 1]], [[0, 0, 0, 1, 0x41, 2]]])
     }
 
     @Test("packets of padding fill their place in the sequence and make no picture")
     func padding() {
-        var depacketizer = H264Depacketizer()
-        #expect(depacketizer.receive(header(0, at: 0, marker: true), payload: [0x41, 1]).count == 1)
-        #expect(depacketizer.receive(header(1, at: 0), payload: []).isEmpty)
-        let next = depacketizer.receive(header(2, at: 9, marker: true), payload: [0x41, 2])
+        var reassembler = FrameReassembler(.h264)
+        #expect(reassembler.receive(header(0, at: 0, marker: true), payload: [0x41, 1]).count == 1)
+        #expect(reassembler.receive(header(1, at: 0), payload: []).isEmpty)
+        let next = reassembler.receive(header(2, at: 9, marker: true), payload: [0x41, 2])
         #expect(next.map(\.isComplete) == [true])
-        #expect(depacketizer.lostPackets == 0)
+        #expect(reassembler.lostPackets == 0)
     }
 
     @Test(
@@ -121,22 +121,22 @@ struct H264DepacketizerTests {
             [0x7C, 0x81], [0x7C, 0x41, 1], [0x7C, 0x9C, 1], [0x79, 0, 0, 0, 1, 0x41], [0x7D, 0x81, 0, 0, 1], [0x00],
         ] as [[UInt8]])
     func broken(payload: [UInt8]) {
-        var depacketizer = H264Depacketizer()
-        let received = depacketizer.receive(header(0, at: 0, marker: true), payload: payload[...])
+        var reassembler = FrameReassembler(.h264)
+        let received = reassembler.receive(header(0, at: 0, marker: true), payload: payload[...])
         #expect(received.map(\.isComplete) == [false])
-        #expect(depacketizer.malformedPayloads == 1)
+        #expect(reassembler.malformedFrames == 1)
     }
 
     @Test("a sender that never ends its picture takes no more than the limit")
     func bounded() {
-        var depacketizer = H264Depacketizer()
+        var reassembler = FrameReassembler(.h264)
         let body = [UInt8](repeating: 7, count: 60_000)
         for number in 0..<200 {
             let start: UInt8 = number == 0 ? 0x85 : 0x05
-            #expect(depacketizer.receive(header(number, at: 0), payload: [0x7C, start] + body).isEmpty)
+            #expect(reassembler.receive(header(number, at: 0), payload: [0x7C, start] + body).isEmpty)
         }
-        #expect(depacketizer.malformedPayloads > 0)
-        let received = depacketizer.receive(header(200, at: 0, marker: true), payload: [0x41, 1])
+        #expect(reassembler.malformedFrames > 0)
+        let received = reassembler.receive(header(200, at: 0, marker: true), payload: [0x41, 1])
         #expect(received.map(\.isComplete) == [false])
     }
 
@@ -150,11 +150,11 @@ struct H264DepacketizerTests {
         let packets = Self.packets(unit)
         for (cut, packet) in packets.enumerated() {
             for count in 1..<packet.payload.count {
-                var depacketizer = H264Depacketizer()
+                var reassembler = FrameReassembler(.h264)
                 var received: [ReceivedFrame] = []
                 for (index, other) in packets.enumerated() {
                     let payload = index == cut ? other.payload.prefix(count) : other.payload[...]
-                    received += depacketizer.receive(other.header, payload: payload)
+                    received += reassembler.receive(other.header, payload: payload)
                 }
                 #expect(received.count == 1)
                 #expect(received.first?.nalUnits != AccessUnits.nalUnits(unit.coded))
@@ -168,7 +168,7 @@ struct H264DepacketizerTests {
         let unit = H264Packetizer(maximumPayloadByteCount: 60).packetize(
             AccessUnits.unit([[0x67, 1], [0x68, 2], AccessUnits.nalUnit(0x65, count: 300)]), at: MediaTime(ticks: 0))
         let packets = Self.packets(unit)
-        var depacketizer = H264Depacketizer()
+        var reassembler = FrameReassembler(.h264)
         var number = SequenceNumber(0)
         for round in 0..<20_000 {
             var (header, payload) = packets[round % packets.count]
@@ -177,11 +177,11 @@ struct H264DepacketizerTests {
             header.marker = Int.random(in: 0..<5, using: &random) == 0
             payload = random.mutation(of: payload)
             number = number.advanced(by: Int.random(in: 0..<20, using: &random) == 0 ? 5 : 1)
-            for received in depacketizer.receive(header, payload: payload[...]) {
+            for received in reassembler.receive(header, payload: payload[...]) {
                 #expect(received.nalUnits.allSatisfy { !$0.isEmpty })
             }
         }
-        #expect(depacketizer.malformedPayloads > 0)
-        #expect(depacketizer.lostPackets > 0)
+        #expect(reassembler.malformedFrames > 0)
+        #expect(reassembler.lostPackets > 0)
     }
 }

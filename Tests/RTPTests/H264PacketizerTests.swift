@@ -20,7 +20,7 @@ struct H264PacketizerTests {
 
     @Test("the room for a payload is 1200 less header, extensions, tag and original sequence number")
     func room() {
-        #expect(H264Packetizer.defaultMaximumPayloadByteCount == 1138)
+        #expect(RTPPayload.maximumByteCount == 1138)
         #expect(H264Packetizer().maximumPayloadByteCount == 1138)
         #expect(H264Packetizer(maximumPayloadByteCount: -1).maximumPayloadByteCount == 16)
         #expect(H264Packetizer(maximumPayloadByteCount: .max).maximumPayloadByteCount == 65535)
@@ -71,7 +71,7 @@ struct H264PacketizerTests {
     func wrongRanges() {
         let unit = CodedFrame(
             bytes: [0x41, 1], units: [0..<2, 1..<9, -3..<1], isRandomAccess: false, captureTime: nil, format: nil)
-        #expect(H264Packetizer().packetize(unit, at: MediaTime(ticks: 0)).packets == [.singleNALUnit(0..<2)])
+        #expect(H264Packetizer().packetize(unit, at: MediaTime(ticks: 0)).packets == [.part(RTPPayload.Part(0..<2))])
     }
 
     @Test("no payload is larger than the maximum, for NAL units of every size around it")

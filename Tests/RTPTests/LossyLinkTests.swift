@@ -130,11 +130,11 @@ struct LossyLinkTests {
             }
         }
 
-        var depacketizer = H264Depacketizer()
+        var reassembler = FrameReassembler(.h264)
         var received: [ReceivedFrame] = []
         for number in receiver.packets.keys.sorted() {
             guard let packet = receiver.packets[number] else { continue }
-            received += depacketizer.receive(packet.header, payload: packet.payload[...])
+            received += reassembler.receive(packet.header, payload: packet.payload[...])
         }
         #expect(received.map(\.nalUnits) == sent)
         #expect(received.map(\.isComplete) == sent.map { _ in true })

@@ -274,7 +274,10 @@ struct PublishedTrackTests {
         for (index, unit) in units.enumerated() {
             // The second IDR comes without them, as some encoders have it.
             let sent = index == 2 ? unit.filter { ![7, 8].contains($0[0] & 0x1F) } : unit
-            source.receive(PublishedUnit(nalUnits: sent, captureTime: now(), arrival: now()))
+            source.receive(
+                PublishedFrame(
+                    codec: .h264, units: sent.map { [0, 0, 0, 1] + $0 }, isRandomAccess: index % 2 == 0,
+                    captureTime: now(), arrival: now()))
         }
         var published: [TrackFrame] = []
         try eventually("four pictures") {

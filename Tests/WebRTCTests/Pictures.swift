@@ -1,6 +1,8 @@
 import H264
 import MediaTypes
+import RTP
 import TestSupport
+import WebRTC
 
 /// Access units for tests: the NAL units' headers are right, what is behind them is random.
 enum Pictures {
@@ -46,4 +48,16 @@ enum Pictures {
 extension CodedFrame {
     /// What a receiver makes of it.
     var contents: [[UInt8]] { units.map { Array(bytes[$0]) } }
+}
+
+extension ReceivedFrame {
+    /// Whether nothing of it is missing.
+    var isComplete: Bool { contents != nil }
+    /// Its NAL units, without their start codes.
+    var nalUnits: [[UInt8]] { (contents?.units ?? []).map { Array($0.dropFirst(4)) } }
+}
+
+extension PublishedFrame {
+    /// Its NAL units, without their start codes.
+    var nalUnits: [[UInt8]] { units.map { Array($0.dropFirst(4)) } }
 }

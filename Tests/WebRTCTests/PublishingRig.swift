@@ -36,7 +36,7 @@ final class PublishingRig {
             extensions: HeaderExtensionFormat(), ssrc: SSRC(9), retransmissionSSRC: SSRC(10), canonicalName: "host",
             clock: Rig.clock)
         let publication = Publication(
-            payloadType: TestPublisher.payloadType, answersNacks: answersNacks,
+            payloadType: TestPublisher.payloadType, codec: .h264, answersNacks: answersNacks,
             answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector)
         session = PeerSession(
             parameters, role: .publishing(PublishedTracks(publication)), context: host, sink: link, now: now)

@@ -83,7 +83,7 @@ struct PublishingTests {
         let units = rig.collector.units
         // The sender begins anew at its last IDR, which is the first picture of this share.
         #expect(units.last?.nalUnits == rig.published.last?.contents)
-        let restart = try #require(units.lastIndex { $0.isIDR })
+        let restart = try #require(units.lastIndex { $0.isRandomAccess })
         #expect(restart >= 10)
         #expect(units.suffix(from: restart).map(\.nalUnits) == rig.published.suffix(30).map(\.contents))
         #expect(count(rig) { if case .genericNack = $0 { true } else { false } } == 0)
@@ -172,7 +172,7 @@ struct PublishingTests {
         // It begins anew at its last IDR, and goes on to the present.
         shareDeltas(rig, 15)
         #expect(rig.collector.ignored == 0)
-        #expect(rig.collector.units[before].isIDR)
+        #expect(rig.collector.units[before].isRandomAccess)
         #expect(rig.collector.units.last?.nalUnits == rig.published.last?.contents)
     }
 

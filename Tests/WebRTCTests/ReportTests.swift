@@ -81,7 +81,7 @@ struct ReportTests {
             let capture = packet.rtp.extensionData(12)
             #expect((capture != nil) == packet.rtp.header.marker)
             if let capture { seen.append(capture.reduce(0) { $0 << 8 | UInt64($1) }) }
-            #expect(packet.byteCount <= H264Packetizer.maximumDatagramByteCount)
+            #expect(packet.byteCount <= RTPPacket.maximumDatagramByteCount)
         }
         #expect(seen == captures)
     }

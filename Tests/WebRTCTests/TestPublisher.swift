@@ -134,14 +134,14 @@ final class TestPublisher {
 }
 
 /// Keeps what a publisher's session hands on.
-final class UnitCollector: PublishedUnitReceiver {
-    private let state = Mutex((units: [PublishedUnit](), ignored: 0))
+final class UnitCollector: PublishedFrameReceiver {
+    private let state = Mutex((units: [PublishedFrame](), ignored: 0))
 
-    var units: [PublishedUnit] { state.withLock { $0.units } }
+    var units: [PublishedFrame] { state.withLock { $0.units } }
     var contents: [[[UInt8]]] { units.map(\.nalUnits) }
     /// How often it was told that requests for an IDR are ignored.
     var ignored: Int { state.withLock { $0.ignored } }
 
-    func receive(_ unit: PublishedUnit) { state.withLock { $0.units.append(unit) } }
+    func receive(_ frame: PublishedFrame) { state.withLock { $0.units.append(frame) } }
     func keyFrameRequestsIgnored() { state.withLock { $0.ignored += 1 } }
 }

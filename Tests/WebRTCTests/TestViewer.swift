@@ -35,7 +35,7 @@ final class TestViewer {
     private let dtls: DTLSTransport
     private var protector: SRTPSession?
     private var order = ArrivalOrder()
-    private var depacketizer = H264Depacketizer()
+    private var reassembler = FrameReassembler(.h264)
     private var outgoing: [[UInt8]] = []
     private var asked: [UInt16: MonotonicTime] = [:]
     private var lastTransaction: UInt64 = 0
@@ -217,7 +217,7 @@ final class TestViewer {
             header.ssrc = settings.media
             payload = payload.dropFirst(2)
         }
-        for unit in depacketizer.receive(header, payload: payload) { pictures.append((unit, now)) }
+        for unit in reassembler.receive(header, payload: payload) { pictures.append((unit, now)) }
     }
 
     private func receiveReports(_ datagram: [UInt8], now: MonotonicTime) {

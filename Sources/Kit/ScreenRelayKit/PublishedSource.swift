@@ -9,14 +9,14 @@ import Threading
 import TrackHub
 import WebRTC
 
-/// A publisher's video as the source of a track. Access units come from the media thread; a separate thread passes them
+/// A publisher's video as the source of a track. Frames come from the media thread; a separate thread passes them
 /// on, because the track's ingest may block its source.
 ///
 /// A publisher sends whether or not anyone watches. It is asked for IDRs only if it says that it makes them on request.
 /// If it ignores a request, it is treated from then on as one that can't, and the host's own encoder makes IDRs.
-final class PublishedSource: PictureSource, PublishedUnitReceiver {
+final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// The most that may wait for the track: a few seconds of pictures.
-    private static let waitingUnits = 256
+    private static let waitingFrames = 256
     private static let waitingBytes = 32 << 20
     /// How long pictures are dropped while waiting for an IDR that can't be requested.
     private static let patience = Interval.seconds(2)
@@ -29,7 +29,7 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
     private let attachment = DispatchGroup()
 
     private struct State {
-        var waiting: [PublishedUnit] = []
+        var waiting: [PublishedFrame] = []
         var waitingBytes = 0
         /// Since when pictures are dropped because they depend on dropped ones. Nil while none are.
         var needsIDRSince: MonotonicTime?
@@ -113,25 +113,25 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
 
     // MARK: What the publisher sends
 
-    func receive(_ unit: PublishedUnit) {
+    func receive(_ frame: PublishedFrame) {
         let isFirstLoss = state.withLock { state in
-            if unit.isIDR { state.needsIDRSince = nil }
+            if frame.isRandomAccess { state.needsIDRSince = nil }
             // If no one can ask for an IDR, it may never come.
-            if !state.canMakeIDR, let since = state.needsIDRSince, unit.arrival - since >= Self.patience {
+            if !state.canMakeIDR, let since = state.needsIDRSince, frame.arrival - since >= Self.patience {
                 state.needsIDRSince = nil
             }
             let isFull =
-                state.waiting.count >= Self.waitingUnits
-                || state.waitingBytes + unit.byteCount > Self.waitingBytes && !state.waiting.isEmpty
+                state.waiting.count >= Self.waitingFrames
+                || state.waitingBytes + frame.byteCount > Self.waitingBytes && !state.waiting.isEmpty
             let hadLoss = state.needsIDRSince != nil
             if isFull {
                 state.waiting = []
                 state.waitingBytes = 0
-                state.needsIDRSince = unit.isIDR ? nil : unit.arrival
+                state.needsIDRSince = frame.isRandomAccess ? nil : frame.arrival
             }
-            if state.needsIDRSince == nil || !unit.isPicture {
-                state.waiting.append(unit)
-                state.waitingBytes += unit.byteCount
+            if state.needsIDRSince == nil || !frame.hasMedia {
+                state.waiting.append(frame)
+                state.waitingBytes += frame.byteCount
             }
             return state.needsIDRSince != nil && !hadLoss
         }
@@ -174,29 +174,27 @@ final class PublishedSource: PictureSource, PublishedUnitReceiver {
         var builder = AccessUnitBuilder()
         var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: MonotonicTime.now()) }
         while true {
-            let (units, end) = state.withLock { state in
+            let (frames, end) = state.withLock { state in
                 defer {
                     state.waiting = []
                     state.waitingBytes = 0
                 }
                 return (state.waiting, state.end)
             }
-            for unit in units {
-                for nalUnit in unit.nalUnits {
-                    builder.add(AnnexB.startCode + nalUnit, captureTime: unit.captureTime)
-                }
+            for frame in frames {
+                for unit in frame.units { builder.add(unit, captureTime: frame.captureTime) }
                 builder.endFrame()
                 while let accessUnit = builder.next() {
-                    let wantsIDR = recording?.record(accessUnit, at: unit.arrival) ?? false
+                    let wantsIDR = recording?.record(accessUnit, at: frame.arrival) ?? false
                     if wantsIDR, canMakeIDR { requestIDR() }
-                    ingest.deliver(accessUnit, from: self, epoch: epoch, arrival: unit.arrival)
+                    ingest.deliver(accessUnit, from: self, epoch: epoch, arrival: frame.arrival)
                 }
             }
             if let end {
                 ingest.detach(self, reason: end)
                 return
             }
-            if units.isEmpty { wake.wait() }
+            if frames.isEmpty { wake.wait() }
         }
     }
 }

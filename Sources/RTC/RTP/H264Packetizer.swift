@@ -1,23 +1,47 @@
 public import MediaTypes
 
+/// The forms of a payload in RFC 6184's packetization modes 0 and 1, by the type in its first byte (section 5.2).
+enum H264PayloadType {
+    /// A single whole NAL unit, unchanged (section 5.6): types 1 to 23.
+    case singleNALUnit
+
+    /// Several whole NAL units with the same timestamp: a STAP-A (section 5.7.1).
+    ///
+    ///     +---------------+-------------------+----------+-------------------+----------+---
+    ///     |F|NRI|type 24  | size, 16 bits     | NAL unit | size, 16 bits     | NAL unit | ...
+    ///     +---------------+-------------------+----------+-------------------+----------+---
+    case aggregate
+
+    /// A part of one NAL unit: an FU-A (section 5.8). It leaves out the NAL unit's own first byte, which the receiver
+    /// reconstructs from the two header bytes.
+    ///
+    ///     +---------------+---------------+---------------
+    ///     |F|NRI|type 28  |S|E|R|  type   | part of the NAL unit ...
+    ///     +---------------+---------------+---------------
+    case fragment
+
+    static let aggregateType: UInt8 = 24
+    static let fragmentType: UInt8 = 28
+
+    /// The form of a payload that begins with `byte`; nil if these modes don't have it.
+    init?(_ byte: UInt8) {
+        switch byte & 0x1F {
+        case 1...23: self = .singleNALUnit
+        case Self.aggregateType: self = .aggregate
+        case Self.fragmentType: self = .fragment
+        default: return nil
+        }
+    }
+}
+
 /// Divides access units into packets in RFC 6184's non-interleaved mode (packetization-mode=1). Small consecutive NAL
 /// units share a packet; large ones are split into fragments of about equal size.
 public struct H264Packetizer: FramePacketizer {
-    /// The largest UDP payload that we send. It fits IPv6's minimum MTU (1280), which every path on the Internet
-    /// supports.
-    public static let maximumDatagramByteCount = 1200
-
-    /// The room that a datagram leaves for a payload: 1138 bytes, after the RTP header (12), all header extensions that
-    /// we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's is shorter) and a retransmission's original sequence
-    /// number (2). An access unit is packetized once, so every session gets the room of the most constrained one.
-    public static let defaultMaximumPayloadByteCount =
-        maximumDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maximumByteCount - 16 - 2
-
     /// The largest payload in bytes.
     public let maximumPayloadByteCount: Int
 
     /// A packetizer for payloads of at most `maximumPayloadByteCount` bytes, which is clamped to 16...65535.
-    public init(maximumPayloadByteCount: Int = Self.defaultMaximumPayloadByteCount) {
+    public init(maximumPayloadByteCount: Int = RTPPayload.maximumByteCount) {
         self.maximumPayloadByteCount = min(max(maximumPayloadByteCount, 16), 65535)
     }
 
@@ -27,26 +51,36 @@ public struct H264Packetizer: FramePacketizer {
         _ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat = TrackFormat(codec: .h264)
     ) -> PacketizedFrame {
         var packets: [RTPPayload] = []
-        var waiting: [Range<Int>] = []
+        var waiting: [RTPPayload.Part] = []
         var waitingByteCount = 1
+        // The header of an aggregate of what waits: F is set if any NAL unit has it set, and NRI is the maximum of all
+        // (section 5.7).
+        var forbidden: UInt8 = 0
+        var importance: UInt8 = 0
 
         func sendWaiting() {
             if waiting.count == 1 {
-                packets.append(.singleNALUnit(waiting[0]))
+                packets.append(.part(RTPPayload.Part(waiting[0].range)))
             } else if waiting.count > 1 {
-                packets.append(.aggregate(waiting))
+                let header = forbidden | importance | H264PayloadType.aggregateType
+                waiting[0] = sized(waiting[0].range, after: header)
+                packets.append(.parts(waiting))
             }
             waiting.removeAll()
             waitingByteCount = 1
+            (forbidden, importance) = (0, 0)
         }
 
         for range in frame.units where isSent(range, of: frame.bytes) {
             if waitingByteCount + 2 + range.count > maximumPayloadByteCount { sendWaiting() }
+            let header = frame.bytes[range.lowerBound]
             if range.count > maximumPayloadByteCount {
-                appendFragments(of: range, header: frame.bytes[range.lowerBound], to: &packets)
+                appendFragments(of: range, header: header, to: &packets)
             } else {
-                waiting.append(range)
+                waiting.append(sized(range))
                 waitingByteCount += 2 + range.count
+                forbidden |= header & 0x80
+                importance = max(importance, header & 0x60)
             }
         }
         sendWaiting()
@@ -64,6 +98,12 @@ public struct H264Packetizer: FramePacketizer {
         }
     }
 
+    /// A NAL unit of an aggregate, after its size; the first one also follows the aggregate's header.
+    private func sized(_ range: Range<Int>, after header: UInt8? = nil) -> RTPPayload.Part {
+        RTPPayload.Part(
+            prefix: UInt64(header ?? 0) << 16 | UInt64(range.count), prefixByteCount: header == nil ? 2 : 3, range)
+    }
+
     /// Splits a NAL unit into fragments of about equal size, because a last packet of a few bytes would cost as much as
     /// a full one.
     private func appendFragments(of range: Range<Int>, header: UInt8, to packets: inout [RTPPayload]) {
@@ -71,13 +111,13 @@ public struct H264Packetizer: FramePacketizer {
         let room = maximumPayloadByteCount - 2
         let count = (body.count + room - 1) / room
         let (size, larger) = body.count.quotientAndRemainder(dividingBy: count)
+        let indicator = header & 0xE0 | H264PayloadType.fragmentType
         var start = body.lowerBound
         for index in 0..<count {
             let end = start + size + (index < larger ? 1 : 0)
             let flags: UInt8 = (index == 0 ? 0x80 : 0) | (index == count - 1 ? 0x40 : 0)
-            packets.append(
-                .fragment(
-                    indicator: header & 0xE0 | RTPPayload.fragmentType, header: flags | header & 0x1F, start..<end))
+            let prefix = UInt64(indicator) << 8 | UInt64(flags | header & 0x1F)
+            packets.append(.part(RTPPayload.Part(prefix: prefix, prefixByteCount: 2, start..<end)))
             start = end
         }
     }

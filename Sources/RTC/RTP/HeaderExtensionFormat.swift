@@ -48,8 +48,8 @@ public struct PlayoutDelay: Hashable, Sendable {
 ///
 /// Nothing here depends on the time of sending, so a packet that is sent again has exactly the same bytes.
 public struct HeaderExtensionFormat: Hashable, Sendable {
-    /// The largest size of all extensions together, including the four bytes of the extension header. `H264Packetizer`
-    /// reserves this much.
+    /// The largest size of all extensions together, including the four bytes of the extension header.
+    /// `RTPPayload.maximumByteCount` leaves this much room.
     public static let maximumByteCount = 32
 
     /// The extensions that the peer accepts and that fit in `maximumByteCount`.

@@ -19,18 +19,3 @@ public struct PacketizedFrame: Sendable {
     /// The time at which the frame was captured; nil if the source doesn't know it.
     public var captureTime: MonotonicTime? { coded.captureTime }
 }
-
-/// Divides the frames of one codec into packets.
-public protocol FramePacketizer: Sendable {
-    /// Divides `frame`, which is to be shown at `mediaTime` of a track that has `format` now.
-    func packetize(_ frame: CodedFrame, at mediaTime: MediaTime, format: TrackFormat) -> PacketizedFrame
-}
-
-extension TrackFormat.Codec {
-    /// The packetizer for frames of this codec.
-    public var packetizer: any FramePacketizer {
-        switch self {
-        case .h264: H264Packetizer()
-        }
-    }
-}

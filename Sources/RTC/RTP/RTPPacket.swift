@@ -2,6 +2,10 @@ import ByteCoding
 
 /// A parsed incoming packet. Its parts are slices of the datagram.
 public struct RTPPacket: Hashable, Sendable {
+    /// The largest UDP payload that we send. It fits IPv6's minimum MTU (1280), which every path on the Internet
+    /// supports.
+    public static let maximumDatagramByteCount = 1200
+
     /// The fixed header.
     public let header: RTPPacketHeader
     /// The sources that a mixer combined into the packet; empty for all other packets.

@@ -1,62 +1,58 @@
-/// A description of one packet's payload: which bytes of an access unit it takes, and which header bytes precede them
-/// (RFC 6184 section 5). It holds no bytes itself, so all sessions share those of the access unit. Ranges are offsets
-/// into the access unit's bytes.
+/// A description of one packet's payload: which bytes of a frame it takes, and which bytes precede them. It holds none of
+/// the frame's bytes itself, so all sessions share those of the frame.
 public enum RTPPayload: Hashable, Sendable {
-    /// A single whole NAL unit, unchanged (section 5.6).
-    case singleNALUnit(Range<Int>)
+    /// A single part.
+    case part(Part)
+    /// Several parts, one after the other.
+    case parts([Part])
 
-    /// Several whole NAL units with the same timestamp: a STAP-A (section 5.7.1).
-    ///
-    ///     +---------------+-------------------+----------+-------------------+----------+---
-    ///     |F|NRI|type 24  | size, 16 bits     | NAL unit | size, 16 bits     | NAL unit | ...
-    ///     +---------------+-------------------+----------+-------------------+----------+---
-    case aggregate([Range<Int>])
+    /// A range of a frame's bytes, after up to eight bytes of the packetizer's own: a payload header, a size, or both.
+    public struct Part: Hashable, Sendable {
+        /// The bytes before the range; the last one is in the low bits.
+        private let prefix: UInt64
+        private let prefixByteCount: UInt8
+        /// The offsets of the frame's bytes.
+        public let range: Range<Int>
 
-    /// A part of one NAL unit: an FU-A (section 5.8). The range leaves out the NAL unit's own first byte, which the
-    /// receiver reconstructs from the two header bytes.
-    ///
-    ///     +---------------+---------------+---------------
-    ///     |F|NRI|type 28  |S|E|R|  type   | part of the NAL unit ...
-    ///     +---------------+---------------+---------------
-    case fragment(indicator: UInt8, header: UInt8, Range<Int>)
+        /// A part that consists of the low `prefixByteCount` bytes of `prefix`, at most eight, the most significant one
+        /// first, and of the frame's bytes in `range`.
+        public init(prefix: UInt64 = 0, prefixByteCount: UInt8 = 0, _ range: Range<Int>) {
+            self.prefix = prefix
+            self.prefixByteCount = min(prefixByteCount, 8)
+            self.range = range
+        }
 
-    /// The type of an aggregation packet without decoding order numbers.
-    static let aggregateType: UInt8 = 24
-    /// The type of a fragmentation unit without decoding order numbers.
-    static let fragmentType: UInt8 = 28
+        /// The size of the prefix and the range together.
+        var byteCount: Int { Int(prefixByteCount) + range.count }
+
+        func append(to buffer: inout [UInt8], from frame: [UInt8]) {
+            for index in (0..<prefixByteCount).reversed() {
+                buffer.append(UInt8(truncatingIfNeeded: prefix >> (8 * UInt64(index))))
+            }
+            buffer.append(contentsOf: frame[range])
+        }
+    }
+
+    /// The largest payload that a packetizer makes unless it is told otherwise: 1138 bytes, the room that a datagram leaves
+    /// after the RTP header (12), all header extensions that we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's
+    /// is shorter) and a retransmission's original sequence number (2). A frame is packetized once, so every session gets
+    /// the room of the most constrained one.
+    public static let maximumByteCount =
+        RTPPacket.maximumDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maximumByteCount - 16 - 2
 
     /// The payload's size in a packet, in bytes.
     public var byteCount: Int {
         switch self {
-        case .singleNALUnit(let range): range.count
-        case .aggregate(let ranges): ranges.reduce(1) { $0 + 2 + $1.count }
-        case .fragment(_, _, let range): 2 + range.count
+        case .part(let part): part.byteCount
+        case .parts(let parts): parts.reduce(0) { $0 + $1.byteCount }
         }
     }
 
-    /// Appends the payload, with bytes from `unit`, the access unit that the payload was made for.
-    public func append(to buffer: inout [UInt8], from unit: [UInt8]) {
+    /// Appends the payload, with bytes from `frame`, the frame that the payload was made for.
+    public func append(to buffer: inout [UInt8], from frame: [UInt8]) {
         switch self {
-        case .singleNALUnit(let range):
-            buffer.append(contentsOf: unit[range])
-        case .aggregate(let ranges):
-            // F is set if any NAL unit has it set, and NRI is the maximum of all (section 5.7).
-            var forbidden: UInt8 = 0
-            var importance: UInt8 = 0
-            for range in ranges {
-                let header = unit[range.lowerBound]
-                forbidden |= header & 0x80
-                importance = max(importance, header & 0x60)
-            }
-            buffer.append(forbidden | importance | Self.aggregateType)
-            for range in ranges {
-                buffer.appendUInt16(UInt16(truncatingIfNeeded: range.count))
-                buffer.append(contentsOf: unit[range])
-            }
-        case .fragment(let indicator, let header, let range):
-            buffer.append(indicator)
-            buffer.append(header)
-            buffer.append(contentsOf: unit[range])
+        case .part(let part): part.append(to: &buffer, from: frame)
+        case .parts(let parts): for part in parts { part.append(to: &buffer, from: frame) }
         }
     }
 }

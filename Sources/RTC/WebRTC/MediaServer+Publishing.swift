@@ -1,4 +1,5 @@
 public import MediaSessions
+import MediaTypes
 import RTP
 import SDP
 import STUN
@@ -10,11 +11,11 @@ extension MediaServer {
     /// Answers `offer` with a session that receives the peer's video. Quick and never blocks.
     ///
     /// - Parameters:
-    ///   - receiver: receives its access units, on the media thread.
+    ///   - receiver: receives its frames, on the media thread.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
     /// - Returns: the session, and whether the publisher says that it sends an IDR on request.
     public func publish(
-        offer: String, to receiver: any PublishedUnitReceiver,
+        offer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
     ) throws(MediaRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         let local = localDescription()
@@ -38,7 +39,7 @@ extension MediaServer {
             extensions: HeaderExtensionFormat(), ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC),
             canonicalName: local.cname, clock: clock)
         let publication = Publication(
-            payloadType: PayloadType(video.payloadType), answersNacks: video.feedback.contains(.nack),
+            payloadType: PayloadType(video.payloadType), codec: .h264, answersNacks: video.feedback.contains(.nack),
             answersKeyFrameRequests: video.feedback.contains(.pli), receiver: receiver)
         let isPosted = inbox.post(
             .publish(

@@ -2,18 +2,19 @@ import MediaTypes
 import RTP
 import SecureTransport
 
-/// The negotiated parameters of the video that a publisher sends.
+/// The negotiated parameters of a track that a publisher sends.
 struct Publication: Sendable {
     var payloadType: PayloadType
+    var codec: TrackFormat.Codec
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
     /// Whether the publisher says that it sends an IDR on request.
     var answersKeyFrameRequests: Bool
-    /// The receiver of its access units.
-    var receiver: any PublishedUnitReceiver
+    /// The receiver of its frames.
+    var receiver: any PublishedFrameReceiver
 }
 
-/// The receiving half of a session: puts packets in order, reassembles access units, and sends requests to the
+/// The receiving half of a session: puts packets in order, reassembles frames, and sends requests to the
 /// publisher.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
@@ -38,7 +39,7 @@ struct TrackReceiver {
     private var ssrc: SSRC?
     private var lastPacket = MonotonicTime.zero
     private var buffer = ReceptionBuffer()
-    private var depacketizer = H264Depacketizer()
+    private var reassembler: FrameReassembler
     private var statistics = ReceptionStatistics()
     private var clock = ArrivalClock()
     private var reports: ReportSchedule
@@ -49,7 +50,7 @@ struct TrackReceiver {
     private var hasToldIgnored = false
     /// The time since which undecodable pictures have been left out; nil if all can be decoded.
     private var brokenSince: MonotonicTime?
-    private var hasHadIDR = false
+    private var hasHadKeyFrame = false
     private var outgoing: [UInt8] = []
 
     /// Creates a receiver that starts now.
@@ -57,6 +58,7 @@ struct TrackReceiver {
         _ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime
     ) {
         self.publication = publication
+        reassembler = FrameReassembler(publication.codec)
         self.protector = protector
         ownSSRC = parameters.ssrc
         canonicalName = parameters.canonicalName
@@ -125,12 +127,12 @@ struct TrackReceiver {
         schedule()
     }
 
-    // MARK: Access units
+    // MARK: Frames
 
     private mutating func begin(_ stream: SSRC, now: MonotonicTime) {
         ssrc = stream
         buffer = ReceptionBuffer()
-        depacketizer = H264Depacketizer()
+        reassembler = FrameReassembler(publication.codec)
         statistics = ReceptionStatistics()
         clock = ArrivalClock()
         brokenSince = brokenSince ?? now
@@ -138,31 +140,35 @@ struct TrackReceiver {
 
     private mutating func assemble(now: MonotonicTime) {
         for packet in buffer.take(now: now) {
-            for unit in depacketizer.receive(packet.header, payload: packet.payload) { take(unit, now: now) }
+            for frame in reassembler.receive(packet.header, payload: packet.payload) { take(frame, now: now) }
         }
     }
 
-    private mutating func take(_ unit: ReceivedFrame, now: MonotonicTime) {
-        let time = clock.time(of: unit.timestamp, arrival: now)
-        guard unit.isComplete else {
+    private mutating func take(_ frame: ReceivedFrame, now: MonotonicTime) {
+        let time = clock.time(of: frame.timestamp, arrival: now)
+        guard let contents = frame.contents else {
             brokenSince = brokenSince ?? now
             requestKeyFrame(now: now)
             return
         }
-        let published = PublishedUnit(nalUnits: unit.nalUnits, captureTime: time, arrival: now)
-        if published.isIDR {
-            hasHadIDR = true
+        if contents.isRandomAccess {
+            hasHadKeyFrame = true
             brokenSince = nil
             askingSince = nil
-        } else if published.isPicture {
+        } else if contents.hasMedia {
             tellIfIgnored(now: now)
             if let brokenSince {
                 // A damaged picture is better than one that stands still forever.
-                guard hasHadIDR, now - brokenSince >= Self.keyFramePatience else { return requestKeyFrame(now: now) }
+                guard hasHadKeyFrame, now - brokenSince >= Self.keyFramePatience else {
+                    return requestKeyFrame(now: now)
+                }
                 self.brokenSince = nil
             }
         }
-        publication.receiver.receive(published)
+        publication.receiver.receive(
+            PublishedFrame(
+                codec: publication.codec, units: contents.units, isRandomAccess: contents.isRandomAccess,
+                hasMedia: contents.hasMedia, captureTime: time, arrival: now))
     }
 
     private mutating func tellIfIgnored(now: MonotonicTime) {

@@ -79,7 +79,7 @@ struct TrackSender {
                 retransmission: retransmission))
         probe = TailProbe(hasRetransmission: retransmission != nil)
         reports = ReportSchedule(start: now)
-        buffer.reserveCapacity(H264Packetizer.maximumDatagramByteCount + SRTPSession.rtcpRoom)
+        buffer.reserveCapacity(RTPPacket.maximumDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
     /// Sends what is due: new pictures, probes and reports.

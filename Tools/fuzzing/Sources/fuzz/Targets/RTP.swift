@@ -11,7 +11,7 @@ extension FuzzTarget {
     /// payload follow.
     static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
         var buffer = ReceptionBuffer()
-        var depacketizer = H264Depacketizer()
+        var reassembler = FrameReassembler(.h264)
         var statistics = ReceptionStatistics()
         var reader = ByteReader(input)
         var now = MonotonicTime.zero
@@ -35,9 +35,10 @@ extension FuzzTarget {
                 if let last { check(number.isAfter(last), "packets come out in their order") }
                 last = number
                 packetsOut += 1
-                for unit in depacketizer.receive(packet.header, payload: packet.payload) {
-                    bytesOut += unit.nalUnits.reduce(0) { $0 + $1.count }
-                    if unit.isComplete { checkRoundTrip(unit) }
+                for frame in reassembler.receive(packet.header, payload: packet.payload) {
+                    guard let units = frame.contents?.units else { continue }
+                    bytesOut += units.reduce(0) { $0 + $1.count - 4 }
+                    checkRoundTrip(units, at: frame.timestamp)
                 }
             }
         }
@@ -72,19 +73,19 @@ private func nextDatagram(
 }
 
 /// Checks that a complete access unit survives packetization unchanged, except for the NAL units that are never sent.
-private func checkRoundTrip(_ received: ReceivedFrame) {
-    let bytes = received.annexB
+private func checkRoundTrip(_ received: [[UInt8]], at timestamp: RTPTimestamp) {
+    let bytes = Array(received.joined())
     var ranges: [Range<Int>] = []
-    for unit in received.nalUnits {
-        let start = (ranges.last?.upperBound ?? 0) + 4
-        ranges.append(start..<start + unit.count)
+    for unit in received {
+        let start = ranges.last?.upperBound ?? 0
+        ranges.append(start + 4..<start + unit.count)
     }
     let unit = CodedFrame(h264: bytes, units: ranges, captureTime: nil)
-    let sent = received.nalUnits.filter { ![9, 12].contains($0[0] & 0x1F) }
+    let sent = received.filter { ![9, 12].contains($0[4] & 0x1F) }
     let packetizer = H264Packetizer(maximumPayloadByteCount: 48)
     let packets = packetizer.packetize(unit, at: MediaTime(ticks: 0)).packets
-    var depacketizer = H264Depacketizer()
-    var units: [ReceivedFrame] = []
+    var reassembler = FrameReassembler(.h264)
+    var frames: [ReceivedFrame] = []
     for (index, packet) in packets.enumerated() {
         check(packet.byteCount <= packetizer.maximumPayloadByteCount, "a payload keeps its limit")
         var payload: [UInt8] = []
@@ -92,10 +93,10 @@ private func checkRoundTrip(_ received: ReceivedFrame) {
         check(payload.count == packet.byteCount, "a payload is as long as it says")
         let header = RTPPacketHeader(
             marker: index == packets.count - 1, payloadType: PayloadType(96),
-            sequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: index)), timestamp: received.timestamp,
+            sequenceNumber: SequenceNumber(UInt16(truncatingIfNeeded: index)), timestamp: timestamp,
             ssrc: SSRC(1))
-        units += depacketizer.receive(header, payload: payload[...])
+        frames += reassembler.receive(header, payload: payload[...])
     }
-    check(units.flatMap(\.nalUnits) == sent, "an access unit comes out of packets as it went in")
-    check(units.allSatisfy(\.isComplete), "an access unit that lost nothing is whole")
+    check(frames.flatMap { $0.contents?.units ?? [] } == sent, "an access unit comes out of packets as it went in")
+    check(frames.allSatisfy { $0.contents != nil }, "an access unit that lost nothing is whole")
 }

@@ -1,0 +1,42 @@
+public import MediaTypes
+
+/// A complete frame from a publisher.
+public struct PublishedFrame: Sendable {
+    /// How it is coded.
+    public let codec: TrackFormat.Codec
+    /// The codec's units in order; none is empty. In H.264 they are the NAL units, each after the start code `00 00 00 01`.
+    public let units: [[UInt8]]
+    /// Whether decoding can begin with it.
+    public let isRandomAccess: Bool
+    /// Whether it has a part of a picture, or sound; otherwise it holds only parameters.
+    public let hasMedia: Bool
+    /// The capture time on this machine's clock, derived from the packets' timestamps and the minimum delay.
+    public let captureTime: MonotonicTime
+    /// The time at which its last packet arrived.
+    public let arrival: MonotonicTime
+
+    /// Creates a frame of these units.
+    public init(
+        codec: TrackFormat.Codec, units: [[UInt8]], isRandomAccess: Bool, hasMedia: Bool = true,
+        captureTime: MonotonicTime, arrival: MonotonicTime
+    ) {
+        self.codec = codec
+        self.units = units
+        self.isRandomAccess = isRandomAccess
+        self.hasMedia = hasMedia
+        self.captureTime = captureTime
+        self.arrival = arrival
+    }
+
+    /// The total size of its units in bytes.
+    public var byteCount: Int { units.reduce(0) { $0 + $1.count } }
+}
+
+/// The receiver of a publisher's frames. Called on the media thread; must not block.
+public protocol PublishedFrameReceiver: AnyObject, Sendable {
+    /// Receives the publisher's next frame, which is never incomplete. If one was lost, those that depend on it
+    /// are left out until the next key frame, or for two seconds.
+    func receive(_ frame: PublishedFrame)
+    /// Called if the publisher was asked for a key frame and has sent frames for two seconds without sending one.
+    func keyFrameRequestsIgnored()
+}
