@@ -143,7 +143,7 @@ let package = Package(
         // RTC: from a reader to a peer.
         pure("RTC", "STUN", ["ByteCoding"]),
         pure("RTC", "RTP", ["MediaTypes", "ByteCoding"]),
-        pure("RTC", "SDP", ["H264"]),
+        pure("RTC", "SDP", ["MediaTypes", "H264"]),
         pure("RTC", "CongestionControl", ["MediaTypes"]),
         shell("RTC", "SecureTransport", ["COpenSSL", "MediaTypes"]),
         pure("RTC", "MediaSessions"),
@@ -271,13 +271,13 @@ let package = Package(
             ]),
         tests("STUNTests", ["STUN", "TestSupport"]),
         tests("RTPTests", ["RTP", "MediaTypes", "TestSupport"]),
-        tests("SDPTests", ["SDP", "H264", "TestSupport"]),
+        tests("SDPTests", ["SDP", "H264", "MediaTypes", "TestSupport"]),
         tests("CongestionControlTests", ["CongestionControl", "MediaTypes"]),
         tests("SecureTransportTests", ["SecureTransport", "CSRTP", "MediaTypes", "Processes", "TestSupport"]),
         tests(
             "WebRTCTests",
             [
-                "WebRTC", "STUN", "RTP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264",
+                "WebRTC", "STUN", "RTP", "SDP", "SecureTransport", "MediaSessions", "TrackHub", "Threading", "H264",
                 "MediaTypes",
                 "ByteCoding", "CLinux", "Processes", "TestSupport",
             ]),

@@ -1,7 +1,8 @@
 import H264
-import SDP
 import TestSupport
 import Testing
+
+@testable import SDP
 
 struct AnswerTests {
     static let local = LocalDescription(
@@ -11,11 +12,9 @@ struct AnswerTests {
         ssrc: 1111, rtxSSRC: 2222, cname: "screenrelay")
 
     private func answer(
-        to offer: String, profile: String = "42e01f"
+        to offer: String
     ) throws -> (answer: Answer, session: SessionDescription, video: MediaDescription) {
-        var local = Self.local
-        local.profileLevelID = try #require(ProfileLevelID(hexText: profile))
-        let answer = try Answer(to: SessionDescription(parsing: offer), local: local)
+        let answer = try Answer(to: SessionDescription(parsing: offer), local: Self.local)
         let session = try SessionDescription(parsing: answer.text)
         return (answer, session, try #require(session.media.first { $0.kind == "video" }))
     }
@@ -25,7 +24,7 @@ struct AnswerTests {
         let (answer, session, video) = try answer(to: Offers.chromium)
         #expect(answer.video.payloadType == 106)
         #expect(answer.video.rtxPayloadType == 107)
-        #expect(answer.video.profileLevelID.description == "42e01f")
+        #expect(answer.video.format.parameters.hasSuffix("profile-level-id=42e01f"))
         #expect(answer.video.mid == "0")
         #expect(answer.video.extensions.mid == 9)
         #expect(answer.video.extensions.absoluteCaptureTime == 12)
@@ -76,9 +75,13 @@ struct AnswerTests {
             ("42e01f", 106), ("42c028", 106), ("42001f", 102), ("4d001f", 127), ("64001f", 112), ("640c1f", 112),
         ])
     func profiles(wanted: String, payloadType: UInt8) throws {
-        let video = try answer(to: Offers.chromium, profile: wanted).answer.video
-        #expect(video.payloadType == payloadType)
-        #expect(video.rtxPayloadType == (payloadType == 127 ? 125 : payloadType + 1))
+        let negotiation = H264Negotiation(profile: try #require(ProfileLevelID(hexText: wanted)))
+        let video = try #require(SessionDescription(parsing: Offers.chromium).media.first)
+        let chosen = try negotiation.sent(to: video.codecs.filter { $0.isNamed("H264") })
+        #expect(chosen.map(\.0.payloadType) == [payloadType])
+        #expect(
+            VideoNegotiation.retransmission(of: chosen[0].0, in: video)
+                == (payloadType == 127 ? 125 : payloadType + 1))
     }
 
     @Test("without a compatible profile, H.264 in mode 1 is taken as it comes")
@@ -86,9 +89,9 @@ struct AnswerTests {
         let offer = Offers.player.replacing("42C01F", with: "7a001f")
         let video = try answer(to: offer).answer.video
         #expect(video.payloadType == 96)
-        #expect(video.profileLevelID.profile == nil)
+        #expect(video.format.parameters.hasSuffix("profile-level-id=7a001f"))
         let silent = Offers.player.replacing("; profile-level-id=42C01F", with: "")
-        #expect(try answer(to: silent).answer.video.profileLevelID.profile == .baseline)
+        #expect(try answer(to: silent).answer.video.format.parameters.hasSuffix("profile-level-id=42000a"))
     }
 
     @Test("audio and data channel are refused in their places, and the bundle is the video alone")
@@ -191,8 +194,8 @@ struct AnswerTests {
         arguments: [
             ("a=recvonly", "a=sendonly", SDPError.notReceiving(.sendonly)),
             ("a=recvonly", "a=inactive", .notReceiving(.inactive)),
-            ("h264/90000", "VP8/90000", .noH264(offered: ["VP8"])),
-            ("a=rtpmap:96 h264/90000", "", .noH264(offered: [])),
+            ("h264/90000", "VP8/90000", .noCodec(offered: ["VP8"])),
+            ("a=rtpmap:96 h264/90000", "", .noCodec(offered: [])),
             ("packetization-mode=1", "packetization-mode=0", .noPacketizationMode1),
             ("packetization-mode=1; ", "", .noPacketizationMode1),
             ("a=rtcp-mux", "", .noRTCPMux),

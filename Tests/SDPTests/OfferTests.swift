@@ -72,7 +72,7 @@ struct OfferTests {
             ("m=video 9", "m=video 0", SDPError.videoRejected),
             ("recvonly", "inactive", .notReceiving(.inactive)),
             ("setup:active", "setup:actpass", .unsupportedSetup(.actpass)),
-            ("H264", "VP8", .noH264(offered: ["VP8"])),
+            ("H264", "VP8", .noCodec(offered: ["VP8"])),
             ("packetization-mode=1", "packetization-mode=0", .noPacketizationMode1),
             ("mid:0", "mid:1", .answerDoesNotFitOffer),
             ("m=video", "m=audio", .answerDoesNotFitOffer),

@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 import Threading
 import TrackHub
-import WebRTC
 import X264Encoding
 
 @testable import ScreenRelayKit
+@testable import WebRTC
 
 @Suite("Tracks that are published")
 struct PublishedTrackTests {
@@ -276,7 +276,7 @@ struct PublishedTrackTests {
             let sent = index == 2 ? unit.filter { ![7, 8].contains($0[0] & 0x1F) } : unit
             source.receive(
                 PublishedFrame(
-                    codec: .h264, units: sent.map { [0, 0, 0, 1] + $0 }, isRandomAccess: index % 2 == 0,
+                    codec: .h264, units: sent.map { [0, 0, 0, 1] + $0 }, isRandomAccess: index % 2 == 0, hasMedia: true,
                     captureTime: now(), arrival: now()))
         }
         var published: [TrackFrame] = []

@@ -123,13 +123,13 @@ struct ChromaChangeTests {
 struct SessionFormatsTests {
     @Test("retransmissions have a stream of their own only where the peer takes them for all that may come")
     func retransmission() {
-        let plain = SessionFormats.Format(payloadType: PayloadType(100))
-        let full = SessionFormats.Format(payloadType: PayloadType(102), retransmissionPayloadType: PayloadType(103))
+        let plain = (PayloadType(100), PayloadType?.none)
+        let full = (PayloadType(102), PayloadType?.some(PayloadType(103)))
         #expect(SessionFormats(yuv420: full).retransmissionPayloadTypes == [PayloadType(102): PayloadType(103)])
         #expect(SessionFormats(yuv420: full, yuv444: plain).retransmissionPayloadTypes.isEmpty)
         #expect(SessionFormats(yuv420: plain, yuv444: full).retransmissionPayloadTypes.isEmpty)
         #expect(SessionFormats(yuv420: full, yuv444: full).retransmissionPayloadTypes.count == 1)
-        #expect(SessionFormats(yuv420: plain).payloadType(for: .yuv444) == nil)
+        #expect(SessionFormats(yuv420: plain).payloadType(for: TrackFormat(codec: .h264, chroma: .yuv444)) == nil)
     }
 }
 

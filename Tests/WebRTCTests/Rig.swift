@@ -55,13 +55,8 @@ final class Rig {
             remoteFingerprint: promised ?? viewerContext.certificate.fingerprint,
             isDTLSClient: isDTLSClient,
             formats: SessionFormats(
-                yuv420: SessionFormats.Format(
-                    payloadType: PayloadType(102), retransmissionPayloadType: hasRetransmission ? PayloadType(103) : nil
-                ),
-                yuv444: decodes444
-                    ? SessionFormats.Format(
-                        payloadType: PayloadType(116),
-                        retransmissionPayloadType: hasRetransmission ? PayloadType(117) : nil) : nil),
+                yuv420: (PayloadType(102), hasRetransmission ? PayloadType(103) : nil),
+                yuv444: decodes444 ? (PayloadType(116), hasRetransmission ? PayloadType(117) : nil) : nil),
             extensions: HeaderExtensionFormat(playoutDelayID: 5, captureTimeID: 12, midID: 9, mid: "0"),
             ssrc: settings.media, retransmissionSSRC: SSRC(0x1122_3345), canonicalName: "name", clock: Self.clock)
         let link = TestLink()

@@ -50,8 +50,7 @@ final class TestPublisher {
             id: MediaSessionID(rawValue: 0), localUfrag: Self.ufrag, localPassword: "", remoteUfrag: hostUfrag,
             remotePassword: hostPassword,
             remoteFingerprint: hostFingerprint, isDTLSClient: role == .client,
-            formats: SessionFormats(
-                yuv420: SessionFormats.Format(payloadType: Self.payloadType, retransmissionPayloadType: nil)),
+            formats: SessionFormats(yuv420: (Self.payloadType, nil)),
             extensions: HeaderExtensionFormat(), ssrc: Self.ssrc, retransmissionSSRC: SSRC(0), canonicalName: "p",
             clock: Rig.clock)
     }

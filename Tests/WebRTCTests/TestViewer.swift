@@ -4,6 +4,9 @@ import STUN
 import SecureTransport
 import TestSupport
 
+@testable import SDP
+@testable import WebRTC
+
 /// The other end of a session: checks, DTLS, SRTP, pictures put together again, and requests for what is missing.
 ///
 /// Sans-IO, like the session: datagrams and the time go in, ``takeOutgoing()`` gives what is to be sent.
@@ -236,5 +239,20 @@ final class TestViewer {
             default: break
             }
         }
+    }
+}
+
+extension SessionFormats {
+    /// Formats of H.264, each with its payload type and that of its retransmissions.
+    init(yuv420: (PayloadType, PayloadType?), yuv444: (PayloadType, PayloadType?)? = nil) {
+        let listed: [(ChromaFormat, (PayloadType, PayloadType?)?)] = [(.yuv420, yuv420), (.yuv444, yuv444)]
+        self.init(
+            formats: listed.compactMap { chroma, types in
+                types.map {
+                    NegotiatedVideo.Format(
+                        payloadType: $0.rawValue, rtxPayloadType: $1?.rawValue,
+                        track: TrackFormat(codec: .h264, chroma: chroma), parameters: "", feedback: [])
+                }
+            })
     }
 }

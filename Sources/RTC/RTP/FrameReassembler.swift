@@ -64,19 +64,16 @@ public struct FrameReassembler: Sendable {
             isDamaged = gap > 0
         }
         timestamp = header.timestamp
-        if !isDamaged { take(payload) }
+        if bytes.count + payload.count > Self.maximumByteCount || ends.count == Self.maximumPacketCount {
+            malformedFrames += isDamaged ? 0 : 1
+            isDamaged = true
+        }
+        if !isDamaged {
+            bytes.append(contentsOf: payload)
+            ends.append(bytes.count)
+        }
         if header.marker { finished.append(finish(header.timestamp)) }
         return finished
-    }
-
-    private mutating func take(_ payload: ArraySlice<UInt8>) {
-        guard bytes.count + payload.count <= Self.maximumByteCount, ends.count < Self.maximumPacketCount else {
-            malformedFrames += 1
-            isDamaged = true
-            return
-        }
-        bytes.append(contentsOf: payload)
-        ends.append(bytes.count)
     }
 
     private mutating func finish(_ timestamp: RTPTimestamp) -> ReceivedFrame {

@@ -1,23 +1,19 @@
 /// Puts access units together from packets (RFC 6184, packetization modes 0 and 1).
-public struct H264Depacketizer: FrameDepacketizer {
+struct H264Depacketizer: FrameDepacketizer {
     private static let maximumNALUnitCount = 8192
 
-    /// A depacketizer. It has no state.
-    public init() {}
-
-    public func contents(of payloads: [ArraySlice<UInt8>]) -> FrameContents? {
+    func contents(of payloads: [ArraySlice<UInt8>]) -> FrameContents? {
         var contents = FrameContents()
         // A NAL unit whose last fragment has not come yet, after its start code.
         var fragments: [UInt8] = []
         for payload in payloads {
-            guard let first = payload.first, let type = H264PayloadType(first) else { return nil }
-            guard fragments.isEmpty || type == .fragment else { return nil }
+            guard let first = payload.first else { return nil }
+            let type = first & 0x1F
+            guard fragments.isEmpty || type == H264PayloadType.fragment else { return nil }
             switch type {
-            case .singleNALUnit:
-                guard add(Self.startCode + payload, to: &contents) else { return nil }
-            case .aggregate:
+            case H264PayloadType.aggregate:
                 guard addAll(of: payload.dropFirst(), to: &contents) else { return nil }
-            case .fragment:
+            case H264PayloadType.fragment:
                 let body = payload.dropFirst(2)
                 guard let header = payload.dropFirst().first, !body.isEmpty else { return nil }
                 let isStart = header & 0x80 != 0
@@ -27,6 +23,8 @@ public struct H264Depacketizer: FrameDepacketizer {
                 guard header & 0x40 != 0 else { continue }
                 guard add(fragments, to: &contents) else { return nil }
                 fragments = []
+            default:
+                guard add(Self.startCode + payload, to: &contents) else { return nil }
             }
         }
         return fragments.isEmpty && !contents.units.isEmpty ? contents : nil

@@ -1,16 +1,14 @@
 public import MediaTypes
 
-/// The forms of a payload in RFC 6184's packetization modes 0 and 1, by the type in its first byte (section 5.2).
+/// The types of a payload in RFC 6184's packetization modes 0 and 1 (section 5.2) that aren't those of a single whole NAL
+/// unit, which goes unchanged (section 5.6).
 enum H264PayloadType {
-    /// A single whole NAL unit, unchanged (section 5.6): types 1 to 23.
-    case singleNALUnit
-
     /// Several whole NAL units with the same timestamp: a STAP-A (section 5.7.1).
     ///
     ///     +---------------+-------------------+----------+-------------------+----------+---
     ///     |F|NRI|type 24  | size, 16 bits     | NAL unit | size, 16 bits     | NAL unit | ...
     ///     +---------------+-------------------+----------+-------------------+----------+---
-    case aggregate
+    static let aggregate: UInt8 = 24
 
     /// A part of one NAL unit: an FU-A (section 5.8). It leaves out the NAL unit's own first byte, which the receiver
     /// reconstructs from the two header bytes.
@@ -18,20 +16,7 @@ enum H264PayloadType {
     ///     +---------------+---------------+---------------
     ///     |F|NRI|type 28  |S|E|R|  type   | part of the NAL unit ...
     ///     +---------------+---------------+---------------
-    case fragment
-
-    static let aggregateType: UInt8 = 24
-    static let fragmentType: UInt8 = 28
-
-    /// The form of a payload that begins with `byte`; nil if these modes don't have it.
-    init?(_ byte: UInt8) {
-        switch byte & 0x1F {
-        case 1...23: self = .singleNALUnit
-        case Self.aggregateType: self = .aggregate
-        case Self.fragmentType: self = .fragment
-        default: return nil
-        }
-    }
+    static let fragment: UInt8 = 28
 }
 
 /// Divides access units into packets in RFC 6184's non-interleaved mode (packetization-mode=1). Small consecutive NAL
@@ -62,7 +47,7 @@ public struct H264Packetizer: FramePacketizer {
             if waiting.count == 1 {
                 packets.append(.part(RTPPayload.Part(waiting[0].range)))
             } else if waiting.count > 1 {
-                let header = forbidden | importance | H264PayloadType.aggregateType
+                let header = forbidden | importance | H264PayloadType.aggregate
                 waiting[0] = sized(waiting[0].range, after: header)
                 packets.append(.parts(waiting))
             }
@@ -91,11 +76,8 @@ public struct H264Packetizer: FramePacketizer {
 
     private func isSent(_ range: Range<Int>, of bytes: [UInt8]) -> Bool {
         guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= bytes.count else { return false }
-        switch bytes[range.lowerBound] & 0x1F {
-        case 9, 12: return false
-        case 1...23: return true
-        default: return false
-        }
+        let type = bytes[range.lowerBound] & 0x1F
+        return (1...23).contains(type) && type != 9 && type != 12
     }
 
     /// A NAL unit of an aggregate, after its size; the first one also follows the aggregate's header.
@@ -111,7 +93,7 @@ public struct H264Packetizer: FramePacketizer {
         let room = maximumPayloadByteCount - 2
         let count = (body.count + room - 1) / room
         let (size, larger) = body.count.quotientAndRemainder(dividingBy: count)
-        let indicator = header & 0xE0 | H264PayloadType.fragmentType
+        let indicator = header & 0xE0 | H264PayloadType.fragment
         var start = body.lowerBound
         for index in 0..<count {
             let end = start + size + (index < larger ? 1 : 0)

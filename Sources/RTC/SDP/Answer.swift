@@ -9,7 +9,7 @@ public struct Answer: Sendable, Equatable {
     /// is used.
     public init(to offer: SessionDescription, local: LocalDescription) throws(SDPError) {
         guard !offer.isICELite else { throw .bothICELite }
-        let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID)
+        let negotiation = VideoNegotiation(session: offer)
         var accepted: (index: Int, video: NegotiatedVideo)?
         var firstError: SDPError?
         for (index, section) in offer.media.enumerated() where section.kind == "video" && !section.isRejected {
@@ -36,7 +36,10 @@ public struct Answer: Sendable, Equatable {
     private static func lines(
         accepting section: MediaDescription, _ video: NegotiatedVideo, _ local: LocalDescription
     ) -> [String] {
-        let formats = video.formats
+        // Each payload type once.
+        let formats = video.formats.filter { format in
+            video.formats.first { $0.payloadType == format.payloadType } == format
+        }
         var lines = section.acceptanceLines(
             payloadTypes: formats.flatMap { [$0.payloadType, $0.rtxPayloadType] }.compactMap { $0 }, .sendonly,
             role: video.dtlsRole, local)
@@ -48,15 +51,7 @@ public struct Answer: Sendable, Equatable {
             lines.append("a=extmap:\(id)\(direction) \(known.uri)")
         }
 
-        for format in formats {
-            let codec = section.codecs.first { $0.payloadType == format.payloadType }
-            let isAsymmetric = codec?.parameters["level-asymmetry-allowed"] == "1"
-            lines += FormatLines.h264(
-                payloadType: format.payloadType, rtxPayloadType: format.rtxPayloadType,
-                parameters: (isAsymmetric ? "level-asymmetry-allowed=1;" : "")
-                    + "packetization-mode=1;profile-level-id=\(format.profileLevelID)",
-                feedback: format.feedback)
-        }
-        return lines + local.sourceLines(hasRTX: formats.contains { $0.rtxPayloadType != nil })
+        return lines + formats.flatMap(\.lines)
+            + local.sourceLines(hasRTX: formats.contains { $0.rtxPayloadType != nil })
     }
 }

@@ -1,5 +1,3 @@
-public import H264
-
 /// Our own part of an answer or an offer.
 public struct LocalDescription: Sendable, Equatable {
     /// The session identifier in `o=`: random, below 2^63.
@@ -21,13 +19,11 @@ public struct LocalDescription: Sendable, Equatable {
     /// The names of the MediaStream and its track; single words.
     public var streamID: String
     public var trackID: String
-    /// The profile and level that our encoder produces.
-    public var profileLevelID: ProfileLevelID
 
     public init(
         sessionID: UInt64, iceUfrag: String, icePassword: String, fingerprint: FingerprintAttribute,
         addresses: [HostAddress], ssrc: UInt32, rtxSSRC: UInt32, cname: String, streamID: String = "screen",
-        trackID: String = "screen-video", profileLevelID: ProfileLevelID = .constrainedBaseline
+        trackID: String = "screen-video"
     ) {
         self.sessionID = sessionID
         self.iceUfrag = iceUfrag
@@ -39,7 +35,6 @@ public struct LocalDescription: Sendable, Equatable {
         self.cname = cname
         self.streamID = streamID
         self.trackID = trackID
-        self.profileLevelID = profileLevelID
     }
 
     /// The session-level lines.

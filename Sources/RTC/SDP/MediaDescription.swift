@@ -33,8 +33,6 @@ public struct MediaDescription: Sendable, Equatable {
     /// The candidates that could be parsed.
     public var candidates: [Candidate] = []
     public var hasEndOfCandidates = false
-    /// The text `stream track` of each msid line.
-    public var streams: [String] = []
 
     /// Whether the section is rejected and carries no media.
     public var isRejected: Bool { port == 0 && !isBundleOnly }

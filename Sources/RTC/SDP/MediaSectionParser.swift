@@ -62,7 +62,6 @@ struct MediaSectionParser {
             // parsed is skipped.
             if let candidate = Candidate(parsing: value) { media.candidates.append(candidate) }
         case "end-of-candidates": media.hasEndOfCandidates = true
-        case "msid": media.streams.append(String(value))
         default: break
         }
     }

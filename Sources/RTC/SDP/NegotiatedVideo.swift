@@ -1,4 +1,4 @@
-public import H264
+public import MediaTypes
 
 /// The negotiated parameters of a video, and what a transport needs to know about the peer.
 public struct NegotiatedVideo: Sendable, Equatable {
@@ -21,13 +21,15 @@ public struct NegotiatedVideo: Sendable, Equatable {
 
     /// A payload type and what it carries.
     public struct Format: Sendable, Equatable {
-        /// The payload type of H.264.
+        /// The payload type of the frames.
         public var payloadType: UInt8
         /// The payload type of its retransmissions (RFC 4588); nil if there is none, and lost packets are sent again
         /// unchanged.
         public var rtxPayloadType: UInt8?
-        /// The peer's profile-level-id for that payload type.
-        public var profileLevelID: ProfileLevelID
+        /// The codec and the chroma format of the frames that have this payload type.
+        public var track: TrackFormat
+        /// The parameters of the payload type in our answer or offer, as its fmtp line has them.
+        public var parameters: String
         /// The feedback that the peer will send about it.
         public var feedback: Feedback
     }
@@ -50,11 +52,8 @@ public struct NegotiatedVideo: Sendable, Equatable {
         case server
     }
 
-    /// The format for the stream in the profile of ``LocalDescription/profileLevelID``.
-    public var format: Format
-    /// The format for the stream in High 4:4:4 Predictive; nil if the peer doesn't decode that. The same as `format` if
-    /// the peer lists no other profile.
-    public var format444: Format?
+    /// The formats that the track may have, that of most frames first; at least one. Several may have one payload type.
+    public var formats: [Format]
     /// The media section's identification, as sent in the mid extension.
     public var mid: String?
     public var extensions: Extensions
@@ -66,19 +65,8 @@ public struct NegotiatedVideo: Sendable, Equatable {
     public var remoteFingerprint: FingerprintAttribute
     public var dtlsRole: DTLSRole
 
-    /// The payload type of `format`.
-    public var payloadType: UInt8 { format.payloadType }
-    /// The payload type of its retransmissions.
-    public var rtxPayloadType: UInt8? { format.rtxPayloadType }
-    /// The peer's profile-level-id for that payload type.
-    public var profileLevelID: ProfileLevelID { format.profileLevelID }
-    /// The feedback that the peer will send about it.
-    public var feedback: Feedback { format.feedback }
-    /// The formats, each payload type once.
-    var formats: [Format] {
-        guard let format444, format444.payloadType != format.payloadType else { return [format] }
-        return [format, format444]
-    }
+    /// The first format.
+    public var format: Format { formats[0] }
 }
 
 /// The URIs of the header extensions that we send.

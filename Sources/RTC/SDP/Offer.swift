@@ -1,26 +1,27 @@
-import H264
+import MediaTypes
 
 /// Our offer of one video to a peer that receives it: a viewer that waits for an offer, a WHIP endpoint, or a
 /// conference server.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
-    private let wanted: ProfileLevelID
     private let includes444: Bool
 
     private static let mid = "0"
 
-    /// Offers one sendonly video as `local` (RFC 8829 section 5.2): H.264 with retransmissions, and either DTLS role.
+    /// Offers one sendonly video as `local` (RFC 8829 section 5.2): each of our codecs with
+    /// retransmissions, and either DTLS role.
     ///
-    /// - Parameter includes444: whether High 4:4:4 Predictive is also offered, with payload types of its own.
+    /// - Parameter includes444: whether 4:4:4 is also offered, with payload types of its own.
     public init(local: LocalDescription, including444 includes444: Bool = false) {
-        wanted = local.profileLevelID
         self.includes444 = includes444
-        let profiles = [wanted] + (includes444 ? [.high444Predictive] : [])
-        let formats = zip(profiles, stride(from: UInt8(106), to: 127, by: 2)).map { profile, payloadType in
+        let forms = TrackFormat.Codec.ofVideo.flatMap(\.negotiation.offered).filter {
+            includes444 || $0.track.chroma != .yuv444
+        }
+        let formats = zip(forms, stride(from: UInt8(106), to: 127, by: 2)).map { form, payloadType in
             NegotiatedVideo.Format(
-                payloadType: payloadType, rtxPayloadType: payloadType + 1, profileLevelID: profile,
-                feedback: [.nack, .pli, .fir])
+                payloadType: payloadType, rtxPayloadType: payloadType + 1, track: form.track,
+                parameters: form.parameters, feedback: [.nack, .pli, .fir])
         }
         let payloadTypes = formats.flatMap { [$0.payloadType, $0.payloadType + 1] }.map { String($0) }
         var lines = local.sessionLines(bundle: Self.mid)
@@ -30,13 +31,7 @@ public struct Offer: Sendable, Equatable {
         ]
         lines += local.transportLines(setup: .actpass) + local.candidateLines
         for (index, known) in ExtensionURI.all.enumerated() { lines.append("a=extmap:\(index + 1) \(known.uri)") }
-        for format in formats {
-            lines += FormatLines.h264(
-                payloadType: format.payloadType, rtxPayloadType: format.rtxPayloadType,
-                parameters: "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=\(format.profileLevelID)",
-                feedback: format.feedback)
-        }
-        lines += local.sourceLines(hasRTX: true)
+        lines += formats.flatMap(\.lines) + local.sourceLines(hasRTX: true)
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
 
@@ -48,9 +43,7 @@ public struct Offer: Sendable, Equatable {
             section.mid == nil || section.mid == Self.mid
         else { throw .answerDoesNotFitOffer }
         guard !section.isRejected else { throw .videoRejected }
-        var video = try VideoNegotiation(session: answer, wanted: wanted).negotiate(section, role: Self.role)
-        if !includes444 { video.format444 = nil }
-        return video
+        return try VideoNegotiation(session: answer, includes444: includes444).negotiate(section, role: Self.role)
     }
 
     private static func role(for setup: DTLSSetup?) throws(SDPError) -> NegotiatedVideo.DTLSRole {

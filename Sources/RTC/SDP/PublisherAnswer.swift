@@ -1,5 +1,3 @@
-import H264
-
 /// Our answer to a publisher's offer (WHIP, RFC 9725 section 4.4). Its video is received; its audio is accepted but not
 /// used.
 ///
@@ -23,7 +21,7 @@ public struct PublisherAnswer: Sendable, Equatable {
             }
         }
         guard let section = wanted.first(where: { $0.kind == "video" }) else { throw .noVideo }
-        let negotiation = VideoNegotiation(session: offer, wanted: local.profileLevelID, isReceiving: true)
+        let negotiation = VideoNegotiation(session: offer, isReceiving: true)
         video = try negotiation.negotiate(section, role: NegotiatedVideo.DTLSRole.answering)
         let bundle = offer.bundle(of: video.mid)
         guard wanted.count == 1 || wanted.allSatisfy({ $0.mid.map { bundle?.mids.contains($0) == true } ?? false })
@@ -31,6 +29,8 @@ public struct PublisherAnswer: Sendable, Equatable {
 
         let mids = bundle == nil ? [] : wanted.compactMap(\.mid)
         var lines = local.sessionLines(bundle: mids.isEmpty ? nil : mids.joined(separator: " "))
+        var format = video.format
+        format.feedback.remove(.fir)
         // All sections share one transport, and the first section has its candidates.
         var isFirst = true
         for section in offer.media {
@@ -38,24 +38,13 @@ public struct PublisherAnswer: Sendable, Equatable {
                 lines += section.rejectionLines
                 continue
             }
-            let payloadType = section.kind == "video" ? video.payloadType : section.opus?.payloadType ?? 0
+            let payloadType = section.kind == "video" ? video.format.payloadType : section.opus?.payloadType ?? 0
             lines += section.acceptanceLines(
                 payloadTypes: [payloadType], .recvonly, role: video.dtlsRole, local, hasCandidates: isFirst)
-            lines += try section.kind == "video" ? Self.lines(of: section, video) : Self.audioLines(of: section)
+            lines += try section.kind == "video" ? format.lines : Self.audioLines(of: section)
             isFirst = false
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
-    }
-
-    /// Repeats the offered format parameters and adds none: GStreamer's encoder would have to obey the added ones.
-    private static func lines(of section: MediaDescription, _ video: NegotiatedVideo) -> [String] {
-        let offered = section.codecs.first { $0.payloadType == video.payloadType }?.parameters ?? [:]
-        let parameters = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"].compactMap { name in
-            offered[name].map { "\(name)=\($0)" }
-        }
-        return FormatLines.h264(
-            payloadType: video.payloadType, parameters: parameters.joined(separator: ";"),
-            feedback: video.feedback.subtracting(.fir))
     }
 
     private static func audioLines(of section: MediaDescription) throws(SDPError) -> [String] {

@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// The reason that a description can't be parsed or accepted.
 public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The description is longer than the limit.
@@ -27,10 +29,10 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case videoRejected
     /// The answer does not belong to our offer.
     case answerDoesNotFitOffer
-    /// H.264 is not among the codecs, which `offered` names.
-    case noH264(offered: [String])
-    /// H.264 is listed, but not with a packetization mode that we support: 1 for viewers, 1 or 0 for publishers.
-    case noPacketizationMode1
+    /// None of our codecs is among the peer's, which `offered` names.
+    case noCodec(offered: [String])
+    /// The peer lists one of our codecs, but in no form that we can send or receive; the text says so of the codec.
+    case unusableFormats(String)
     /// The transport is not DTLS-SRTP.
     case unsupportedTransport(String)
     case noRTCPMux
@@ -66,12 +68,11 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
             "the offer's audio has no Opus, only \(offered.joined(separator: ", ")): offer Opus, or video alone"
         case .videoRejected: "the peer refused the video that was offered"
         case .answerDoesNotFitOffer: "the answer's media sections are not those of the offer"
-        case .noH264(let offered):
+        case .noCodec(let offered):
             offered.isEmpty
-                ? "the peer lists no codecs: H.264 is needed"
-                : "the peer takes no H.264, only \(offered.joined(separator: ", "))"
-        case .noPacketizationMode1:
-            "the peer's H.264 has no packetization-mode that can be used here: packetization-mode=1 always can"
+                ? "the peer lists no codecs: \(Self.codecs) is needed"
+                : "the peer takes no \(Self.codecs), only \(offered.joined(separator: ", "))"
+        case .unusableFormats(let reason): reason
         case .unsupportedTransport(let transport): "the peer wants \(transport): UDP/TLS/RTP/SAVPF is needed"
         case .noRTCPMux: "the peer's video has no a=rtcp-mux, which is needed"
         case .noFingerprint: "the peer's video has no a=fingerprint, which is needed for DTLS"
@@ -83,5 +84,9 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unsupportedSetup(let setup): "a=setup:\(setup.rawValue) can't be used here"
         case .bothICELite: "the peer is ICE-lite, and so are we: neither would begin"
         }
+    }
+    /// The names of our codecs of pictures.
+    private static var codecs: String {
+        TrackFormat.Codec.ofVideo.map(\.negotiation.name).joined(separator: " or ")
     }
 }

@@ -39,20 +39,3 @@ extension NegotiatedVideo.DTLSRole {
         }
     }
 }
-
-/// The rtpmap, rtcp-fb and fmtp lines of H.264 and its retransmissions.
-enum FormatLines {
-    static func h264(
-        payloadType: UInt8, rtxPayloadType: UInt8? = nil, parameters: String, feedback: NegotiatedVideo.Feedback
-    ) -> [String] {
-        var lines = ["a=rtpmap:\(payloadType) H264/90000"]
-        for known in NegotiatedVideo.Feedback.names where feedback.contains(known.feedback) {
-            lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
-        }
-        if !parameters.isEmpty { lines.append("a=fmtp:\(payloadType) \(parameters)") }
-        if let rtxPayloadType {
-            lines += ["a=rtpmap:\(rtxPayloadType) rtx/90000", "a=fmtp:\(rtxPayloadType) apt=\(payloadType)"]
-        }
-        return lines
-    }
-}

@@ -1,13 +1,13 @@
-import H264
+import MediaTypes
 
-/// Negotiates what a peer's video section and our H.264 have in common (RFC 3264, RFC 6184 section 8.2.2).
+/// Negotiates what a peer's video section and we have in common (RFC 3264).
 struct VideoNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
-    /// The profile of the stream that we send, or that we prefer to receive.
-    let wanted: ProfileLevelID
     /// Whether the peer sends the video and we receive it.
     var isReceiving = false
+    /// Whether we have offered 4:4:4, or may answer with it.
+    var includes444 = true
 
     /// The video that `section` of the peer's description agrees to.
     ///
@@ -23,7 +23,7 @@ struct VideoNegotiation {
         } else {
             guard section.direction.receives else { throw .notReceiving(section.direction) }
         }
-        let formats = try isReceiving ? (wanted: receivedFormat(of: section), with444: nil) : formats(of: section)
+        let formats = try formats(of: section)
         let bundled = session.transportSection(of: section)
         guard section.hasRTCPMux || bundled?.hasRTCPMux == true else { throw .noRTCPMux }
         guard let ufrag = section.iceUfrag ?? bundled?.iceUfrag,
@@ -32,60 +32,50 @@ struct VideoNegotiation {
         let ice = try ICECredentials(ufrag: ufrag, password: password)
         let fingerprints = section.fingerprints.isEmpty ? bundled?.fingerprints ?? [] : section.fingerprints
         return NegotiatedVideo(
-            format: formats.wanted, format444: formats.with444, mid: section.mid, extensions: extensions(of: section),
+            formats: formats, mid: section.mid, extensions: extensions(of: section),
             hasReducedSizeRTCP: section.hasReducedSizeRTCP, remoteUfrag: ice.ufrag, remotePassword: ice.password,
             remoteFingerprint: try fingerprint(among: fingerprints),
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }
 
-    /// Chooses the format for our profile, or for one whose decoders can decode ours, or else for any H.264; and the
-    /// format for 4:4:4.
-    private func formats(
-        of section: MediaDescription
-    ) throws(SDPError) -> (wanted: NegotiatedVideo.Format, with444: NegotiatedVideo.Format?) {
-        let listed = try h264Codecs(of: section).filter { $0.parameters["packetization-mode"] == "1" }.map { codec in
-            NegotiatedVideo.Format(
-                payloadType: codec.payloadType, rtxPayloadType: retransmission(of: codec, in: section),
-                profileLevelID: codec.parameters["profile-level-id"].flatMap { ProfileLevelID(hexText: $0) }
-                    ?? .unspecified,
-                feedback: feedback(of: codec))
+    /// What the section and our codecs agree on: at least one format, and for a receiver only one, which has no
+    /// retransmission payload type: the publisher sends requested packets again unchanged.
+    private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedVideo.Format] {
+        var agreed: [NegotiatedVideo.Format] = []
+        var refusal: SDPError?
+        for codec in TrackFormat.Codec.ofVideo where !isReceiving || agreed.isEmpty {
+            let negotiation = codec.negotiation
+            let clockRate = TrackFormat(codec: codec).clockRate.hertz
+            let listed = section.codecs.filter { $0.isNamed(negotiation.encodingName) && $0.clockRate == clockRate }
+            guard !listed.isEmpty else { continue }
+            do throws(SDPError) {
+                let chosen = try isReceiving ? [negotiation.received(from: listed)] : negotiation.sent(to: listed)
+                agreed += chosen.filter { includes444 || $0.1.track.chroma != .yuv444 }.map { offered, form in
+                    NegotiatedVideo.Format(
+                        payloadType: offered.payloadType,
+                        rtxPayloadType: isReceiving ? nil : Self.retransmission(of: offered, in: section),
+                        track: form.track, parameters: form.parameters,
+                        feedback: NegotiatedVideo.Feedback(
+                            NegotiatedVideo.Feedback.names.filter { offered.feedback.contains($0.name) }.map(\.feedback)
+                        ))
+                }
+            } catch {
+                refusal = refusal ?? error
+            }
         }
-        let with444 = listed.first { $0.profileLevelID.profile == .high444Predictive }
-        // A decoder of 4:4:4 also decodes the other profiles, but its payload type is used only for 4:4:4 as long as
-        // there is another.
-        let others = listed.filter { $0.profileLevelID.profile != .high444Predictive }
-        guard
-            let chosen = listed.first(where: { $0.profileLevelID.isSameProfile(as: wanted) })
-                ?? others.first(where: { $0.profileLevelID.decodesProfile(of: wanted) })
-                ?? with444 ?? listed.first
-        else { throw .noPacketizationMode1 }
-        return (chosen, with444)
-    }
-
-    /// The section's H.264 codecs with any payload type; at least one.
-    func h264Codecs(of section: MediaDescription) throws(SDPError) -> [PayloadFormat] {
-        let all = section.codecs.filter { $0.isNamed("H264") && $0.clockRate == 90_000 }
-        guard all.isEmpty else { return all }
+        guard agreed.isEmpty else { return agreed }
         var names: [String] = []
         for codec in section.codecs where !codec.isNamed("rtx") && !names.contains(codec.name) {
             names.append(codec.name)
         }
-        throw .noH264(offered: names)
+        throw refusal ?? .noCodec(offered: names)
     }
 
-    private func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
+    static func retransmission(of codec: PayloadFormat, in section: MediaDescription) -> UInt8? {
         section.codecs.first {
             $0.isNamed("rtx") && $0.clockRate == codec.clockRate
                 && $0.parameters["apt"].flatMap { UInt8($0) } == codec.payloadType
         }?.payloadType
-    }
-
-    func feedback(of codec: PayloadFormat) -> NegotiatedVideo.Feedback {
-        var feedback: NegotiatedVideo.Feedback = []
-        for known in NegotiatedVideo.Feedback.names where codec.feedback.contains(known.name) {
-            feedback.insert(known.feedback)
-        }
-        return feedback
     }
 
     /// Keeps extensions with the numbers 1 to 14, which fit one-byte headers; 15 is reserved there (RFC 8285 section

@@ -20,27 +20,18 @@ extension MediaServer {
     ) throws(MediaRefusal) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         let local = localDescription()
         let answer: PublisherAnswer
-        let fingerprint: CertificateFingerprint
         do {
             answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
-            let remote = answer.video.remoteFingerprint
-            fingerprint = try CertificateFingerprint(
-                algorithmName: remote.algorithm, bytes: remote.bytes)
         } catch {
             throw MediaRefusal(error)
         }
-        let video = answer.video
+        let format = answer.video.format
         let id = try nextID()
-        counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
-        let parameters = SessionParameters(
-            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
-            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
-            isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(video),
-            extensions: HeaderExtensionFormat(), ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC),
-            canonicalName: local.cname, clock: clock)
+        let parameters = try self.parameters(of: id, local: local, video: answer.video)
         let publication = Publication(
-            payloadType: PayloadType(video.payloadType), codec: .h264, answersNacks: video.feedback.contains(.nack),
-            answersKeyFrameRequests: video.feedback.contains(.pli), receiver: receiver)
+            payloadType: PayloadType(format.payloadType), track: format.track,
+            answersNacks: format.feedback.contains(.nack), answersKeyFrameRequests: format.feedback.contains(.pli),
+            receiver: receiver)
         let isPosted = inbox.post(
             .publish(
                 parameters, publication,

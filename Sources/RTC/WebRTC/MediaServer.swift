@@ -45,8 +45,9 @@ public final class MediaServer: SessionServer {
     struct Counters {
         var lastID: UInt64 = 0
         var open: Set<MediaSessionID> = []
-        /// The peers' ICE credentials, for sessions that have been answered.
-        var remoteICE: [MediaSessionID: RemoteICE] = [:]
+        /// What was negotiated with the peers, for sessions that have been answered; with the credentials of the peer's
+        /// current ICE generation.
+        var negotiated: [MediaSessionID: NegotiatedVideo] = [:]
         /// The offers that wait for an answer.
         var offers: [MediaSessionID: PendingOffer] = [:]
         var isStopped = false
@@ -126,33 +127,14 @@ public final class MediaServer: SessionServer {
         _ id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo, watching hub: TrackHub,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaRefusal) {
-        let fingerprint: CertificateFingerprint
-        do {
-            let remote = video.remoteFingerprint
-            fingerprint = try CertificateFingerprint(
-                algorithmName: remote.algorithm, bytes: remote.bytes)
-        } catch {
-            ended(id)
-            throw MediaRefusal(error)
-        }
-        let formats = SessionFormats(video)
-        let decodes = formats.decodes
+        let parameters = try self.parameters(of: id, local: local, video: video)
+        let decodes = parameters.formats.decodes
         // Catches up on what was due while nobody watched.
         hub.pollChroma(now: MonotonicTime.now())
         guard !hub.excludes(viewerDecoding: decodes) else {
             ended(id)
             throw .unsupported(ChromaPolicy.exclusion)
         }
-        let parameters = SessionParameters(
-            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
-            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
-            isDTLSClient: video.dtlsRole == .client,
-            formats: formats,
-            extensions: HeaderExtensionFormat(
-                playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
-                midID: video.extensions.mid, mid: video.mid ?? ""),
-            ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
-        counters.withLock { $0.remoteICE[id] = RemoteICE(video) }
         // From here on, the track has a viewer, so a paused source wakes up while the handshake is in progress.
         hub.viewerCame(decoding: decodes, now: MonotonicTime.now())
         let isPosted = inbox.post(
@@ -168,6 +150,30 @@ public final class MediaServer: SessionServer {
             ended(id)
             throw .stopped
         }
+    }
+
+    /// The parameters of the session `id`, which is already counted, and whose peer's credentials are kept from here on. If
+    /// `video` can't be used, it is no longer counted.
+    func parameters(
+        of id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo
+    ) throws(MediaRefusal) -> SessionParameters {
+        let fingerprint: CertificateFingerprint
+        do {
+            let remote = video.remoteFingerprint
+            fingerprint = try CertificateFingerprint(algorithmName: remote.algorithm, bytes: remote.bytes)
+        } catch {
+            ended(id)
+            throw MediaRefusal(error)
+        }
+        counters.withLock { $0.negotiated[id] = video }
+        return SessionParameters(
+            id: id, localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: video.remoteUfrag,
+            remotePassword: video.remotePassword, remoteFingerprint: fingerprint,
+            isDTLSClient: video.dtlsRole == .client, formats: SessionFormats(formats: video.formats),
+            extensions: HeaderExtensionFormat(
+                playoutDelayID: video.extensions.playoutDelay, captureTimeID: video.extensions.absoluteCaptureTime,
+                midID: video.extensions.mid, mid: video.mid ?? ""),
+            ssrc: SSRC(local.ssrc), retransmissionSSRC: SSRC(local.rtxSSRC), canonicalName: local.cname, clock: clock)
     }
 
     /// Our own part of a new session's description, with random names, credentials and numbers.
@@ -227,7 +233,7 @@ public final class MediaServer: SessionServer {
         counters.withLock { counters in
             counters.open.remove(id)
             counters.offers[id] = nil
-            counters.remoteICE[id] = nil
+            counters.negotiated[id] = nil
         }
     }
 
@@ -246,17 +252,5 @@ extension MediaRefusal {
         case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .badOffer("\(error)")
         default: self = .unsupported("\(error)")
         }
-    }
-}
-
-extension SessionFormats {
-    init(_ video: NegotiatedVideo) {
-        func format(_ negotiated: NegotiatedVideo.Format) -> Format {
-            Format(
-                payloadType: PayloadType(negotiated.payloadType),
-                retransmissionPayloadType: negotiated.rtxPayloadType.map { PayloadType($0) })
-        }
-        yuv420 = format(video.format)
-        yuv444 = video.format444.map(format)
     }
 }

@@ -15,19 +15,6 @@ public struct PublishedFrame: Sendable {
     /// The time at which its last packet arrived.
     public let arrival: MonotonicTime
 
-    /// Creates a frame of these units.
-    public init(
-        codec: TrackFormat.Codec, units: [[UInt8]], isRandomAccess: Bool, hasMedia: Bool = true,
-        captureTime: MonotonicTime, arrival: MonotonicTime
-    ) {
-        self.codec = codec
-        self.units = units
-        self.isRandomAccess = isRandomAccess
-        self.hasMedia = hasMedia
-        self.captureTime = captureTime
-        self.arrival = arrival
-    }
-
     /// The total size of its units in bytes.
     public var byteCount: Int { units.reduce(0) { $0 + $1.count } }
 }

@@ -14,8 +14,6 @@ final class TrackFeed {
         maximumUnitCount: 512, maximumByteCount: 12 << 20, maximumAge: Interval(nanoseconds: .max))
     /// The IDR that a new session begins with; nil if there is none to begin with.
     private(set) var start: UnitNumber?
-    /// The chroma format that a decoder of `start` must support.
-    private(set) var startChroma = ChromaFormat.yuv420
     /// The chroma format of the last unit.
     private var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
@@ -114,7 +112,6 @@ final class TrackFeed {
         chroma = unit.format.chroma
         if unit.coded.isRandomAccess {
             start = number
-            startChroma = unit.format.chroma
             bytesSinceStart = 0
             unitsSinceStart = 0
         }

@@ -5,7 +5,7 @@ import SecureTransport
 /// The negotiated parameters of a track that a publisher sends.
 struct Publication: Sendable {
     var payloadType: PayloadType
-    var codec: TrackFormat.Codec
+    var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
     /// Whether the publisher says that it sends an IDR on request.
@@ -58,7 +58,7 @@ struct TrackReceiver {
         _ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime
     ) {
         self.publication = publication
-        reassembler = FrameReassembler(publication.codec)
+        reassembler = FrameReassembler(publication.track.codec)
         self.protector = protector
         ownSSRC = parameters.ssrc
         canonicalName = parameters.canonicalName
@@ -132,7 +132,7 @@ struct TrackReceiver {
     private mutating func begin(_ stream: SSRC, now: MonotonicTime) {
         ssrc = stream
         buffer = ReceptionBuffer()
-        reassembler = FrameReassembler(publication.codec)
+        reassembler = FrameReassembler(publication.track.codec)
         statistics = ReceptionStatistics()
         clock = ArrivalClock()
         brokenSince = brokenSince ?? now
@@ -167,7 +167,7 @@ struct TrackReceiver {
         }
         publication.receiver.receive(
             PublishedFrame(
-                codec: publication.codec, units: contents.units, isRandomAccess: contents.isRandomAccess,
+                codec: publication.track.codec, units: contents.units, isRandomAccess: contents.isRandomAccess,
                 hasMedia: contents.hasMedia, captureTime: time, arrival: now))
     }
 

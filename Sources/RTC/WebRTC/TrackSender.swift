@@ -148,7 +148,8 @@ struct TrackSender {
 
     /// The IDR that this session can begin with.
     private var start: UnitNumber? {
-        feed.start.flatMap { formats.payloadType(for: feed.startChroma) == nil ? nil : $0 }
+        guard let start = feed.start, let format = feed.history.unit(start)?.format else { return nil }
+        return formats.payloadType(for: format) == nil ? nil : start
     }
 
     private mutating func sendPictures(now: MonotonicTime, send: ([UInt8]) -> Bool) {
@@ -171,7 +172,7 @@ struct TrackSender {
                     restart()
                     continue
                 }
-                guard let payloadType = formats.payloadType(for: unit.format.chroma) else {
+                guard let payloadType = formats.payloadType(for: unit.format) else {
                     // Either the source switches to a format that all viewers decode, or the session ends; until then
                     // it waits.
                     position = .waiting(askedAt: nil)

@@ -1,0 +1,51 @@
+import MediaTypes
+
+/// A form of a codec: what frames have it, and the value of its fmtp line.
+typealias CodecForm = (track: TrackFormat, parameters: String)
+
+/// What offers and answers say of one codec.
+protocol CodecNegotiation: Sendable {
+    /// The codec's name for people.
+    var name: String { get }
+    /// Its name in an rtpmap.
+    var encodingName: String { get }
+    /// The forms in which we offer to send it, the preferred one first.
+    var offered: [CodecForm] { get }
+
+    /// The payload formats under which we send the codec to a peer, each with our answer to it; that of most frames is the
+    /// first. Throws if we can send none of them.
+    ///
+    /// - Parameter listed: the peer's payload formats with our encoding name and clock rate, in its order; at least one.
+    func sent(to listed: [PayloadFormat]) throws(SDPError) -> [(PayloadFormat, CodecForm)]
+
+    /// The one of a publisher's payload formats that it is to send, with our answer to it. Throws if we can receive none.
+    func received(from listed: [PayloadFormat]) throws(SDPError) -> (PayloadFormat, CodecForm)
+}
+
+extension TrackFormat.Codec {
+    /// What offers and answers say of this codec.
+    var negotiation: any CodecNegotiation {
+        switch self {
+        case .h264: H264Negotiation()
+        }
+    }
+
+    /// The codecs of pictures, the preferred one first.
+    static var ofVideo: [Self] { allCases.filter { TrackFormat(codec: $0).kind == .video } }
+}
+
+extension NegotiatedVideo.Format {
+    /// The rtpmap, rtcp-fb and fmtp lines of the payload type and its retransmissions.
+    var lines: [String] {
+        let clockRate = track.clockRate.hertz
+        var lines = ["a=rtpmap:\(payloadType) \(track.codec.negotiation.encodingName)/\(clockRate)"]
+        for known in NegotiatedVideo.Feedback.names where feedback.contains(known.feedback) {
+            lines.append("a=rtcp-fb:\(payloadType) \(known.name)")
+        }
+        if !parameters.isEmpty { lines.append("a=fmtp:\(payloadType) \(parameters)") }
+        if let rtxPayloadType {
+            lines += ["a=rtpmap:\(rtxPayloadType) rtx/\(clockRate)", "a=fmtp:\(rtxPayloadType) apt=\(payloadType)"]
+        }
+        return lines
+    }
+}
