@@ -12,7 +12,7 @@ struct ArrivalClockTests {
 
     @Test("the network's jitter is not in the times: they keep the time stamps' distances, over the wrap")
     func jitter() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         var random = SeededRandom(seed: 1)
         var times: [MonotonicTime] = []
         for picture in Int64(0)..<600 {
@@ -30,7 +30,7 @@ struct ArrivalClockTests {
 
     @Test("a first packet that came slowly is corrected by the quick ones after it")
     func slowStart() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         #expect(clock.time(of: stamp(0), arrival: start + .milliseconds(200)) == start + .milliseconds(200))
         #expect(clock.time(of: stamp(33), arrival: start + .milliseconds(43)) == start + .milliseconds(43))
         let next = clock.time(of: stamp(66), arrival: start + .milliseconds(180))
@@ -39,7 +39,7 @@ struct ArrivalClockTests {
 
     @Test("a clock that runs slower or faster is followed", arguments: [-200, 200] as [Int64])
     func drift(partsPerMillion: Int64) {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         var worst = Interval.zero
         for picture in Int64(0)..<6000 {
             let elapsed = picture * 33_333
@@ -54,7 +54,7 @@ struct ArrivalClockTests {
 
     @Test("a stream whose time stamps jump goes on with its arrival")
     func jumps() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         _ = clock.time(of: RTPTimestamp(1000), arrival: start)
         for (timestamp, second) in [(900_000_000, 1), (5, 2), (3_000_000_000, 3), (0, 7000)] as [(UInt32, Int64)] {
             let arrival = start + .seconds(second)
@@ -64,7 +64,7 @@ struct ArrivalClockTests {
 
     @Test("a report, which isn't delayed by coding, makes the times earlier; an absurd one doesn't")
     func report() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         func report(_ milliseconds: Int64) -> SenderReport {
             SenderReport(
                 ssrc: SSRC(1), ntpTime: NTPTime(0), rtpTimestamp: stamp(milliseconds), packetCount: 0, octetCount: 0)
@@ -78,7 +78,7 @@ struct ArrivalClockTests {
 
     @Test("reports that are ahead of the pictures hold for longer than one window, without a step to and fro")
     func reportsAndPictures() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         var times: [Interval] = []
         for picture in Int64(0)..<2000 {
             // Coding and pacing take 80 ms, the way takes 10; a report comes every second.
@@ -98,7 +98,7 @@ struct ArrivalClockTests {
 
     @Test("any time stamps at any times are placed no later than they came")
     func random() {
-        var clock = ArrivalClock()
+        var clock = ArrivalClock(.video)
         var random = SeededRandom(seed: 5)
         var arrival = start
         for _ in 0..<20_000 {

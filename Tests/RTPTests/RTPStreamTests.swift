@@ -183,11 +183,12 @@ struct RTPStreamTests {
     @Test("a sender report carries the last picture's time stamp on to its own time and counts payload alone")
     func senderReport() throws {
         var stream = stream(rtx: false)
-        #expect(stream.statistics.report(ssrc: SSRC(1), at: .zero, clock: Self.clock) == nil)
+        #expect(stream.statistics.report(ssrc: SSRC(1), at: .zero, clock: Self.clock, rate: .video) == nil)
         let unit = unit(at: 9000, captured: 5)
         _ = sendAll(unit, UnitNumber(0), on: &stream)
         let now = MonotonicTime.zero + .seconds(7)
-        let report = try #require(stream.statistics.report(ssrc: SSRC(0xAAAA), at: now, clock: Self.clock))
+        let report = try #require(
+            stream.statistics.report(ssrc: SSRC(0xAAAA), at: now, clock: Self.clock, rate: .video))
         #expect(report.rtpTimestamp == RTPTimestamp(1000 + 9000 + 180_000))
         #expect(report.ntpTime == Self.clock.time(at: now))
         #expect(report.packetCount == 4)

@@ -13,7 +13,7 @@ struct ReceptionStatisticsTests {
 
     @Test("what is lost shows in the next report, and what came late takes it back")
     func loss() throws {
-        var statistics = ReceptionStatistics()
+        var statistics = ReceptionStatistics(.video)
         var last = statistics.report(ssrc: SSRC(1), now: start)
         #expect(last == nil)
         for number in 65530..<65540 where number != 65533 && number != 65536 {
@@ -36,7 +36,7 @@ struct ReceptionStatisticsTests {
 
     @Test("jitter is that of the packets' spacing, in ticks")
     func jitter() throws {
-        var statistics = ReceptionStatistics()
+        var statistics = ReceptionStatistics(.video)
         for number in 0..<300 {
             let late = Interval.milliseconds(number % 2 == 0 ? 0 : 10)
             statistics.note(header(number, number * 3000), now: start + .microseconds(Int64(number) * 33_333) + late)
@@ -48,7 +48,7 @@ struct ReceptionStatisticsTests {
 
     @Test("the sender's last report and its age are sent back")
     func senderReport() throws {
-        var statistics = ReceptionStatistics()
+        var statistics = ReceptionStatistics(.video)
         statistics.note(header(0), now: start)
         let ntp = NTPTime(0x1122_3344_5566_7788)
         statistics.note(
@@ -62,7 +62,7 @@ struct ReceptionStatisticsTests {
 
     @Test("numbers and time stamps from all over the range are no trouble")
     func extremes() throws {
-        var statistics = ReceptionStatistics()
+        var statistics = ReceptionStatistics(.video)
         for round in 0..<5000 {
             statistics.note(header(round * 30_011, round * 1_999_999_973), now: start + .seconds(Int64(round)))
             if round % 7 == 0 { _ = statistics.report(ssrc: SSRC(1), now: start) }

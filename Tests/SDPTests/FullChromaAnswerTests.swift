@@ -1,7 +1,8 @@
 import MediaTypes
-import SDP
 import TestSupport
 import Testing
+
+@testable import SDP
 
 @Suite("4:4:4 in offer and answer")
 struct FullChromaAnswerTests {

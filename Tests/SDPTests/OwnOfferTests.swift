@@ -1,6 +1,7 @@
-import SDP
 import TestSupport
 import Testing
+
+@testable import SDP
 
 @Suite("Our offer to a viewer, and its answer")
 struct OwnOfferTests {

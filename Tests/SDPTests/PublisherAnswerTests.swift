@@ -1,7 +1,8 @@
 import H264
-import SDP
 import TestSupport
 import Testing
+
+@testable import SDP
 
 struct PublisherAnswerTests {
     private func answer(to offer: String) throws -> (answer: PublisherAnswer, session: SessionDescription) {

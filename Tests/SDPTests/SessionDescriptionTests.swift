@@ -1,6 +1,7 @@
-import SDP
 import TestSupport
 import Testing
+
+@testable import SDP
 
 struct SessionDescriptionTests {
     @Test("what Chromium offers is read to the last line")

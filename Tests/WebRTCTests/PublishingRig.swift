@@ -38,7 +38,7 @@ final class PublishingRig {
             payloadType: TestPublisher.payloadType, track: TrackFormat(codec: .h264), answersNacks: answersNacks,
             answersKeyFrameRequests: answersKeyFrameRequests, receiver: collector)
         session = PeerSession(
-            parameters, role: .publishing(PublishedTracks(publication)), context: host, sink: link, now: now)
+            parameters, role: .publishing(PublishedTracks([publication])), context: host, sink: link, now: now)
         publisher = try TestPublisher(
             hostUfrag: "host", hostPassword: "a password of the host",
             hostFingerprint: host.certificate.fingerprint, context: context, role: isDTLSClient ? .server : .client,

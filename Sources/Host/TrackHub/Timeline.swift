@@ -9,6 +9,8 @@ public import MediaTypes
 public struct Timeline: Sendable {
     /// Media time 0 on this machine's clock.
     public let origin: MonotonicTime
+    /// The rate of media times: that of the track's format.
+    public var clockRate = ClockRate.video
 
     /// The longest delay of a picture whose time stamp still counts as our clock's; beyond this, it is taken for
     /// another clock's.
@@ -65,14 +67,14 @@ public struct Timeline: Sendable {
                 break
             }
         }
-        let ticks = max(last.ticks + 1, ClockRate.video.ticks(in: point - origin))
+        let ticks = max(last.ticks + 1, clockRate.ticks(in: point - origin))
         last = MediaTime(ticks: ticks)
         return (last, known)
     }
 
     /// The media time of `moment`, for sender reports.
     public func mediaTime(at moment: MonotonicTime) -> MediaTime {
-        MediaTime(ticks: ClockRate.video.ticks(in: moment - origin))
+        MediaTime(ticks: clockRate.ticks(in: moment - origin))
     }
 
     private var isPlacedByArrival: Bool { if case .arrival = clock { true } else { false } }

@@ -145,9 +145,10 @@ public struct Track: Sendable {
 
     /// Gives a frame its place on the track.
     private mutating func place(_ frame: CodedFrame, epoch: UInt64, arrival: MonotonicTime) -> TrackFrame {
-        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
         let format = frame.format ?? format ?? TrackFormat(codec: .h264)
         self.format = format
+        timeline.clockRate = format.clockRate
+        let (time, captureTime) = timeline.place(captureTime: frame.captureTime, epoch: epoch, arrival: arrival)
         let placed = TrackFrame(
             number: nextNumber, coded: frame.withCaptureTime(captureTime), time: time, format: format)
         nextNumber += 1

@@ -20,8 +20,10 @@ public struct ArrivalClock: Sendable {
     /// The smallest lateness seen in this window.
     private var leastLateness: Interval?
 
-    /// A clock that has seen no packet yet.
-    public init() {}
+    private let clockRate: ClockRate
+
+    /// A clock of a stream whose timestamps have this rate, and that has seen no packet yet.
+    public init(_ clockRate: ClockRate) { self.clockRate = clockRate }
 
     /// The local time that corresponds to `timestamp`, whose packet arrived at `arrival`; never later than `arrival`.
     public mutating func time(of timestamp: RTPTimestamp, arrival: MonotonicTime) -> MonotonicTime {
@@ -48,10 +50,11 @@ public struct ArrivalClock: Sendable {
         leastLateness = .zero
     }
 
-    /// The distance to a timestamp is at most 2^31 ticks, 6.6 hours, so no sum here comes near an overflow.
+    /// The distance to a timestamp is at most 2^31 ticks, so nothing here comes near an overflow.
     private func expectedTime(of timestamp: RTPTimestamp) -> MonotonicTime? {
         anchor.map {
-            $0.time + Interval(nanoseconds: Int64($0.timestamp.distance(to: timestamp)) * 100_000 / 9)
+            let ticks = Int64($0.timestamp.distance(to: timestamp))
+            return $0.time + Interval(nanoseconds: ticks * 1_000_000_000 / Int64(clockRate.hertz))
         }
     }
 

@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// A packet's timestamp in ticks of 90 kHz, modulo 2^32 (RFC 3550 section 5.1; RFC 6184 section 5.1).
+/// A packet's timestamp in ticks of its format's clock rate, modulo 2^32 (RFC 3550 section 5.1).
 public struct RTPTimestamp: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bits as they stand in a header.
     public let rawValue: UInt32

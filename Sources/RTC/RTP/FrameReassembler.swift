@@ -8,7 +8,7 @@ public struct ReceivedFrame: Hashable, Sendable {
     public let contents: FrameContents?
 }
 
-/// Reassembles frames from packets that arrive in sequence order: those that have one timestamp belong to one frame, which
+/// Reassembles frames from packets that arrive in sequence order. Packets with one timestamp belong to one frame, which
 /// the marker ends.
 ///
 /// It does no reordering: a packet from before the last one is dropped, and a skipped sequence number is a gap. No

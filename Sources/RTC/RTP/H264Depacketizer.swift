@@ -44,8 +44,7 @@ struct H264Depacketizer: FrameDepacketizer {
         return true
     }
 
-    /// Adds a NAL unit that follows its start code. Returns whether it has a type of ITU-T H.264 table 7-1 that RFC 6184
-    /// doesn't reserve for itself.
+    /// Adds a NAL unit that follows its start code. Returns false for one of a type that RFC 6184 reserves for itself.
     private func add(_ unit: [UInt8], to contents: inout FrameContents) -> Bool {
         guard unit.count > 4, contents.units.count < Self.maximumNALUnitCount else { return false }
         let type = unit[4] & 0x1F

@@ -1,7 +1,7 @@
 public import MediaTypes
 
-/// The types of a payload in RFC 6184's packetization modes 0 and 1 (section 5.2) that aren't those of a single whole NAL
-/// unit, which goes unchanged (section 5.6).
+/// The payload types of RFC 6184's packetization modes 0 and 1 (section 5.2), besides those of a single whole NAL unit,
+/// which goes unchanged (section 5.6).
 enum H264PayloadType {
     /// Several whole NAL units with the same timestamp: a STAP-A (section 5.7.1).
     ///

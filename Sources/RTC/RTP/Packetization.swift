@@ -8,8 +8,8 @@ public protocol FramePacketizer: Sendable {
 
 /// Puts the frames of one codec together from packets.
 public protocol FrameDepacketizer: Sendable {
-    /// The frame whose packets have these payloads, in sequence order and with none missing; nil if a payload is malformed
-    /// or is not followed by what it announces. The caller bounds the number and the size of the payloads.
+    /// The frame whose packets have these payloads, in sequence order and with none missing; nil if it is malformed.
+    /// The caller bounds the number and the size of the payloads.
     func contents(of payloads: [ArraySlice<UInt8>]) -> FrameContents?
 }
 

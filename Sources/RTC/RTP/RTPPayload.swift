@@ -1,5 +1,5 @@
-/// A description of one packet's payload: which bytes of a frame it takes, and which bytes precede them. It holds none of
-/// the frame's bytes itself, so all sessions share those of the frame.
+/// A description of one packet's payload: which bytes of a frame it takes, and which bytes precede them. It holds no
+/// bytes of the frame itself, so all sessions share them.
 public enum RTPPayload: Hashable, Sendable {
     /// A single part.
     case part(Part)
@@ -33,10 +33,9 @@ public enum RTPPayload: Hashable, Sendable {
         }
     }
 
-    /// The largest payload that a packetizer makes unless it is told otherwise: 1138 bytes, the room that a datagram leaves
-    /// after the RTP header (12), all header extensions that we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's
-    /// is shorter) and a retransmission's original sequence number (2). A frame is packetized once, so every session gets
-    /// the room of the most constrained one.
+    /// The room that a datagram leaves for a payload: 1138 bytes, after the RTP header (12), all header extensions that
+    /// we ever send (32), AEAD_AES_128_GCM's tag (16; HMAC-SHA1's is shorter) and a retransmission's original sequence
+    /// number (2). A frame is packetized once, so every session gets the room of the most constrained one.
     public static let maximumByteCount =
         RTPPacket.maximumDatagramByteCount - RTPPacketHeader.byteCount - HeaderExtensionFormat.maximumByteCount - 16 - 2
 

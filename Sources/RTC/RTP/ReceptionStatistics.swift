@@ -12,15 +12,17 @@ public struct ReceptionStatistics: Sendable {
     private var lastTransit: UInt32?
     private var lastReport: (middle: UInt32, arrival: MonotonicTime)?
 
-    /// Statistics of a stream without packets.
-    public init() {}
+    private let clockRate: ClockRate
+
+    /// Statistics of a stream whose timestamps have this rate, and that has no packets yet.
+    public init(_ clockRate: ClockRate) { self.clockRate = clockRate }
 
     /// Counts a packet that arrived at `now`, including repeated ones.
     public mutating func note(_ header: RTPPacketHeader, now: MonotonicTime) {
         let number = unwrapper.unwrap(header.sequenceNumber).rawValue
         first = min(first ?? number, number)
         received += 1
-        let arrival = UInt32(truncatingIfNeeded: ClockRate.video.ticks(in: now - .zero))
+        let arrival = UInt32(truncatingIfNeeded: clockRate.ticks(in: now - .zero))
         let transit = arrival &- header.timestamp.rawValue
         if let lastTransit {
             let difference = Int64(Int32(bitPattern: transit &- lastTransit).magnitude)

@@ -28,12 +28,12 @@ public struct SenderStatistics: Hashable, Sendable {
         reference = Reference(timestamp: timestamp, time: time)
     }
 
-    /// A report for `now`, with an RTP timestamp extrapolated from the last picture's; nil before the first picture.
-    public func report(ssrc: SSRC, at now: MonotonicTime, clock: NTPClock) -> SenderReport? {
+    /// A report for `now`, with an RTP timestamp extrapolated from the last frame's; nil before the first frame.
+    public func report(ssrc: SSRC, at now: MonotonicTime, clock: NTPClock, rate: ClockRate) -> SenderReport? {
         guard let reference else { return nil }
         return SenderReport(
             ssrc: ssrc, ntpTime: clock.time(at: now),
-            rtpTimestamp: reference.timestamp.advanced(by: ClockRate.video.ticks(in: now - reference.time)),
+            rtpTimestamp: reference.timestamp.advanced(by: rate.ticks(in: now - reference.time)),
             packetCount: packetCount, octetCount: octetCount)
     }
 }

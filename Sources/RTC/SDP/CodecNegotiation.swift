@@ -12,13 +12,13 @@ protocol CodecNegotiation: Sendable {
     /// The forms in which we offer to send it, the preferred one first.
     var offered: [CodecForm] { get }
 
-    /// The payload formats under which we send the codec to a peer, each with our answer to it; that of most frames is the
-    /// first. Throws if we can send none of them.
+    /// The payload formats under which we send the codec to a peer, each with our answer to it; that of most frames
+    /// comes first. Throws if we can send none of them.
     ///
-    /// - Parameter listed: the peer's payload formats with our encoding name and clock rate, in its order; at least one.
+    /// - Parameter listed: the peer's payload formats with our encoding name and clock rate, in its order; not empty.
     func sent(to listed: [PayloadFormat]) throws(SDPError) -> [(PayloadFormat, CodecForm)]
 
-    /// The one of a publisher's payload formats that it is to send, with our answer to it. Throws if we can receive none.
+    /// The one of a publisher's payload formats that it is to send, with our answer. Throws if we can receive none.
     func received(from listed: [PayloadFormat]) throws(SDPError) -> (PayloadFormat, CodecForm)
 }
 

@@ -39,8 +39,8 @@ struct H264Negotiation: CodecNegotiation {
     }
 
     /// Chooses packetization-mode 1 before 0, then our own profile, then other profiles, which viewers may be able to
-    /// decode, and 4:4:4 last. Repeats the offered format parameters and adds none: GStreamer's encoder would have to obey
-    /// the added ones.
+    /// decode, and 4:4:4 last. Repeats the offered format parameters and adds none: GStreamer's encoder would have to
+    /// obey the added ones.
     func received(from listed: [PayloadFormat]) throws(SDPError) -> (PayloadFormat, CodecForm) {
         for mode in ["1", "0"] {
             let usable = listed.filter { $0.packetizationMode == mode }

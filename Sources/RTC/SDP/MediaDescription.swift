@@ -133,9 +133,4 @@ public struct SourceAttribute: Sendable, Equatable {
 public struct SourceGroup: Sendable, Equatable {
     public var semantics: String
     public var ssrcs: [UInt32]
-
-    public init(semantics: String, ssrcs: [UInt32]) {
-        self.semantics = semantics
-        self.ssrcs = ssrcs
-    }
 }

@@ -40,8 +40,6 @@ public struct NegotiatedVideo: Sendable, Equatable {
         public var mid: UInt8?
         public var absoluteCaptureTime: UInt8?
         public var playoutDelay: UInt8?
-
-        public init() {}
     }
 
     /// Our role in the DTLS handshake.

@@ -85,8 +85,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
         case .bothICELite: "the peer is ICE-lite, and so are we: neither would begin"
         }
     }
+
     /// The names of our codecs of pictures.
-    private static var codecs: String {
-        TrackFormat.Codec.ofVideo.map(\.negotiation.name).joined(separator: " or ")
-    }
+    private static var codecs: String { TrackFormat.Codec.ofVideo.map(\.negotiation.name).joined(separator: " or ") }
 }

@@ -9,11 +9,6 @@ public struct SessionDescription: Sendable, Equatable {
         public var semantics: String
         /// The `mid` of each media section in the group.
         public var mids: [String]
-
-        public init(semantics: String, mids: [String]) {
-            self.semantics = semantics
-            self.mids = mids
-        }
     }
 
     /// The length of the longest description that is accepted, in bytes.

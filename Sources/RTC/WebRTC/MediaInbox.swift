@@ -11,7 +11,7 @@ enum MediaCommand: Sendable {
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(MediaSessionID, LiteAgent)
-    case publish(SessionParameters, Publication, onEnd: @Sendable (String) -> Void)
+    case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
     case requestKeyFrame(MediaSessionID)
     case close(MediaSessionID)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)

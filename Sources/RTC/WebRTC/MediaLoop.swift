@@ -160,8 +160,8 @@ final class MediaLoop: DatagramSink {
                 feed.sessionCount += 1
                 if parameters.formats.decodes == .yuv420 { feed.limitedSessionCount += 1 }
                 add(parameters, .watching(WatchedTracks(feed)), callback, now: now)
-            case .publish(let parameters, let publication, let callback):
-                add(parameters, .publishing(PublishedTracks(publication)), callback, now: now)
+            case .publish(let parameters, let publications, let callback):
+                add(parameters, .publishing(PublishedTracks(publications)), callback, now: now)
             case .requestKeyFrame(let id):
                 guard let session = sessions[id] else { continue }
                 session.requestKeyFrame(now: now)

@@ -65,19 +65,14 @@ extension MediaServer {
         guard let pending = counters.withLock({ $0.offers.removeValue(forKey: id) }), pending.take() else {
             throw .unsupported("this session waits for no answer")
         }
-        do throws(MediaRefusal) {
-            let video: NegotiatedVideo
-            do throws(SDPError) {
-                video = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
-            } catch {
-                ended(id)
-                throw MediaRefusal(error)
-            }
+        do {
+            let video = try pending.offer.negotiated(with: SessionDescription(parsing: answer))
             try begin(id, local: pending.local, video: video, watching: pending.hub, onEnd: pending.onEnd)
         } catch {
             // The media thread need not wait for an answer any longer.
+            ended(id)
             close(id)
-            throw error
+            throw error as? MediaRefusal ?? MediaRefusal(error)
         }
     }
 }

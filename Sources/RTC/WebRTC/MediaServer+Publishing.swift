@@ -34,7 +34,7 @@ extension MediaServer {
             receiver: receiver)
         let isPosted = inbox.post(
             .publish(
-                parameters, publication,
+                parameters, [publication],
                 onEnd: { [weak self] reason in
                     self?.ended(id)
                     onEnd(id, reason)

@@ -152,8 +152,8 @@ public final class MediaServer: SessionServer {
         }
     }
 
-    /// The parameters of the session `id`, which is already counted, and whose peer's credentials are kept from here on. If
-    /// `video` can't be used, it is no longer counted.
+    /// The parameters of the session `id`, which is already counted. Keeps `video` for ICE restarts. If it can't be
+    /// used, the session is no longer counted.
     func parameters(
         of id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo
     ) throws(MediaRefusal) -> SessionParameters {

@@ -10,6 +10,9 @@ struct SessionFormats: Sendable {
     /// The highest chroma format that the peer decodes; it also decodes all lower ones.
     var decodes: ChromaFormat { formats.contains { $0.track.chroma == .yuv444 } ? .yuv444 : .yuv420 }
 
+    /// The rate of the stream's timestamps, which all formats have.
+    var clockRate: ClockRate { formats[0].track.clockRate }
+
     /// The payload type for frames of `format`; nil if the peer doesn't decode them.
     func payloadType(for format: TrackFormat) -> PayloadType? {
         formats.first { $0.track.codec == format.codec && $0.track.chroma == format.chroma }

@@ -89,17 +89,15 @@ final class WatchedTracks {
 
 /// The tracks that a session's peer publishes. Belongs to the media thread.
 final class PublishedTracks {
-    private let publication: Publication
+    private let publications: [Publication]
     /// One for each track; empty until the keys are established.
     private var receivers: [TrackReceiver] = []
 
-    init(_ publication: Publication) {
-        self.publication = publication
-    }
+    init(_ publications: [Publication]) { self.publications = publications }
 
     /// Starts to receive.
     func begin(_ parameters: SessionParameters, protector: SRTPSession, now: MonotonicTime) {
-        receivers = [TrackReceiver(parameters, publication, protector: protector, now: now)]
+        receivers = publications.map { TrackReceiver(parameters, $0, protector: protector, now: now) }
     }
 
     /// Handles an authenticated packet.

@@ -40,8 +40,8 @@ struct TrackReceiver {
     private var lastPacket = MonotonicTime.zero
     private var buffer = ReceptionBuffer()
     private var reassembler: FrameReassembler
-    private var statistics = ReceptionStatistics()
-    private var clock = ArrivalClock()
+    private var statistics: ReceptionStatistics
+    private var clock: ArrivalClock
     private var reports: ReportSchedule
 
     /// The time since which an IDR has been requested; nil if none is.
@@ -59,6 +59,8 @@ struct TrackReceiver {
     ) {
         self.publication = publication
         reassembler = FrameReassembler(publication.track.codec)
+        statistics = ReceptionStatistics(publication.track.clockRate)
+        clock = ArrivalClock(publication.track.clockRate)
         self.protector = protector
         ownSSRC = parameters.ssrc
         canonicalName = parameters.canonicalName
@@ -133,8 +135,8 @@ struct TrackReceiver {
         ssrc = stream
         buffer = ReceptionBuffer()
         reassembler = FrameReassembler(publication.track.codec)
-        statistics = ReceptionStatistics()
-        clock = ArrivalClock()
+        statistics = ReceptionStatistics(publication.track.clockRate)
+        clock = ArrivalClock(publication.track.clockRate)
         brokenSince = brokenSince ?? now
     }
 

@@ -269,7 +269,8 @@ struct TrackSender {
         guard stream.lastSequenceNumber != nil else { return }
         stream.noteClock(feed.hub.mediaTime(at: now), at: now)
         let ssrc = stream.configuration.ssrc
-        guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock) else { return }
+        guard let report = stream.statistics.report(ssrc: ssrc, at: now, clock: clock, rate: formats.clockRate)
+        else { return }
         buffer.removeAll(keepingCapacity: true)
         report.writeCompound(canonicalName: canonicalName, into: &buffer)
         guard (try? protector.protectRTCP(&buffer)) != nil else { return }

@@ -12,7 +12,7 @@ extension FuzzTarget {
     static let rtp = FuzzTarget(name: "rtp", longestInput: 8192) { input in
         var buffer = ReceptionBuffer()
         var reassembler = FrameReassembler(.h264)
-        var statistics = ReceptionStatistics()
+        var statistics = ReceptionStatistics(.video)
         var reader = ByteReader(input)
         var now = MonotonicTime.zero
         var header = RTPPacketHeader(
