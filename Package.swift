@@ -171,7 +171,7 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "H264", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
+                "CodecTable", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
                 "TrackHub", "VideoDecoding",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",

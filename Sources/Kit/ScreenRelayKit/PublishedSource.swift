@@ -1,7 +1,7 @@
 import CaptureLink
 import Clocks
+import CodecTable
 import Dispatch
-import H264
 import Ingest
 import MediaTypes
 import Synchronization
@@ -171,7 +171,7 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     // MARK: The thread
 
     private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
-        var builder = AccessUnitBuilder()
+        var builder: (any FrameBuilder)?
         var recording = recorder.map { PublicationRecording($0, epoch: epoch, at: MonotonicTime.now()) }
         while true {
             let (frames, end) = state.withLock { state in
@@ -182,9 +182,10 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
                 return (state.waiting, state.end)
             }
             for frame in frames {
-                for unit in frame.units { builder.add(unit, captureTime: frame.captureTime) }
-                builder.endFrame()
-                while let accessUnit = builder.next() {
+                if builder == nil { builder = frame.codec.coding.makeBuilder() }
+                for unit in frame.units { builder?.add(unit, captureTime: frame.captureTime) }
+                builder?.endFrame()
+                while let accessUnit = builder?.next() {
                     let wantsIDR = recording?.record(accessUnit, at: frame.arrival) ?? false
                     if wantsIDR, canMakeIDR { requestIDR() }
                     ingest.deliver(accessUnit, from: self, epoch: epoch, arrival: frame.arrival)

@@ -1,5 +1,3 @@
-import H264
-
 /// The format of a file that can be replayed.
 public enum RecordedForm: String, Hashable, Sendable, CaseIterable {
     /// A recording: messages with their times (Protocol/recording.md).

@@ -4,7 +4,7 @@ public import MediaTypes
 public struct PublishedFrame: Sendable {
     /// How it is coded.
     public let codec: TrackFormat.Codec
-    /// The codec's units in order; none is empty. H.264's are NAL units, each after the start code `00 00 00 01`.
+    /// The codec's units in order, each after `00 00 00 01` as in a `CodedFrame`; none is empty.
     public let units: [[UInt8]]
     /// Whether decoding can begin with it.
     public let isRandomAccess: Bool
