@@ -171,7 +171,8 @@ let package = Package(
         shell(
             "Kit", "ScreenRelayKit",
             [
-                "CodecTable", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport", "RecordingFiles",
+                "CodecTable", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink", "LinkTransport",
+                "RecordingFiles",
                 "TrackHub", "VideoDecoding",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
@@ -286,7 +287,10 @@ let package = Package(
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests(
             "SignallingTests",
-            ["Signalling", "LinkTransport", "MediaSessions", "Processes", "Threading", "MediaTypes", "TestSupport"]),
+            [
+                "Signalling", "ByteCoding", "LinkTransport", "MediaSessions", "Processes", "Threading", "MediaTypes",
+                "TestSupport",
+            ]),
         tests(
             "CommandLineTests",
             ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),

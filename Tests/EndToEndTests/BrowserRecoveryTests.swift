@@ -64,6 +64,19 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
+        @Test("a page whose files could not be loaded loads itself again", .timeLimit(.minutes(2)))
+        func lostFiles() throws {
+            let desktop = try SharedDesktop()
+            let page = try Browser.launch().newPage()
+            try page.send("Network.enable")
+            // Even the page's own files fail one by one while the browser's network changes.
+            try page.send("Network.setBlockedURLs", ["urls": ["*.js*"]])
+            try page.navigate(desktop.link)
+            #expect(try page.evaluate("window.screenRelay === undefined").bool == true)
+            try page.send("Network.setBlockedURLs", ["urls": []])
+            try ViewerPage(page).waitUntilPlaying()
+        }
+
         private func beginWatching(_ desktop: SharedDesktop, in browser: Browser) throws -> ViewerPage {
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()

@@ -17,12 +17,14 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: HTML, CSS and JavaScript modules, embedded in the program.
 ///
-/// It contains nothing inline and loads nothing from elsewhere, so it can be served with `contentSecurityPolicy`.
+/// It loads nothing from elsewhere, and its one inline script is named by its hash, so it can be served with
+/// `contentSecurityPolicy`.
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy =
         "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
-        + "require-trusted-types-for 'script'; trusted-types 'none'"
+        + "require-trusted-types-for 'script'; trusted-types 'none'; "
+        + "script-src 'self' 'sha256-C6WFE0n+oanGLpXOA63VbR4c2IDNy2DLS8L5CWopOmg='"
 
     /// The value of Permissions-Policy for every file: what the page may ask its user for, and what it must never use.
     public static let permissionsPolicy =
@@ -62,7 +64,6 @@ public enum ViewerFiles {
             "/keys.js": ViewerFile(PackageResources.keys_js, javaScript),
             "/language.js": ViewerFile(PackageResources.language_js, javaScript),
             "/link.js": ViewerFile(PackageResources.link_js, javaScript),
-            "/loading.js": ViewerFile(PackageResources.loading_js, javaScript),
             "/measurements.js": ViewerFile(PackageResources.measurements_js, javaScript),
             "/meet.css": ViewerFile(PackageResources.meet_css, css),
             "/meeting.js": ViewerFile(PackageResources.meeting_js, javaScript),
