@@ -6,7 +6,7 @@ import H264
 /// A file consists of start codes of three bytes, or of four if another zero precedes them, of NAL units, and of zeros.
 /// Up to 4096 zeros after a NAL unit stay with it; bytes that belong to no NAL unit become `otherBytes`. Memory is
 /// bounded by the largest NAL unit that a message can hold. Uses no threads and no locks.
-struct AnnexBReader: Sendable {
+struct AnnexBReader: RecordedReader {
     /// The most zeros that stay with the NAL unit they follow; the rest become `otherBytes`.
     static let keptZeros = 4096
     /// The most zeros that may precede the first start code.
@@ -46,6 +46,8 @@ struct AnnexBReader: Sendable {
         self.offset = offset
         input = InputBytes(offset: offset)
     }
+
+    func restarted(at offset: UInt64) -> AnnexBReader { AnnexBReader(at: offset) }
 
     mutating func push(_ bytes: ArraySlice<UInt8>) { input.push(bytes) }
     mutating func finish() { isFinished = true }

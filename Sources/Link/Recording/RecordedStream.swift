@@ -1,156 +1,95 @@
 public import CaptureLink
 
+/// Reads one of the formats of ``RecordedStream``, whose members of the same names describe these.
+protocol RecordedReader: Sendable {
+    var fault: RecordingFault? { get }
+    var offset: UInt64 { get }
+    var keptBytes: Int { get }
+
+    mutating func push(_ bytes: ArraySlice<UInt8>)
+    mutating func finish()
+    mutating func next() -> RecordedItem?
+    mutating func goOn()
+    /// A reader of the same file for the bytes from `offset` on.
+    func restarted(at offset: UInt64) -> Self
+}
+
 /// Reads a recording, a raw dump or an Annex B file as one sequence of items. The bytes may come in pieces of any size.
 ///
 /// Push bytes, then call `next()` until it returns nil, which means that more bytes are needed, that the end was
 /// reached, or that there is a `fault`. Uses no threads, no locks and no I/O.
 public struct RecordedStream: Sendable {
-    private enum Reader {
-        case recording(RecordingReader)
-        case dump(LinkMessageSplitter)
-        case annexB(AnnexBReader)
-    }
-
     /// The format of the file.
     public let form: RecordedForm
-    private var reader: Reader
+    private var reader: any RecordedReader
 
     /// Creates a stream of this format at its first byte.
     public init(form: RecordedForm) {
         self.form = form
         reader =
             switch form {
-            case .recording: .recording(RecordingReader())
-            case .dump: .dump(LinkMessageSplitter())
-            case .annexB: .annexB(AnnexBReader())
+            case .recording: RecordingReader()
+            case .dump: DumpReader()
+            case .annexB: AnnexBReader()
             }
     }
 
     /// The recording's header once it has been read. Nil for other formats, and if the header is damaged.
-    public var header: RecordingHeader? {
-        if case .recording(let reader) = reader { reader.header } else { nil }
-    }
+    public var header: RecordingHeader? { (reader as? RecordingReader)?.header }
 
     /// The form of a dump's messages, once the first of them has been recognized.
-    public var linkForm: LinkForm? {
-        if case .dump(let splitter) = reader { splitter.form } else { nil }
-    }
+    public var linkForm: LinkForm? { (reader as? DumpReader)?.splitter.form }
 
     /// The reason why reading stopped; nil if there is no fault.
-    public var fault: RecordingFault? {
-        switch reader {
-        case .recording(let reader): reader.fault
-        case .dump(let splitter): splitter.fault.map { .link($0) }
-        case .annexB(let reader): reader.fault
-        }
-    }
+    public var fault: RecordingFault? { reader.fault }
 
     /// The offset at which the next item begins, which is the end of the last item returned.
-    public var offset: UInt64 {
-        switch reader {
-        case .recording(let reader): reader.offset
-        case .dump(let splitter): splitter.offset
-        case .annexB(let reader): reader.offset
-        }
-    }
+    public var offset: UInt64 { reader.offset }
 
     /// Whether a recording's end record has been read, which says that nothing is missing at its end. Dumps and Annex B
     /// files have no such record.
-    public var hasEnd: Bool {
-        if case .recording(let reader) = reader { reader.hasEnd } else { false }
-    }
+    public var hasEnd: Bool { (reader as? RecordingReader)?.hasEnd ?? false }
 
     /// The number of bytes that are kept but not yet part of an item.
-    public var keptBytes: Int {
-        switch reader {
-        case .recording(let reader): reader.keptBytes
-        case .dump(let splitter): splitter.keptBytes
-        case .annexB(let reader): reader.keptBytes
-        }
-    }
+    public var keptBytes: Int { reader.keptBytes }
 
     /// Discards all pushed bytes. The next bytes must be those at `offset`, where an item begins.
-    public mutating func restart(at offset: UInt64) {
-        switch reader {
-        case .recording(let old):
-            reader = .recording(offset == 0 ? RecordingReader() : RecordingReader(at: offset, header: old.header))
-        case .dump(let old):
-            reader = .dump(LinkMessageSplitter(at: offset, form: offset == 0 ? nil : old.form))
-        case .annexB: reader = .annexB(AnnexBReader(at: offset))
-        }
-    }
+    public mutating func restart(at offset: UInt64) { reader = reader.restarted(at: offset) }
 
     /// Adds the next bytes of the file.
-    public mutating func push(_ bytes: ArraySlice<UInt8>) {
-        switch reader {
-        case .recording(var inner):
-            release()
-            inner.push(bytes)
-            reader = .recording(inner)
-        case .dump(var inner):
-            release()
-            inner.push(bytes)
-            reader = .dump(inner)
-        case .annexB(var inner):
-            release()
-            inner.push(bytes)
-            reader = .annexB(inner)
-        }
-    }
+    public mutating func push(_ bytes: ArraySlice<UInt8>) { reader.push(bytes) }
 
     /// Marks the end of the bytes. From now on, an incomplete item is a fault.
-    public mutating func finish() {
-        switch reader {
-        case .recording(var inner):
-            inner.finish()
-            reader = .recording(inner)
-        case .dump(var inner):
-            inner.finish()
-            reader = .dump(inner)
-        case .annexB(var inner):
-            inner.finish()
-            reader = .annexB(inner)
-        }
-    }
+    public mutating func finish() { reader.finish() }
 
     /// The next item. Nil if more bytes are needed, at the end, and at a fault.
-    public mutating func next() -> RecordedItem? {
-        switch reader {
-        case .recording(var inner):
-            release()
-            defer { reader = .recording(inner) }
-            return inner.next()
-        case .dump(var inner):
-            release()
-            defer { reader = .dump(inner) }
-            guard let message = inner.next() else { return nil }
-            let count = UInt64(message.bytes.count)
-            return RecordedItem(
-                offset: inner.offset &- count, byteCount: count, arrival: nil,
-                content: .message(message, .toHost))
-        case .annexB(var inner):
-            release()
-            defer { reader = .annexB(inner) }
-            return inner.next()
-        }
-    }
+    public mutating func next() -> RecordedItem? { reader.next() }
 
     /// Continues after a fault: `next()` returns the next complete item. The bytes that were left out are those from
     /// the fault's offset to that item's offset, or to the end of the file.
-    public mutating func goOn() {
-        switch reader {
-        case .recording(var inner):
-            inner.goOn()
-            reader = .recording(inner)
-        case .dump(var inner):
-            inner.goOn()
-            reader = .dump(inner)
-        case .annexB(var inner):
-            inner.goOn()
-            reader = .annexB(inner)
-        }
+    public mutating func goOn() { reader.goOn() }
+}
+
+/// Reads a raw dump.
+private struct DumpReader: RecordedReader {
+    var splitter = LinkMessageSplitter()
+
+    var fault: RecordingFault? { splitter.fault.map { .link($0) } }
+    var offset: UInt64 { splitter.offset }
+    var keptBytes: Int { splitter.keptBytes }
+
+    mutating func push(_ bytes: ArraySlice<UInt8>) { splitter.push(bytes) }
+    mutating func finish() { splitter.finish() }
+    mutating func goOn() { splitter.goOn() }
+
+    mutating func next() -> RecordedItem? {
+        guard let message = splitter.next() else { return nil }
+        let count = UInt64(message.bytes.count)
+        return RecordedItem(
+            offset: splitter.offset &- count, byteCount: count, arrival: nil, content: .message(message, .toHost))
     }
 
-    /// Drops the reader while a copy of it is being changed, so that its bytes aren't copied.
-    private mutating func release() { reader = .annexB(AnnexBReader()) }
+    func restarted(at offset: UInt64) -> DumpReader {
+        DumpReader(splitter: LinkMessageSplitter(at: offset, form: offset == 0 ? nil : splitter.form))
+    }
 }

@@ -8,7 +8,7 @@ import MediaTypes
 /// file was reached, or that there is a `fault`. All complete items before a fault are returned; `goOn()` searches for
 /// the next complete record after it. Lengths are checked before memory is reserved, so the reader holds at most one
 /// message. Uses no threads and no locks.
-public struct RecordingReader: Sendable {
+public struct RecordingReader: RecordedReader {
     /// The file's header, once it has been read.
     public private(set) var header: RecordingHeader?
     /// The reason why reading stopped, and where the complete part ends; nil if there is no fault.
@@ -51,6 +51,10 @@ public struct RecordingReader: Sendable {
         input = InputBytes(offset: offset)
         self.offset = offset
         self.header = header
+    }
+
+    func restarted(at offset: UInt64) -> RecordingReader {
+        offset == 0 ? RecordingReader() : RecordingReader(at: offset, header: header)
     }
 
     /// Adds the next bytes of the file. The header is available as soon as its bytes are.
