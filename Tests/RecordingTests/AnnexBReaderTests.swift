@@ -15,9 +15,9 @@ struct AnnexBReaderTests {
         for item in items {
             switch item.content {
             case .nalUnit(let unit):
-                let header = try encoder.unitHeader(
-                    payloadCount: unit.payload.count, captureTime: MonotonicTime(nanoseconds: 7),
-                    endsFrame: false, hadShortStartCode: unit.hasShortStartCode)
+                var header = try encoder.unitHeader(
+                    payloadCount: unit.payload.count, captureTime: MonotonicTime(nanoseconds: 7), endsFrame: false)
+                if unit.hasShortStartCode { header[2] |= MessageFlags.shortStartCode.rawValue }
                 splitter.push(header[...])
                 splitter.push(unit.payload[...])
             case .otherBytes(let bytes): splitter.push(encoder.sourceBytes(bytes)[...])

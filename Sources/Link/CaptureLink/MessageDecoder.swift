@@ -144,18 +144,9 @@ public struct MessageDecoder: Sendable {
         }
     }
 
-    /// Checks the length against its limit before anything is reserved for it.
     private mutating func begin(_ header: MessageHeader, form: LinkForm) throws(LinkError) {
+        try limits.check(header, at: messageOffset)
         let length = header.length
-        if header.kind == .unit {
-            guard length >= 5 else { throw .unitTooShort(length: length, offset: messageOffset) }
-            guard length <= UInt64(limits.unit) else {
-                throw .unitTooLong(length: length, limit: limits.unit, offset: messageOffset)
-            }
-        } else if length > UInt64(limits.controlMessage) {
-            throw .controlMessageTooLong(
-                kindCode: header.kindCode, length: length, limit: limits.controlMessage, offset: messageOffset)
-        }
         // Detecting the form may have taken the first bytes of the payload.
         let surplus = collected[form.headerCount...]
         guard header.kind != nil else {

@@ -23,30 +23,22 @@ public struct MessageEncoder: Sendable {
     /// - Parameter payloadCount: the size of the NAL unit in bytes, including its start code `00 00 00 01`.
     /// - Throws: `LinkError` if no receiver would accept a NAL unit of this length; its offset is 0.
     public func unitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, hadShortStartCode: Bool = false
+        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool
     ) throws(LinkError) -> [UInt8] {
         var writer = ByteWriter(capacity: form.headerCount)
         try appendUnitHeader(
-            payloadCount: payloadCount, captureTime: captureTime, endsFrame: endsFrame,
-            hadShortStartCode: hadShortStartCode, to: &writer)
+            payloadCount: payloadCount, captureTime: captureTime, endsFrame: endsFrame, to: &writer)
         return writer.bytes
     }
 
     /// Appends the same header to `writer`.
     public func appendUnitHeader(
-        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, hadShortStartCode: Bool = false,
-        to writer: inout ByteWriter
+        payloadCount: Int, captureTime: MonotonicTime?, endsFrame: Bool, to writer: inout ByteWriter
     ) throws(LinkError) {
-        let length = UInt64(max(0, payloadCount))
-        guard payloadCount >= 5 else { throw .unitTooShort(length: length, offset: 0) }
-        guard payloadCount <= limits.unit else {
-            throw .unitTooLong(length: length, limit: limits.unit, offset: 0)
-        }
-        var flags: MessageFlags = endsFrame ? .endOfFrame : []
-        if hadShortStartCode { flags.insert(.shortStartCode) }
         let header = MessageHeader(
-            kindCode: MessageKind.unit.rawValue, flags: flags, stream: stream,
-            length: length, captureTime: captureTime, epoch: epoch)
+            kindCode: MessageKind.unit.rawValue, flags: endsFrame ? .endOfFrame : [], stream: stream,
+            length: UInt64(max(0, payloadCount)), captureTime: captureTime, epoch: epoch)
+        try limits.check(header, at: 0)
         header.encode(into: &writer, form: form)
     }
 

@@ -186,4 +186,18 @@ public struct LinkLimits: Hashable, Sendable {
 
     /// The limits of Protocol/capture-link.md: 8 MiB and 64 KiB.
     public init() {}
+
+    /// Compares the length that `header` announces with its limit, before any memory is reserved for it.
+    ///
+    /// - Parameter offset: The offset of the message, for the error.
+    public func check(_ header: MessageHeader, at offset: UInt64) throws(LinkError) {
+        let length = header.length
+        if header.kind == .unit {
+            guard length >= 5 else { throw .unitTooShort(length: length, offset: offset) }
+            guard length <= UInt64(unit) else { throw .unitTooLong(length: length, limit: unit, offset: offset) }
+        } else if length > UInt64(controlMessage) {
+            throw .controlMessageTooLong(
+                kindCode: header.kindCode, length: length, limit: controlMessage, offset: offset)
+        }
+    }
 }

@@ -114,24 +114,10 @@ public struct LinkMessageSplitter: Sendable {
         guard let form, input.fill(&collected, to: form.headerCount),
             let header = MessageHeader(decoding: collected[...], form: form)
         else { return }
-        try check(header)
+        try limits.check(header, at: offset)
         let count = form.headerCount + Int(clamping: header.length)
         collected.reserveCapacity(count)
         wanted = count
-    }
-
-    /// Compares the length with its limit before any memory is reserved for it.
-    private func check(_ header: MessageHeader) throws(LinkError) {
-        let length = header.length
-        if header.kind == .unit {
-            guard length >= 5 else { throw .unitTooShort(length: length, offset: offset) }
-            guard length <= UInt64(limits.unit) else {
-                throw .unitTooLong(length: length, limit: limits.unit, offset: offset)
-            }
-        } else if length > UInt64(limits.controlMessage) {
-            throw .controlMessageTooLong(
-                kindCode: header.kindCode, length: length, limit: limits.controlMessage, offset: offset)
-        }
     }
 
     /// Advances the input to bytes that could be a message. Returns whether there are any.
@@ -170,7 +156,9 @@ public struct LinkMessageSplitter: Sendable {
     }
 
     private func isLikelyMessage(_ bytes: [UInt8], _ form: LinkForm) -> Bool {
-        guard let header = MessageHeader(decoding: bytes[...], form: form), (try? check(header)) != nil else {
+        guard let header = MessageHeader(decoding: bytes[...], form: form),
+            (try? limits.check(header, at: offset)) != nil
+        else {
             return false
         }
         guard form == .extended, header.kind != .unit else {
