@@ -36,12 +36,7 @@ public final class LinkConnection {
     }
 
     /// The file descriptor for poll(2); -1 after `close`.
-    public var descriptor: Int32 {
-        switch socket {
-        case .some(let open): open.rawValue
-        case .none: -1
-        }
-    }
+    public var descriptor: Int32 { socket?.rawValue ?? -1 }
 
     /// Whether writing is no longer possible, because `close` was called or because a write found that the peer is
     /// gone.

@@ -65,13 +65,7 @@ public final class LinkDial {
     }
 
     /// The file descriptor for poll(2); -1 if only `deadline` has to be awaited.
-    public var descriptor: Int32 {
-        if let lookup { return lookup.descriptor }
-        switch socket {
-        case .some(let open): return open.rawValue
-        case .none: return -1
-        }
-    }
+    public var descriptor: Int32 { lookup?.descriptor ?? socket?.rawValue ?? -1 }
 
     /// The events for which to poll `descriptor`.
     public var events: Int16 { Int16(lookup == nil ? POLLOUT : POLLIN) }

@@ -93,12 +93,7 @@ public final class LinkListener {
     }
 
     /// The file descriptor for poll(2), which is readable when a connection waits; -1 after `close`.
-    public var descriptor: Int32 {
-        switch socket {
-        case .some(let open): open.rawValue
-        case .none: -1
-        }
-    }
+    public var descriptor: Int32 { socket?.rawValue ?? -1 }
 
     /// Accepts the next waiting connection; nil if there is none.
     ///

@@ -20,12 +20,7 @@ public final class LinkSocketPair {
     }
 
     /// The child's end, which this object closes; -1 after `closeChild`.
-    public var childDescriptor: Int32 {
-        switch child {
-        case .some(let open): open.rawValue
-        case .none: -1
-        }
-    }
+    public var childDescriptor: Int32 { child?.rawValue ?? -1 }
 
     /// Closes this process's copy of the child's end.
     public func closeChild() {
