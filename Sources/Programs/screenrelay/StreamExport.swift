@@ -14,7 +14,7 @@ enum StreamExport {
         do throws(ExportError) {
             if source.selection.isAll {
                 try source.items { item throws(ExportError) in
-                    try file.write(bytes(of: item))
+                    try file.write(item.annexB ?? [])
                     return true
                 }
             } else {
@@ -45,15 +45,6 @@ enum StreamExport {
         }
         try target.commit(0)
         return ["\(target.path): \(DecimalText.grouped(file.count)) bytes"]
-    }
-
-    private static func bytes(of item: RecordedItem) -> ArraySlice<UInt8> {
-        switch item.content {
-        case .message(let message, .toHost): message.annexB ?? []
-        case .nalUnit(let unit): unit.hasShortStartCode ? unit.payload.dropFirst() : unit.payload[...]
-        case .otherBytes(let bytes): bytes[...]
-        case .message, .connection, .gap, .end: []
-        }
     }
 }
 
