@@ -3,19 +3,20 @@ public import MediaTypes
 extension ValueFormat where Value == WindowSelector {
     /// A window: `0x1c00003`, or a part of its title or class.
     public static var window: ValueFormat<WindowSelector> {
-        ValueFormat { (text) throws(ValueProblem) in
-            let right = "write an identifier as in 0x1c00003, or a part of the window's title; --list names them"
+        ValueFormat(
+            orProblem:
+                "not a window; write an identifier as in 0x1c00003, or a part of the window's title; --list names them"
+        ) { text in
             if text.hasPrefix("0x") || text.hasPrefix("0X") {
                 // A text that starts like a number is meant as one, so a typing error must not become a title to search
                 // for.
                 let digits = text.dropFirst(2)
                 guard (1...8).contains(digits.utf8.count), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
                     let number = UInt32(digits, radix: 16), number > 0
-                else { throw ValueProblem("not a window; \(right)") }
+                else { return nil }
                 return .identifier(number)
             }
-            if text.allSatisfy(\.isWhitespace) { throw ValueProblem("not a window; \(right)") }
-            return .title(text)
+            return text.allSatisfy(\.isWhitespace) ? nil : .title(text)
         }
     }
 }
@@ -62,11 +63,8 @@ extension ValueFormat where Value == PictureScale {
 extension ValueFormat where Value == ChromaPreference {
     /// `420`, `444` or `444,420`.
     public static var chroma: ValueFormat<ChromaPreference> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let preference = ChromaPreference(rawValue: text) else {
-                throw ValueProblem("not a chroma format; write 420, 444, or both as 444,420")
-            }
-            return preference
+        ValueFormat(orProblem: "not a chroma format; write 420, 444, or both as 444,420") {
+            ChromaPreference(rawValue: $0)
         }
     }
 }

@@ -55,11 +55,8 @@ extension ParsedOptions {
 extension ValueFormat where Value == AddressRange {
     /// `192.0.2.0/24`, `2001:db8::/32`, or a single address.
     public static var addressRange: ValueFormat<AddressRange> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let range = AddressRange(text) else {
-                throw ValueProblem("not an address range; write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7")
-            }
-            return range
+        ValueFormat(orProblem: "not an address range; write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7") {
+            AddressRange($0)
         }
     }
 }

@@ -27,8 +27,8 @@ public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
 extension ValueFormat where Value == ListenArgument {
     /// An address and a port, or a port alone (`8080`, `:8080`); `localhost` means 127.0.0.1.
     public static var listenAddress: ValueFormat<ListenArgument> {
-        ValueFormat { (text) throws(ValueProblem) in
-            let problem = ValueProblem("not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or 8080")
+        ValueFormat(orProblem: "not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or 8080") {
+            text in
             let host: String
             let portText: String
             if let colon = text.lastIndex(of: ":") {
@@ -38,15 +38,15 @@ extension ValueFormat where Value == ListenArgument {
                 host = ""
                 portText = text
             }
-            guard let number = decimalInteger(portText), let port = UInt16(exactly: number) else { throw problem }
+            guard let number = decimalInteger(portText), let port = UInt16(exactly: number) else { return nil }
             if host.isEmpty { return ListenArgument(host: nil, port: port) }
             if host == "localhost" { return ListenArgument(host: "127.0.0.1", port: port) }
             if host.hasPrefix("["), host.hasSuffix("]") {
                 let inner = String(host.dropFirst().dropLast())
-                guard isNumericAddress(inner, family: AF_INET6) else { throw problem }
+                guard isNumericAddress(inner, family: AF_INET6) else { return nil }
                 return ListenArgument(host: inner, port: port)
             }
-            guard isNumericAddress(host, family: AF_INET) else { throw problem }
+            guard isNumericAddress(host, family: AF_INET) else { return nil }
             return ListenArgument(host: host, port: port)
         }
     }

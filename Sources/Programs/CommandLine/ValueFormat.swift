@@ -7,6 +7,14 @@ public struct ValueFormat<Value>: Sendable {
         self.convert = convert
     }
 
+    /// A format whose text is converted by `convert`, or has this `problem` if that returns nil.
+    public init(orProblem problem: String, _ convert: @escaping @Sendable (String) -> Value?) {
+        self.convert = { (text) throws(ValueProblem) in
+            guard let value = convert(text) else { throw ValueProblem(problem) }
+            return value
+        }
+    }
+
     /// Reads `text`. The error message begins with `option` and `text`.
     public func read(_ text: String, option: String) throws(UsageError) -> Value {
         do {
@@ -31,15 +39,14 @@ public struct ValueProblem: Error, Sendable, CustomStringConvertible {
 extension ValueFormat where Value == String {
     /// Any text that isn't empty.
     public static var text: ValueFormat<String> {
-        ValueFormat { (text) throws(ValueProblem) in
-            if text.isEmpty { throw ValueProblem("must not be empty") }
-            return text
-        }
+        ValueFormat(orProblem: "must not be empty") { $0.isEmpty ? nil : $0 }
     }
 
     /// A room's name as it is used in links and file names: at most 64 letters, digits, `-`, `_` and `.`.
     public static var roomName: ValueFormat<String> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat(
+            orProblem: "not a room name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start"
+        ) { text in
             let allowed = text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -48,11 +55,7 @@ extension ValueFormat where Value == String {
                 default: false
                 }
             }
-            if text.isEmpty || text.utf8.count > 64 || !allowed || text.hasPrefix(".") {
-                throw ValueProblem(
-                    "not a room name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start")
-            }
-            return text
+            return text.isEmpty || text.utf8.count > 64 || !allowed || text.hasPrefix(".") ? nil : text
         }
     }
 }
@@ -60,13 +63,9 @@ extension ValueFormat where Value == String {
 extension ValueFormat where Value == Int {
     /// A whole number in `range`. `what` names it in the error, such as "frame rate".
     public static func integer(_ range: ClosedRange<Int>, what: String = "number") -> ValueFormat<Int> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let number = decimalInteger(text), range.contains(number) else {
-                throw ValueProblem(
-                    "not a \(what); write a whole number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            return number
-        }
+        ValueFormat(
+            orProblem: "not a \(what); write a whole number from \(range.lowerBound) to \(range.upperBound)"
+        ) { text in decimalInteger(text).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// A frame rate in pictures a second, 1 to 120.
@@ -76,11 +75,8 @@ extension ValueFormat where Value == Int {
 extension ValueFormat where Value == UInt16 {
     /// A port, from 0 (any free port) to 65535.
     public static var port: ValueFormat<UInt16> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let number = decimalInteger(text), let port = UInt16(exactly: number) else {
-                throw ValueProblem("not a port; write a number from 1 to 65535, or 0 for any that is free")
-            }
-            return port
+        ValueFormat(orProblem: "not a port; write a number from 1 to 65535, or 0 for any that is free") {
+            decimalInteger($0).flatMap(UInt16.init(exactly:))
         }
     }
 }
@@ -88,11 +84,8 @@ extension ValueFormat where Value == UInt16 {
 /// One of a few words: the enum's raw values are what the user writes.
 extension ValueFormat where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
     public static var choice: ValueFormat<Value> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let value = Value(rawValue: text) else {
-                throw ValueProblem("choose one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            return value
+        ValueFormat(orProblem: "choose one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") {
+            Value(rawValue: $0)
         }
     }
 }

@@ -260,7 +260,7 @@ extension HostError {
 extension ValueFormat where Value == TransportAddress {
     /// A numeric IPv4 or IPv6 address without a port.
     static var ipAddress: ValueFormat<TransportAddress> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat(orProblem: "not an IP address; write it like 203.0.113.7 or 2001:db8::7") { text in
             var four = in_addr()
             var six = in6_addr()
             var bytes: [UInt8] = []
@@ -269,10 +269,7 @@ extension ValueFormat where Value == TransportAddress {
             } else if inet_pton(AF_INET6, text, &six) == 1 {
                 bytes = withUnsafeBytes(of: six) { Array($0) }
             }
-            guard let address = TransportAddress(bytes: bytes, port: 0) else {
-                throw ValueProblem("not an IP address; write it like 203.0.113.7 or 2001:db8::7")
-            }
-            return address
+            return TransportAddress(bytes: bytes, port: 0)
         }
     }
 }
@@ -280,11 +277,9 @@ extension ValueFormat where Value == TransportAddress {
 extension ValueFormat where Value == String {
     /// `https://example.org` or `http://example.org:8000`: a scheme and a host, without a path.
     static var origin: ValueFormat<String> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat(orProblem: "not an origin; write it like https://example.org, without a path") { text in
             let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
-            guard let rest, !rest.isEmpty, !rest.contains("/"), !rest.contains(" ") else {
-                throw ValueProblem("not an origin; write it like https://example.org, without a path")
-            }
+            guard let rest, !rest.isEmpty, !rest.contains("/"), !rest.contains(" ") else { return nil }
             return text
         }
     }

@@ -62,11 +62,8 @@ enum BrowserCheckProgram {
 extension ValueFormat where Value == String {
     /// A link that a browser opens.
     static var viewerLink: ValueFormat<String> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard ["http://", "https://", "file://"].contains(where: text.hasPrefix) else {
-                throw ValueProblem("not a link; write it like http://127.0.0.1:8080/#room,token")
-            }
-            return text
+        ValueFormat(orProblem: "not a link; write it like http://127.0.0.1:8080/#room,token") { text in
+            ["http://", "https://", "file://"].contains(where: text.hasPrefix) ? text : nil
         }
     }
 }

@@ -105,11 +105,10 @@ enum SceneProgram {
 extension ValueFormat where Value == [Int] {
     /// A list of ticks, such as "0,3,10".
     static var ticks: ValueFormat<[Int]> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat(orProblem: "not ticks; write them like 0,3,10") { text in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
             let ticks = parts.compactMap { Int($0) }.filter { $0 >= 0 }
-            guard ticks.count == parts.count else { throw ValueProblem("not ticks; write them like 0,3,10") }
-            return ticks
+            return ticks.count == parts.count ? ticks : nil
         }
     }
 }
@@ -117,11 +116,9 @@ extension ValueFormat where Value == [Int] {
 extension ValueFormat where Value == (Int, Int) {
     /// A width and a height, such as "1920x1080".
     static var sceneSize: ValueFormat<(Int, Int)> {
-        ValueFormat { (text) throws(ValueProblem) in
+        ValueFormat(orProblem: "not a size; write it like 1920x1080, from 320 to 8192 pixels a side") { text in
             let sides = text.split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2, sides.allSatisfy({ (320...8192).contains($0) }) else {
-                throw ValueProblem("not a size; write it like 1920x1080, from 320 to 8192 pixels a side")
-            }
+            guard sides.count == 2, sides.allSatisfy({ (320...8192).contains($0) }) else { return nil }
             return (sides[0], sides[1])
         }
     }

@@ -65,12 +65,7 @@ enum ScreenshotsProgram {
 extension ValueFormat where Value == PageState {
     /// The name of a state.
     static var pageState: ValueFormat<PageState> {
-        ValueFormat { (text) throws(ValueProblem) in
-            guard let state = PageState(rawValue: text) else {
-                let names = PageState.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValueProblem("not a state of the page; it is one of \(names)")
-            }
-            return state
-        }
+        let names = PageState.allCases.map(\.rawValue).joined(separator: ", ")
+        return ValueFormat(orProblem: "not a state of the page; it is one of \(names)") { PageState(rawValue: $0) }
     }
 }
