@@ -194,7 +194,10 @@ let package = Package(
             ]),
         program(
             "Programs", "screenrelay-capture",
-            ["CLinux", "CommandLine", "CaptureEngine", "LinkTransport", "RecordingFiles", "X11Capture", "MediaTypes"]),
+            [
+                "CLinux", "CommandLine", "CaptureEngine", "LinkTransport", "RecordingFiles", "Threading", "X11Capture",
+                "MediaTypes",
+            ]),
 
         // TestTools: a scene to share and a real browser to see it with.
         shell("TestTools", "TestScene", ["CXCB"]),
@@ -257,7 +260,8 @@ let package = Package(
         tests(
             "CaptureEngineTests",
             [
-                "CaptureEngine", "VideoEncoding", "X11Capture", "ColorConversion", "CaptureLink", "LinkTransport",
+                "CaptureEngine", "Threading", "VideoEncoding", "X11Capture", "ColorConversion", "CaptureLink",
+                "LinkTransport",
                 "VideoDecoding",
                 "TestScene",
                 "MediaTypes", "CLinux", "Recording", "RecordingFiles", "TestSupport",
@@ -293,7 +297,7 @@ let package = Package(
             ]),
         tests(
             "CommandLineTests",
-            ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport"]),
+            ["CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes", "TestSupport", "Threading"]),
         tests(
             "ScreenRelayKitTests",
             [

@@ -3,6 +3,7 @@ import MediaTypes
 import RecordingFiles
 import TestSupport
 import Testing
+import Threading
 
 @testable import CaptureEngine
 
@@ -20,7 +21,7 @@ struct CaptureRecorderTests {
     private func closeStalled() throws -> Interval {
         let file = try StalledFile()
         defer { file.close() }
-        let recorder = try CaptureRecorder(try RecordingFile(creating: file.path, overwriting: true)) { _, _ in }
+        let recorder = try CaptureRecorder(try RecordingFile(creating: file.path, overwriting: true), log: .silent)
         let encoder = MessageEncoder(epoch: 1)
         recorder.begin(encoder)
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 300_000)

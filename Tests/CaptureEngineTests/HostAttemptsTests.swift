@@ -1,23 +1,22 @@
 import LinkTransport
 import MediaTypes
+import Synchronization
 import TestSupport
 import Testing
+import Threading
 
 @testable import CaptureEngine
 
 @Suite("attempts to reach the host")
 struct HostAttemptsTests {
-    private final class Log {
-        var lines: [String] = []
-    }
-
     private let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
     @Test("a host that isn't there is tried again, twice as late each time up to 2 s, and that is said once")
     func backOff() throws {
         let folder = try TemporaryFolder()
-        let log = Log()
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { log.lines.append($1) }
+        let lines = Mutex<[String]>([])
+        let log = EventLog { _, line in lines.withLock { $0.append(line) } }
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: log)
         #expect(attempts.deadline <= start)
         var time = start
         var delays: [Int64] = []
@@ -30,8 +29,8 @@ struct HostAttemptsTests {
             time = attempts.deadline
         }
         #expect(delays == [100, 200, 400, 800, 1600, 2000, 2000])
-        #expect(log.lines.count == 1)
-        #expect(log.lines.first?.hasSuffix("; waiting for it") == true)
+        #expect(lines.withLock { $0 }.count == 1)
+        #expect(lines.withLock { $0 }.first?.hasSuffix("; waiting for it") == true)
         #expect(attempts.descriptor == -1)
     }
 
@@ -40,7 +39,7 @@ struct HostAttemptsTests {
         let folder = try TemporaryFolder()
         let listener = try LinkListener(path: folder.file("link.sock"))
         defer { listener.close() }
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { _, _ in }
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: .silent)
         var time = start
         var delays: [Int64] = []
         for stay in [Interval.zero, .zero, .milliseconds(1999), .seconds(2), .zero] {
@@ -59,12 +58,12 @@ struct HostAttemptsTests {
     @Test("who gives up tries nothing more, and what can't be mended is said at once")
     func over() throws {
         let folder = try TemporaryFolder()
-        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false) { _, _ in }
+        var attempts = HostAttempts(.unix(path: folder.file("link.sock")), hasToken: false, log: .silent)
         attempts.giveUp()
         #expect(try attempts.connection(start) == nil)
         #expect(attempts.deadline == .distantFuture)
         let long = folder.file(String(repeating: "x", count: 200))
-        var others = HostAttempts(.unix(path: long), hasToken: false) { _, _ in }
+        var others = HostAttempts(.unix(path: long), hasToken: false, log: .silent)
         #expect(throws: LinkTransportError.self) { try others.connection(start) }
     }
 }

@@ -4,6 +4,7 @@ import LinkTransport
 import MediaTypes
 import RecordingFiles
 import Synchronization
+import Threading
 import X11Capture
 
 @testable import CaptureEngine
@@ -17,13 +18,13 @@ final class RunningCapture: Sendable {
     /// Opens the recording that the configuration names.
     typealias RecorderMaker =
         @Sendable (
-            _ path: String, _ log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+            _ path: String, _ log: EventLog
         ) throws(RecordingFileError) -> CaptureRecorder
 
     /// Opens the screen, which warns by the log.
     typealias ScreenOpener =
         @Sendable (
-            _ log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+            _ log: EventLog
         ) throws(CaptureError) -> any ScreenSource
 
     /// Captures the screen of an X server.
@@ -32,7 +33,7 @@ final class RunningCapture: Sendable {
     ) throws {
         try self.init(configuration, makeRecorder: makeRecorder) { log throws(CaptureError) in
             do throws(X11CaptureError) {
-                return try ScreenCapture(display: display, onWarning: { log(.warning, $0) })
+                return try ScreenCapture(display: display, onWarning: { log.warning($0) })
             } catch {
                 throw .screen(error)
             }
@@ -74,7 +75,7 @@ final class RunningCapture: Sendable {
         _ configuration: CaptureConfiguration, _ openScreen: @escaping ScreenOpener, _ makeRecorder: RecorderMaker?
     ) {
         let signals = AgentSignals(stopDescriptor: stopDescriptor)
-        let log: @Sendable (CaptureLogLevel, String) -> Void = { _, line in self.log.withLock { $0.append(line) } }
+        let log = EventLog { _, line in self.log.withLock { $0.append(line) } }
         let openScreen = { () throws(CaptureError) in try openScreen(log) }
         let end = Result { () throws(CaptureError) in
             guard let makeRecorder else {

@@ -3,6 +3,7 @@ import LinkTransport
 import MediaTypes
 import RecordingFiles
 import Testing
+import Threading
 
 @Suite("A capture's options")
 struct CaptureOptionsTests {
@@ -72,7 +73,7 @@ struct CaptureOptionsTests {
         #expect(try level() == .warning)
         #expect(try level("--log", "rate") == .rate)
         #expect(CaptureVerbosity.rate.level == .info)
-        for level in Log.Level.allCases { #expect(CaptureVerbosity(rawValue: level.rawValue)?.level == level) }
+        for level in EventLog.Level.allCases { #expect(CaptureVerbosity(rawValue: level.rawValue)?.level == level) }
     }
 
     @Test("a link is a socket's path, a TCP port or a descriptor, and anything else is told what would be right")

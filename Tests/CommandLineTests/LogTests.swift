@@ -2,6 +2,7 @@ import CommandLine
 import Glibc
 import TestSupport
 import Testing
+import Threading
 
 @Suite("log")
 struct LogTests {
@@ -20,14 +21,14 @@ struct LogTests {
 
     @Test("a line has the program, the time of day, the level and the message")
     func form() throws {
-        let line = try written { Log(program: "capture", output: $0).warning("no display") }
+        let line = try written { EventLog.standardError(program: "capture", output: $0).warning("no display") }
         #expect(line.wholeMatch(of: /capture\[\d{2}:\d{2}:\d{2}\.\d{3}\] warning: no display\n/) != nil, "\(line)")
     }
 
     @Test("lines of less weight than the level are neither written nor built")
     func levels() throws {
         let text = try written { output in
-            let log = Log(program: "p", level: .warning, output: output)
+            let log = EventLog.standardError(program: "p", level: .warning, output: output)
             func build() -> String {
                 Issue.record("built in vain")
                 return ""
@@ -42,7 +43,7 @@ struct LogTests {
 
     @Test("a message with line ends stays one line")
     func oneLine() throws {
-        let text = try written { Log(program: "p", output: $0).info("a\nb\u{1b}[0m") }
+        let text = try written { EventLog.standardError(program: "p", output: $0).info("a\nb\u{1b}[0m") }
         #expect(text.hasSuffix("info: a\\nb\\u{1b}[0m\n"))
     }
 
@@ -50,7 +51,7 @@ struct LogTests {
     func threads() async throws {
         let ends = try makePipe()
         let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
-        let log = Log(program: "p", output: output)
+        let log = EventLog.standardError(program: "p", output: output)
         await withTaskGroup(of: Void.self) { group in
             for letter in ["a", "b", "c", "d"] {
                 group.addTask { for _ in 0..<50 { log.info(String(repeating: letter, count: 60)) } }
@@ -71,7 +72,7 @@ struct LogTests {
     func nobodyReads() throws {
         let ends = try makePipe()
         let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
-        let log = Log(program: "p", output: output)
+        let log = EventLog.standardError(program: "p", output: output)
         let count = 20_000
         for number in 0..<count { log.info("line \(number)") }
         // All of it is taken without anybody reading. Now somebody does.

@@ -2,6 +2,7 @@ import CommandLine
 import MediaTypes
 import TestSupport
 import Testing
+import Threading
 
 @Suite("values of options")
 struct ValueFormatTests {
@@ -138,9 +139,9 @@ struct ValueFormatTests {
 
     @Test("a choice is one of the enum's words")
     func choices() {
-        #expect(read("debug", ValueFormat<Log.Level>.choice) == .debug)
+        #expect(read("debug", ValueFormat<EventLog.Level>.choice) == .debug)
         #expect(
-            complaint("--log", "all", ValueFormat<Log.Level>.choice)
+            complaint("--log", "all", ValueFormat<EventLog.Level>.choice)
                 == "--log all: choose one of error, warning, info, debug")
     }
 

@@ -2,6 +2,7 @@ import CaptureLink
 import Clocks
 import MediaTypes
 import RateControl
+import Threading
 import VideoEncoding
 
 /// Decides when the agent takes a picture, and of what kind.
@@ -115,7 +116,7 @@ extension CaptureAgent {
                 at: now,
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.isIncomplete)
         case .later(let time):
-            if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+            if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time)
         }
     }
@@ -126,9 +127,9 @@ extension CaptureAgent {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
             wantsKeyFrame = false
-            log(.debug, "IDR picture \(statistics.idrPictures)")
+            log.debug("IDR picture \(statistics.idrPictures)")
         }
-        if configuration.logsRate { log(.info, "rate: \(rate.lastDecisionDescription)") }
+        if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
         recentWork.tookPicture(
             encodingSoFar: statistics.encodeNanoseconds, damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels,
             of: pipeline.size)
@@ -147,7 +148,7 @@ extension CaptureAgent {
         if let pipeline { return pipeline }
         let log = log
         let new = try PicturePipeline(
-            screen, configuration: configuration, chroma: chroma, onWarning: { log(.debug, $0) })
+            screen, configuration: configuration, chroma: chroma, onWarning: { log.debug($0) })
         if sharpensUntil != nil { new.coder.finestQuantizer = Self.sharpQuantizer }
         pipeline = new
         return new

@@ -1,4 +1,5 @@
 import MediaTypes
+import Threading
 
 /// Sharpening on request: what stands still is coded once more, finer than refinement leaves it, within the rate limit.
 extension CaptureAgent {
@@ -10,7 +11,7 @@ extension CaptureAgent {
     /// Starts sharpening, which lasts until everything is that fine.
     func sharpen(_ now: MonotonicTime) {
         if configuration.quantizer != nil { return }
-        log(.debug, "the host wants a sharper picture")
+        log.debug("the host wants a sharper picture")
         sharpensUntil = now + Self.sharpeningLasts
         pipeline?.coder.finestQuantizer = Self.sharpQuantizer
         schedule.release()
@@ -19,7 +20,7 @@ extension CaptureAgent {
     /// Ends sharpening: what changes from now on becomes only as fine as usual.
     func endSharpening() {
         if sharpensUntil == nil { return }
-        log(.debug, "the picture is as sharp as it gets")
+        log.debug("the picture is as sharp as it gets")
         sharpensUntil = nil
         pipeline?.coder.finestQuantizer = PictureCoder.finestQuantizer
     }

@@ -6,6 +6,7 @@ import LinkTransport
 import MediaTypes
 import RateControl
 import RecordingFiles
+public import Threading
 
 /// The capture process: takes pictures of a ``ScreenSource`` while somebody wants them and something changes, encodes them, and
 /// writes them to the host.
@@ -14,7 +15,7 @@ import RecordingFiles
 public final class CaptureAgent {
     let configuration: CaptureConfiguration
     let signals: AgentSignals
-    let log: @Sendable (CaptureLogLevel, String) -> Void
+    let log: EventLog
     let screen: any ScreenSource
     let link: HostLink
     let pointer: PointerReporter
@@ -53,7 +54,7 @@ public final class CaptureAgent {
     /// Opens the screen; `run` opens the link.
     public convenience init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
-        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        log: EventLog,
         openScreen: () throws(CaptureError) -> any ScreenSource
     ) throws(CaptureError) {
         try self.init(configuration, signals: signals, log: log, openScreen: openScreen) {
@@ -65,7 +66,7 @@ public final class CaptureAgent {
     /// Does the same; `openRecorder` opens the recording that the configuration names, if any.
     init(
         _ configuration: CaptureConfiguration, signals: AgentSignals,
-        log: @escaping @Sendable (CaptureLogLevel, String) -> Void,
+        log: EventLog,
         openScreen: () throws(CaptureError) -> any ScreenSource,
         openRecorder: (_ path: String) throws(RecordingFileError) -> CaptureRecorder
     ) throws(CaptureError) {
@@ -89,7 +90,7 @@ public final class CaptureAgent {
             bitRate: configuration.bitRate, period: period, finest: PictureCoder.finestQuantizer,
             constantQuantizer: configuration.quantizer)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
-        log(.info, screen.description)
+        log.info(screen.description)
     }
 
     /// Captures until told to stop, or until the host is gone for good. The host has been told of any error that is
@@ -102,7 +103,7 @@ public final class CaptureAgent {
             end = try capture()
         } catch {
             link.end(error.endReason, error.description)
-            if let fault = link.recorder?.close() { log(.warning, "--record: \(fault)") }
+            if let fault = link.recorder?.close() { log.warning("--record: \(fault)") }
             throw error
         }
         if end == .stopped { link.end(.stopped, "capture was told to stop") }
@@ -138,7 +139,7 @@ public final class CaptureAgent {
     var pictureSize: PictureSize { configuration.scale?.size(of: screen.size) ?? screen.size }
 
     private func adoptSize() {
-        log(.info, "the picture is now \(pictureSize)")
+        log.info("the picture is now \(pictureSize)")
         pipeline = nil
         link.send(.size(pictureSize))
         // The pointer's position was reported in pixels of the old size.
@@ -150,7 +151,7 @@ public final class CaptureAgent {
     private func adoptSharing() {
         let now: SharingState = isHeld ? .paused : screen.isLocked ? .locked : screen.isWaiting ? .windowHidden : .live
         if now == sharing { return }
-        log(.info, now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
+        log.info(now == .live ? "sharing goes on" : "viewers see instead of the screen: \(slateWords(now))")
         sharing = now
         link.send(.sharing(now))
         demandKeyFrame()
@@ -190,13 +191,13 @@ public final class CaptureAgent {
             if sharing != .live { link.send(.sharing(sharing)) }
             pointer.tellAnew()
         case .requestIDR:
-            log(.debug, "the host wants an IDR picture")
+            log.debug("the host wants an IDR picture")
             demandKeyFrame()
         case .unwatched:
-            log(.debug, "the host wants no pictures")
+            log.debug("the host wants no pictures")
             isPausedByHost = true
         case .watched:
-            log(.debug, "the host wants pictures")
+            log.debug("the host wants pictures")
             isPausedByHost = false
             wantsPicture = true
             schedule.reset()
@@ -207,7 +208,7 @@ public final class CaptureAgent {
         case .sharpen: sharpen(.now())
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
-            log(.info, format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")
+            log.info(format == .yuv420 ? "one who watches can't decode 4:4:4: going on in 4:2:0" : "back to 4:4:4")
             setChroma(format)
         case .frameRate(let wanted):
             let most = FrameRate(framesPerSecond: configuration.framesPerSecond)

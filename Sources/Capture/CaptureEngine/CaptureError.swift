@@ -64,8 +64,3 @@ public enum CaptureEnd: Sendable, Equatable {
     /// again.
     case hostGone
 }
-
-/// The importance of a log line.
-public enum CaptureLogLevel: Sendable {
-    case warning, info, debug
-}

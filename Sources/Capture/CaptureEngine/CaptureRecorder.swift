@@ -16,7 +16,7 @@ final class CaptureRecorder {
 
     /// Creates the file, which must not exist and grows to `sizeLimit` bytes at most.
     convenience init(
-        path: String, sizeLimit: UInt64?, log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        path: String, sizeLimit: UInt64?, log: EventLog
     ) throws(RecordingFileError) {
         try self.init(try RecordingFile(creating: path, sizeLimit: sizeLimit), log: log)
     }
@@ -24,7 +24,7 @@ final class CaptureRecorder {
     /// Records to a file that is already open. At most `limit` bytes wait to be written.
     init(
         _ file: consuming RecordingFile, limit: Int = 16 << 20, keyFramePeriod: Interval = RecordedKeyFrames.period,
-        log: @escaping @Sendable (CaptureLogLevel, String) -> Void
+        log: EventLog
     ) throws(RecordingFileError) {
         keyFrames = RecordedKeyFrames(period: keyFramePeriod)
         let hadGap = hadGap
@@ -32,9 +32,9 @@ final class CaptureRecorder {
             switch event {
             case .room: break
             case .gap(let gap):
-                log(.warning, "--record: the disk is too slow: \(gap.messages) messages are not in the recording")
+                log.warning("--record: the disk is too slow: \(gap.messages) messages are not in the recording")
                 hadGap.set()
-            case .stopped(let error): log(.warning, "--record: \(error); recording has stopped, sharing goes on")
+            case .stopped(let error): log.warning("--record: \(error); recording has stopped, sharing goes on")
             }
         }
     }

@@ -1,6 +1,7 @@
 import Glibc
 import LinkTransport
 import MediaTypes
+import Threading
 
 /// Connects to the host, and tries again with back-off if the host is gone.
 ///
@@ -16,7 +17,7 @@ struct HostAttempts {
     private let address: LinkAddress
     /// Whether there is a token to prove to the host.
     private let hasToken: Bool
-    private let log: (CaptureLogLevel, String) -> Void
+    private let log: EventLog
     private var state = State.waiting(until: .zero)
     private var delay = HostAttempts.shortestDelay
     private var hasToldWaiting = false
@@ -25,7 +26,7 @@ struct HostAttempts {
     private static let shortestDelay = Interval.milliseconds(100)
     private static let longestDelay = Interval.seconds(2)
 
-    init(_ address: LinkAddress, hasToken: Bool, log: @escaping (CaptureLogLevel, String) -> Void) {
+    init(_ address: LinkAddress, hasToken: Bool, log: EventLog) {
         self.address = address
         self.hasToken = hasToken
         self.log = log
@@ -60,7 +61,7 @@ struct HostAttempts {
             return connection
         } catch {
             guard error.isRetryable || isNameThatWas(error) else { throw error }
-            if !hasToldWaiting { log(.info, "\(error); waiting for it") }
+            if !hasToldWaiting { log.info("\(error); waiting for it") }
             hasToldWaiting = true
             backOff(now)
             return nil

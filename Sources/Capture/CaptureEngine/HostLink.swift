@@ -16,7 +16,7 @@ final class HostLink {
     /// The error that makes another attempt useless.
     private var refusal: LinkTransportError?
     private let encoder: MessageEncoder
-    private let log: (CaptureLogLevel, String) -> Void
+    private let log: EventLog
     /// What is sent is also recorded here.
     let recorder: CaptureRecorder?
     private var attempts: HostAttempts
@@ -33,7 +33,7 @@ final class HostLink {
     /// Creates a link that is not connected yet.
     init(
         _ configuration: CaptureConfiguration, recorder: CaptureRecorder?,
-        log: @escaping (CaptureLogLevel, String) -> Void
+        log: EventLog
     ) {
         self.configuration = configuration
         self.recorder = recorder
@@ -86,7 +86,7 @@ final class HostLink {
         }
         decoder = MessageDecoder()
         greeting = HostGreeting(configuration, now)
-        log(isTurnedAway ? .debug : .info, "connected to \(configuration.link)")
+        log.write(isTurnedAway ? .debug : .info, "connected to \(configuration.link)")
         return true
     }
 
@@ -130,7 +130,7 @@ final class HostLink {
         }
         switch message {
         case .hello(let hello):
-            log(.debug, "the host is \(hello.name), process \(hello.processID)")
+            log.debug("the host is \(hello.name), process \(hello.processID)")
             if !configuration.isLegacy, greeting.noteHello() {
                 write(introduction(size))
                 body(message)
@@ -139,7 +139,7 @@ final class HostLink {
             }
         case .unwatched, .watched:
             // The host has accepted this capture: it sends these requests to no other.
-            if isTurnedAway { log(.info, "connected to \(configuration.link)") }
+            if isTurnedAway { log.info("connected to \(configuration.link)") }
             isTurnedAway = false
             body(message)
         case .requestIDR, .bitRate, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen: body(message)
@@ -150,12 +150,12 @@ final class HostLink {
             // A legacy sender sends nothing but pictures; the host decides whether it accepts them.
             if !configuration.isLegacy { refuse(now, HostCheck.refusal) }
         case .end(let notice) where notice.reason == .refused:
-            if !isTurnedAway { log(.info, "\(notice.text); waiting for it to go") }
+            if !isTurnedAway { log.info("\(notice.text); waiting for it to go") }
             isTurnedAway = true
-        case .end(let notice): log(.info, "the host ends the link: \(notice.text)")
+        case .end(let notice): log.info("the host ends the link: \(notice.text)")
         case .unit, .format, .picture, .size, .statistics, .pointerShape, .pointerPosition, .sharing, .pong, .answer,
             .proof:
-            log(.debug, "the host sent a message that is not expected of it: \(message.kind)")
+            log.debug("the host sent a message that is not expected of it: \(message.kind)")
         }
     }
 
@@ -226,7 +226,7 @@ final class HostLink {
             return lose(now, "no word of a host at \(configuration.link) for \(Int64(HostGreeting.patience.seconds)) s")
         }
         let reason = "the host has read nothing for \(Int64(configuration.readPatience.seconds.rounded())) s"
-        log(.warning, "\(reason); the link is given up")
+        log.warning("\(reason); the link is given up")
         lose(now, reason)
     }
 
@@ -269,7 +269,7 @@ final class HostLink {
         connection.close()
         self.connection = nil
         outgoing.forgetWaiting()
-        log(isTurnedAway ? .debug : .info, "link lost: \(reason)")
+        log.write(isTurnedAway ? .debug : .info, "link lost: \(reason)")
         if case .descriptor = configuration.link {
             hasEnded = true
         } else {

@@ -1,3 +1,5 @@
+import Threading
+
 extension Command {
     /// The table of `screenrelay-capture`. `screenrelay capture` uses it too, and passes on the options of a settings
     /// file.

@@ -1,14 +1,16 @@
-/// How much a capture logs: the levels of ``Log``, and `rate`.
+public import Threading
+
+/// How much a capture logs: the levels of an event log, and `rate`.
 public enum CaptureVerbosity: String, CaseIterable, Sendable {
     case error, warning, info, debug
     /// Every decision of the rate control, and everything else as at level info.
     case rate
 
     /// The level of everything but the rate control.
-    public var level: Log.Level { Log.Level(rawValue: rawValue) ?? .info }
+    public var level: EventLog.Level { EventLog.Level(rawValue: rawValue) ?? .info }
 
     /// The option `--log` of programs that have a capture. Its value is read as a ``CaptureVerbosity`` by `.choice`.
-    public static func option(default level: Log.Level) -> Option {
+    public static func option(default level: EventLog.Level) -> Option {
         Option(
             long: "log", value: .required("LEVEL"),
             help:

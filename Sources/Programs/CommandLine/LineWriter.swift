@@ -11,7 +11,7 @@ import Threading
 /// method.
 public final class LineWriter: Sendable {
     /// Standard error, for the log and for error messages.
-    static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
+    public static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
 
     private struct State {
         var lines: [String] = []

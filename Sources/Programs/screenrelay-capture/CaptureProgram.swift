@@ -4,6 +4,7 @@ import CommandLine
 import Glibc
 import LinkTransport
 import RecordingFiles
+import Threading
 import X11Capture
 
 /// The program that `screenrelay share` and `screenrelay capture` start. It has one thread, uses little memory, and may
@@ -27,25 +28,19 @@ enum CaptureProgram {
                 let configuration = try CaptureCommand.configuration(options)
                 return capture(
                     try CaptureOptions(options), configuration,
-                    log: Log(program: CaptureCommand.program, level: verbosity.level))
+                    log: .standardError(program: CaptureCommand.program, level: verbosity.level))
             })
     }
 
     private static func capture(
-        _ options: CaptureOptions, _ configuration: CaptureConfiguration, log: Log
+        _ options: CaptureOptions, _ configuration: CaptureConfiguration, log: EventLog
     ) -> ExitCode {
         do throws(CaptureError) {
             let signals = try ProcessSignals()
             let agentSignals = AgentSignals(
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)
-            let agent = try CaptureAgent(configuration, signals: agentSignals) { level, line in
-                switch level {
-                case .warning: log.warning(line)
-                case .info: log.info(line)
-                case .debug: log.debug(line)
-                }
-            } openScreen: { () throws(CaptureError) in
+            let agent = try CaptureAgent(configuration, signals: agentSignals, log: log) { () throws(CaptureError) in
                 try screen(options, log)
             }
             let end = try agent.run()
@@ -58,7 +53,7 @@ enum CaptureProgram {
         }
     }
 
-    private static func screen(_ options: CaptureOptions, _ log: Log) throws(CaptureError) -> any ScreenSource {
+    private static func screen(_ options: CaptureOptions, _ log: EventLog) throws(CaptureError) -> any ScreenSource {
         do throws(X11CaptureError) {
             return try ScreenCapture(
                 display: options.display, target: options.target, hidden: options.hidden,

@@ -21,7 +21,7 @@ enum HostCommand {
                 help:
                     "accept legacy senders, which can't prove that they have the --link-token, from these addresses, as in "
                     + "192.0.2.0/24; may be repeated", repeats: true), TrackOption.option,
-        ] + HostOptions.all.map(recordingOne) + [Log.option(default: .warning)],
+        ] + HostOptions.all.map(recordingOne) + [EventLog.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
             Example(
@@ -54,7 +54,7 @@ enum HostCommand {
             guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
-        let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<Log.Level>.choice))
+        let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }

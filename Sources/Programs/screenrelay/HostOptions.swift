@@ -196,8 +196,8 @@ enum HostOptions {
     }
 
     /// A log at this level.
-    static func log(_ options: ParsedOptions, level: Log.Level) -> EventLog {
-        let log = Log(program: Program.name, level: level)
+    static func log(_ options: ParsedOptions, level: EventLog.Level) -> EventLog {
+        let log = EventLog.standardError(program: Program.name, level: level)
         if let address = options.value("advertise"), !options.has("lan") {
             log.warning(
                 "--advertise \(address): without --lan, only a program on this machine can forward viewers to us")
@@ -205,14 +205,7 @@ enum HostOptions {
         if options.has("lan"), options.has("open") {
             log.warning("--open --lan: anyone in the network can watch; without --open, only people who have the link")
         }
-        return EventLog { level, line in
-            switch level {
-            case .error: log.error(line)
-            case .warning: log.warning(line)
-            case .info: log.info(line)
-            case .debug: log.debug(line)
-            }
-        }
+        return log
     }
 }
 

@@ -19,7 +19,7 @@ final class LinkInspection {
     private var connection: LinkConnection?
     private var leaving = LeavingConnections()
     private let output: InspectionOutput
-    private let log = Log(program: Program.name)
+    private let log = EventLog.standardError(program: Program.name)
     private let signals: Int32
     private var splitter = LinkMessageSplitter()
     private var inspection = FileInspection()
