@@ -72,12 +72,3 @@ public final class NamedThread: Sendable {
         return true
     }
 }
-
-/// Blocks `signals` in this thread, so that a `signalfd` can receive them. Call it before any thread starts, so that
-/// all threads inherit the mask.
-public func blockSignals(_ signals: [Int32]) {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for signal in signals { sigaddset(&set, signal) }
-    pthread_sigmask(SIG_BLOCK, &set, nil)
-}

@@ -20,22 +20,10 @@ final class EndSignals: Sendable {
     init?() {
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
-        blockSignals([SIGINT, SIGTERM, SIGUSR1, SIGHUP])
-        var set = Self.endingSignals
-        sigaddset(&set, SIGUSR1)
-        sigaddset(&set, SIGHUP)
         guard let wake = WakeUp() else { return nil }
         self.wake = wake
-        signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        signals = signalDescriptor(for: [SIGINT, SIGTERM, SIGUSR1, SIGHUP])
         if signals < 0 { return nil }
-    }
-
-    private static var endingSignals: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        return set
     }
 
     /// Sets the action for SIGUSR1, called on the waiting thread.
@@ -86,7 +74,7 @@ final class EndSignals: Sendable {
                 pollfd(wake.descriptor),
             ]
             waitForEvents(&entries, until: deadline)
-            if entries[0].isReady, let number = readSignal() {
+            if entries[0].isReady, let number = takeSignal(from: signals) {
                 // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
                     reload()
@@ -94,7 +82,7 @@ final class EndSignals: Sendable {
                 }
                 guard number == SIGUSR1 else {
                     // Unblock them, so that a second signal ends the program at once, whatever still hangs.
-                    var set = Self.endingSignals
+                    var set = sigset_t([SIGINT, SIGTERM])
                     pthread_sigmask(SIG_UNBLOCK, &set, nil)
                     return 0
                 }
@@ -102,12 +90,6 @@ final class EndSignals: Sendable {
             }
             wake.consume()
         }
-    }
-
-    private func readSignal() -> Int32? {
-        var information = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        return read(signals, &information, size) == size ? Int32(information.ssi_signo) : nil
     }
 }
 

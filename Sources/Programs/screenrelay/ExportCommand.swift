@@ -145,10 +145,7 @@ enum ExportError: Error, CustomStringConvertible {
 
 /// Holds back SIGINT and SIGTERM until a half-written file was removed. For one thread.
 enum ExportInterruption {
-    static func begin() {
-        var set = signals
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-    }
+    static func begin() { blockSignals(signals) }
 
     /// Waits until `input` is readable. Returns false if a signal asks the program to end.
     static func mayRead(_ input: Int32) -> Bool {
@@ -161,15 +158,12 @@ enum ExportInterruption {
     }
 
     /// Never read, so that the signal stays pending.
-    private static let asked: Int32 = {
-        var set = signals
-        return signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
-    }()
+    private static let asked = signalDescriptor(for: signals)
 
     /// Ends the program by the pending signal, just as it would have ended without us.
     static func end() {
         StandardStreams.flushErrors()
-        var set = signals
+        var set = sigset_t(signals)
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
@@ -179,11 +173,5 @@ enum ExportInterruption {
         return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1)
     }
 
-    private static var signals: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        return set
-    }
+    private static let signals = [SIGINT, SIGTERM]
 }

@@ -41,12 +41,7 @@ final class LinkInspection {
     init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
         self.output = output
         self.token = token
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        signals = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        signals = signalDescriptor(for: [SIGINT, SIGTERM])
         guard signals >= 0 else { throw .system(call: "signalfd", subject: "", code: errno) }
         switch link {
         case .unix, .tcp:

@@ -26,11 +26,7 @@ final class ReplaySignals {
     /// Takes over the signals. Nil if no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
-        blockSignals([SIGINT, SIGTERM, SIGUSR1])
-        var set = sigset_t()
-        sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGUSR1] { sigaddset(&set, number) }
-        descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        descriptor = signalDescriptor(for: [SIGINT, SIGTERM, SIGUSR1])
         if descriptor < 0 { return nil }
     }
 
@@ -73,10 +69,7 @@ final class ReplaySignals {
 
     /// The next signal, or nil if none has come.
     func next() -> Word? {
-        var information = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        guard read(descriptor, &information, size) == size else { return nil }
-        return Int32(information.ssi_signo) == SIGUSR1 ? .toggle : .end
+        takeSignal(from: descriptor).map { $0 == SIGUSR1 ? .toggle : .end }
     }
 
     /// Reads from standard input, which must be readable. Returns whether a line has ended. At its end, `hasInput`
