@@ -85,7 +85,7 @@ struct X264EncodingTests {
             return count
         }
         let before = try bytes(from: 0)
-        try encoder.reconfigure(rate: RateSettings(bitRate: BitRate(bitsPerSecond: 200_000)))
+        try encoder.reconfigure(bitRate: BitRate(bitsPerSecond: 200_000))
         let after = try bytes(from: 45)
         #expect(after < before / 3)
         // One second at 200 kbit/s is 25 kB.
@@ -122,7 +122,7 @@ struct X264EncodingTests {
     private func makeEncoder(_ size: PictureSize, bitRate: Int = 4_000_000, fps: Int = 30) throws -> X264Encoder {
         try X264Encoder(
             X264Configuration(
-                size: size, framesPerSecond: fps, rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: bitRate)))
+                size: size, framesPerSecond: fps, rate: .ceiling(BitRate(bitsPerSecond: bitRate))
             ))
     }
 

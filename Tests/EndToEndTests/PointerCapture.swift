@@ -32,7 +32,7 @@ final class PointerCapture {
         encoder = try X264Encoder(
             X264Configuration(
                 size: Self.size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 4_000_000))))
         try send(
             .hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true, tellsPointer: true)))
         try send(.size(Self.size))

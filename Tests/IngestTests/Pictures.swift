@@ -33,7 +33,7 @@ final class PlainPictures {
         encoder = try X264Encoder(
             X264Configuration(
                 size: size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 4_000_000))))
     }
 
     /// The next picture, in one shade, with the capture time now.

@@ -37,7 +37,7 @@ struct MadeStream {
         let encoder = try X264Encoder(
             X264Configuration(
                 size: size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 4_000_000))))
         for (index, time) in times.enumerated() {
             let samples = size.width * size.height
             // A little noise, so that a picture takes some hundred bytes.

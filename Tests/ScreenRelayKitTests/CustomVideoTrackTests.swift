@@ -146,7 +146,7 @@ struct CustomVideoTrackTests {
         let encoder = try X264Encoder(
             X264Configuration(
                 size: size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 1_000_000))))
         let grey = I420Picture(
             size: size, bytes: [UInt8](repeating: 128, count: 64 * 48 * 3 / 2), isFullRange: false, matrix: .bt601,
             captureTime: nil)

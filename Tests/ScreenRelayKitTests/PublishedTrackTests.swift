@@ -260,7 +260,7 @@ struct PublishedTrackTests {
         let encoder = try X264Encoder(
             X264Configuration(
                 size: size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 1_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 1_000_000))))
         let picture = I420Picture(
             size: size, bytes: [UInt8](repeating: 128, count: 64 * 48 * 3 / 2), isFullRange: false, matrix: .bt601,
             captureTime: now())

@@ -20,7 +20,7 @@ struct TrackFramesTests {
         let encoder = try X264Encoder(
             X264Configuration(
                 size: size, framesPerSecond: 30,
-                rate: .ceiling(RateSettings(bitRate: BitRate(bitsPerSecond: 4_000_000)))))
+                rate: .ceiling(BitRate(bitsPerSecond: 4_000_000))))
         return try shades.enumerated().map { index, shade in
             let samples = size.width * size.height
             let picture = I420Picture(

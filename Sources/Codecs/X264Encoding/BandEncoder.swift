@@ -46,19 +46,12 @@ final class BandEncoder {
     /// Encodes a grey picture and throws it away: x264 has a reference picture only after its first picture.
     private func makeReference() throws(VideoEncodingError) {
         let grey = [UInt8](repeating: 128, count: width * Self.rows * 16)
-        let result = grey.withUnsafeBufferPointer { bytes -> Result<Void, VideoEncodingError> in
-            guard let base = bytes.baseAddress else { return .success(()) }
+        try grey.withUnsafeBufferPointer { bytes throws(VideoEncodingError) in
+            guard let base = bytes.baseAddress else { return }
             let planes = SourcePlanes(
                 luma: base, blueDifference: base, redDifference: base, lumaStride: width, chromaStride: width)
-            do throws(VideoEncodingError) {
-                _ = try encoder.encode(
-                    planes, X264Encoder.Request(isIDR: true, quantizer: 40), time: MediaTime(ticks: 0))
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+            _ = try encoder.encode(planes, X264Encoder.Request(isIDR: true, quantizer: 40), time: MediaTime(ticks: 0))
         }
-        try result.get()
     }
 
     /// Begins a new picture. Its bands must follow from top to bottom.
@@ -86,16 +79,10 @@ final class BandEncoder {
         let request = X264Encoder.Request(quantizer: quantizer, skipped: skipped)
         if protectsSkipped {
             protect(planes, reference, top: top, skipped: skipped)
-            let result = protected.withUnsafeBufferPointer { bytes -> Result<Void, VideoEncodingError> in
-                guard let base = bytes.baseAddress else { return .success(()) }
-                do throws(VideoEncodingError) {
-                    try keep(encoder.encode(protectedPlanes(base), request, time: time))
-                    return .success(())
-                } catch {
-                    return .failure(error)
-                }
+            try protected.withUnsafeBufferPointer { bytes throws(VideoEncodingError) in
+                guard let base = bytes.baseAddress else { return }
+                try keep(encoder.encode(protectedPlanes(base), request, time: time))
             }
-            try result.get()
         } else {
             try keep(encoder.encode(planes.advanced(rows: top, chroma), request, time: time))
         }

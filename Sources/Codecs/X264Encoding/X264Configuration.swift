@@ -95,8 +95,8 @@ public struct X264Configuration: Sendable {
 
 /// The rate control: what decides how many bits a picture gets.
 public enum RateMode: Sendable, Hashable {
-    /// x264 decides: constant quality up to a maximum bit rate.
-    case ceiling(RateSettings)
+    /// x264 decides: constant quality up to this bit rate, averaged over a second.
+    case ceiling(BitRate)
     /// The caller sets each picture's quantizer, and may mark macroblocks to skip.
     ///
     /// The deblocking filter is off, because it would change the skipped neighbours of encoded macroblocks a little
@@ -105,7 +105,13 @@ public enum RateMode: Sendable, Hashable {
 
     func apply(to parameters: inout x264_param_t) {
         switch self {
-        case .ceiling(let settings): settings.apply(to: &parameters)
+        case .ceiling(let bitRate):
+            let kilobits = max(1, min(bitRate.bitsPerSecond / 1000, 2_000_000))
+            parameters.rc.i_rc_method = X264_RC_CRF
+            // The quality below the maximum bit rate: 0 is lossless, 51 is worst.
+            parameters.rc.f_rf_constant = 22
+            parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
+            parameters.rc.i_vbv_buffer_size = Int32(clamping: kilobits)
         case .quantizerEachPicture:
             parameters.rc.i_rc_method = X264_RC_CQP
             parameters.rc.i_qp_constant = 23
@@ -119,32 +125,5 @@ public enum RateMode: Sendable, Hashable {
             // The headers of two encoders must be compatible.
             parameters.b_stitchable = 1
         }
-    }
-}
-
-/// The bits that a stream may use: constant quality up to a maximum bit rate.
-///
-/// All rate settings of the encoder are here, so that another rate control changes only this type.
-public struct RateSettings: Sendable, Hashable {
-    /// The maximum bit rate, averaged over `buffer`.
-    public var bitRate: BitRate
-    /// x264's rate factor, which applies below the maximum bit rate: 0 is lossless, 51 is worst.
-    public var rateFactor: Float
-    /// The period over which the bit rate is averaged.
-    public var buffer: Interval
-
-    /// Creates settings for constant quality up to `bitRate`.
-    public init(bitRate: BitRate, rateFactor: Float = 22, buffer: Interval = .seconds(1)) {
-        self.bitRate = bitRate
-        self.rateFactor = rateFactor
-        self.buffer = buffer
-    }
-
-    func apply(to parameters: inout x264_param_t) {
-        let kilobits = max(1, min(bitRate.bitsPerSecond / 1000, 2_000_000))
-        parameters.rc.i_rc_method = X264_RC_CRF
-        parameters.rc.f_rf_constant = rateFactor
-        parameters.rc.i_vbv_max_bitrate = Int32(clamping: kilobits)
-        parameters.rc.i_vbv_buffer_size = Int32(clamping: max(1, Int(Double(kilobits) * buffer.seconds)))
     }
 }

@@ -11,7 +11,7 @@ public import VideoEncoding
 /// Owns the libx264 encoder. Not thread-safe: use it from one thread at a time. libx264 starts no thread of its own
 /// here.
 public final class X264Encoder {
-    /// The configuration that the encoder was created with; `rate` follows `reconfigure(rate:)`.
+    /// The configuration that the encoder was created with; `rate` follows `reconfigure(bitRate:)`.
     public private(set) var configuration: X264Configuration
     /// The sequence parameter set, without a start code.
     public let sequenceParameterSet: [UInt8]
@@ -61,17 +61,16 @@ public final class X264Encoder {
         x264_encoder_close(handle)
     }
 
-    /// Changes the rate, starting with the next picture, without an IDR picture.
-    public func reconfigure(rate: RateSettings) throws(VideoEncodingError) {
-        var changed = configuration
+    /// Changes the maximum bit rate, starting with the next picture, without an IDR picture.
+    public func reconfigure(bitRate: BitRate) throws(VideoEncodingError) {
+        let rate = RateMode.ceiling(bitRate)
         var parameters = x264_param_t()
-        changed.rate = .ceiling(rate)
         x264_encoder_parameters(handle, &parameters)
         rate.apply(to: &parameters)
         guard x264_encoder_reconfig(handle, &parameters) == 0 else {
-            throw .failed("x264 doesn't take a bit rate of \(rate.bitRate.bitsPerSecond): \(log.lastLine)")
+            throw .failed("x264 doesn't take a bit rate of \(bitRate.bitsPerSecond): \(log.lastLine)")
         }
-        configuration = changed
+        configuration.rate = rate
     }
 
     /// Changes the range of the motion search in samples, starting with the next picture.
@@ -158,18 +157,16 @@ public final class X264Encoder {
         if size != picture.size {
             pad(picture)
         }
-        let encoded = Result { () throws(VideoEncodingError) in
-            try (size == picture.size ? picture.bytes : padded).withUnsafeBufferPointer {
-                bytes throws(VideoEncodingError) in
-                guard let base = bytes.baseAddress else { throw .wrongPictureSize(picture.size, expected: size) }
-                let luma = size.width * size.height
-                let planes = SourcePlanes(
-                    luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
-                    lumaStride: size.width, chromaStride: size.width / 2)
-                return try encode(planes, Request(isIDR: forceIDR), time: time)
-            }
+        let encoded = try (size == picture.size ? picture.bytes : padded).withUnsafeBufferPointer {
+            bytes throws(VideoEncodingError) in
+            guard let base = bytes.baseAddress else { throw .wrongPictureSize(picture.size, expected: size) }
+            let luma = size.width * size.height
+            let planes = SourcePlanes(
+                luma: base, blueDifference: base + luma, redDifference: base + luma + luma / 4,
+                lumaStride: size.width, chromaStride: size.width / 2)
+            return try encode(planes, Request(isIDR: forceIDR), time: time)
         }
-        return try copy(encoded.get(), captureTime: picture.captureTime)
+        return copy(encoded, captureTime: picture.captureTime)
     }
 
     /// Copies `picture` to an access unit that owns its memory.

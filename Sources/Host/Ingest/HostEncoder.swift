@@ -16,7 +16,7 @@ struct HostEncoder {
     /// front.
     mutating func encode(_ picture: I420Picture, forceIDR: Bool) throws -> CodedFrame {
         let configuration = X264Configuration(
-            size: picture.size, framesPerSecond: 30, rate: .ceiling(RateSettings(bitRate: Self.bitRate)),
+            size: picture.size, framesPerSecond: 30, rate: .ceiling(Self.bitRate),
             matrix: picture.matrix, isFullRange: picture.isFullRange)
         let current = encoder?.configuration
         let isNew =
