@@ -226,7 +226,7 @@ struct AdministrationTests {
             RoomsDocument.Member(
                 id: id, kind: "viewer", name: name, address: "::1", seconds: 1, tracks: [], meeting: false)
         }
-        var document = RoomsDocument([])
+        var document = RoomsDocument(rooms: [])
         document.rooms = [
             RoomsDocument.Room(name: "a", tracks: [], members: [member("ab12", "Ann"), member("ab34", "ab12")]),
             RoomsDocument.Room(name: "b", tracks: [], members: [member("cd56", "Ann"), member("ef78", "ab")]),

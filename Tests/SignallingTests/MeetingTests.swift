@@ -95,20 +95,20 @@ struct MeetingTests {
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         #expect(try server.request("POST", "/whep/desk", headers, body: "v=0\r\n").status == 201)
 
-        let reports = Mutex<[RoomReport]?>(nil)
-        server.server.describe { rooms in reports.withLock { $0 = rooms } }
+        let reports = Mutex<[RoomsDocument.Room]?>(nil)
+        server.server.describe { document in reports.withLock { $0 = document.rooms } }
         let rooms = try eventually("the report") { reports.withLock { $0 } }
         let room = try #require(rooms.first)
         #expect(rooms.count == 1 && room.name == "desk")
-        #expect(room.tracks.map(\.name) == ["screen"] && room.tracks.map(\.state) == [.waiting])
-        #expect(room.visitors.map(\.who.kind) == [.viewer, .client, .player])
-        #expect(room.visitors.map(\.tracks) == [["screen"], [], ["screen"]])
+        #expect(room.tracks.map(\.name) == ["screen"] && room.tracks.map(\.state) == ["waiting"])
+        #expect(room.members.map(\.kind) == ["viewer", "client", "player"])
+        #expect(room.members.map(\.tracks) == [["screen"], [], ["screen"]])
         // Who joins again without its name has none any more.
-        #expect(room.visitors.map(\.who.name) == [nil, nil, nil])
-        #expect(room.visitors.allSatisfy { $0.who.address == "127.0.0.1" && $0.age >= .zero })
+        #expect(room.members.map(\.name) == [nil, nil, nil])
+        #expect(room.members.allSatisfy { $0.address == "127.0.0.1" && $0.seconds >= 0 })
 
         let done = Mutex<[Bool]>([])
-        for id in [benID, room.visitors[2].who.id, benID, "nobody"] {
+        for id in [benID, room.members[2].id, benID, "nobody"] {
             server.server.kick(id) { known in done.withLock { $0.append(known) } }
         }
         try eventually("the answers") { done.withLock { $0.count == 4 } }

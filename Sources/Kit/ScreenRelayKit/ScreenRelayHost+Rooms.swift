@@ -10,7 +10,7 @@ extension ScreenRelayHost {
     /// The rooms with their links, and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
     public func rooms() -> RoomsDocument? {
         let answer = HandOver<RoomsDocument>()
-        signalling.describe { answer?.give(RoomsDocument($0)) }
+        signalling.describe { answer?.give($0) }
         guard var document = answer?.wait(until: .now() + Self.answerPatience) else { return nil }
         let links = linksDocument().rooms
         for index in document.rooms.indices {

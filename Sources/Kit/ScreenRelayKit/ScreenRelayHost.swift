@@ -211,8 +211,8 @@ public final class ScreenRelayHost: Sendable {
     public var viewers: Int { tracks.map(\.viewers).reduce(0, +) }
 
     /// The rooms with their tracks and visitors as they are now. Empty once the host has stopped.
-    public func describeRooms() async -> [RoomReport] {
-        await reply(or: []) { reply in signalling.describe { reply.give($0) } }
+    public func describeRooms() async -> [RoomsDocument.Room] {
+        await reply(or: []) { reply in signalling.describe { reply.give($0.rooms) } }
     }
 
     /// Removes a visitor that ``describeRooms()`` or `onVisit` named. Returns false if there is no such visitor. A

@@ -41,10 +41,10 @@ final class AdministrationAPI {
         if let refusal = admission.checkAdministration(exchange) { return exchange.answer(refusal) }
         switch names.count {
         case 1 where names[0] == "rooms":
-            answer(exchange, "GET") { Self.document(RoomsDocument(attendance.report())) }
+            answer(exchange, "GET") { Self.document(attendance.report()) }
         case 2 where names[0] == "rooms":
             answer(exchange, "GET") {
-                let room = RoomsDocument(attendance.report()).rooms.first { $0.name == names[1] }
+                let room = attendance.report().rooms.first { $0.name == names[1] }
                 return room.map { Self.document($0) }
                     ?? .problem(404, "this host has no such room; GET /api/rooms lists those it has")
             }

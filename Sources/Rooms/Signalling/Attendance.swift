@@ -68,7 +68,7 @@ final class Attendance {
             pointers.setPlainReader(who.id, of: TrackAddress(room: room, track: track))
         }
         changed(in: room)
-        onEvent(RoomNews(.came, room: room, who: who))
+        onEvent(RoomNews(change: .came, room: room, who: who))
     }
 
     /// Records that a visitor has left. Unknown ids are ignored.
@@ -77,7 +77,7 @@ final class Attendance {
         players.remove(id)
         pointers.setPlainReader(id, of: nil)
         changed(in: visitor.room)
-        onEvent(RoomNews(.left, room: visitor.room, who: visitor.who))
+        onEvent(RoomNews(change: .left, room: visitor.room, who: visitor.who))
     }
 
     /// Counts the audience of `room` again. Must be called whenever it may have changed for another reason than that
@@ -102,29 +102,34 @@ final class Attendance {
     }
 
     /// Returns the current state of the rooms, in the order of the configuration, with visitors in order of arrival.
-    func report() -> [RoomReport] {
+    func report() -> RoomsDocument {
         let now = g_get_monotonic_time()
         let directory = rooms.directory
         let present = Dictionary(grouping: present.values, by: \.room)
-        return directory.roomNames.map { room in
-            RoomReport(
+        let rooms = directory.roomNames.map { room in
+            RoomsDocument.Room(
                 name: room,
-                tracks: rooms.addresses(in: room).compactMap { address in
-                    rooms[address].map { track in
-                        RoomReport.Track(
-                            name: address.track.text, state: track.state,
-                            age: .microseconds(now - track.since))
+                tracks: self.rooms.addresses(in: room).compactMap { address in
+                    self.rooms[address].map { track in
+                        RoomsDocument.Track(
+                            name: address.track.text, state: track.state.word, message: track.state.message,
+                            seconds: Self.seconds(in: now - track.since))
                     }
                 },
-                visitors: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in
-                    let member = MemberID(visitor.who.id)
+                members: (present[room] ?? []).sorted { $0.since < $1.since }.map { visitor in
+                    let (who, member) = (visitor.who, MemberID(visitor.who.id))
                     let watched = directory.tracksWatched(by: member) + [visitor.track].compactMap { $0 }
-                    return RoomReport.Presence(
-                        who: visitor.who, age: .microseconds(now - visitor.since), tracks: watched.map(\.text),
-                        isMeeting: directory.place(of: member)?.isMeeting ?? false)
+                    return RoomsDocument.Member(
+                        id: who.id, kind: who.kind.rawValue, name: who.name, address: who.address,
+                        seconds: Self.seconds(in: now - visitor.since), tracks: watched.map(\.text),
+                        meeting: directory.place(of: member)?.isMeeting ?? false)
                 })
         }
+        return RoomsDocument(rooms: rooms)
     }
+
+    /// Microseconds in seconds, rounded down to tenths.
+    private static func seconds(in microseconds: Int) -> Double { Double(microseconds / 100_000) / 10 }
 
     func stop() {
         rosters = [:]

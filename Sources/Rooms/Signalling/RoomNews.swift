@@ -1,5 +1,3 @@
-public import MediaTypes
-
 /// The event that somebody has joined or left a room.
 public struct RoomNews: Sendable, Equatable {
     public enum Change: String, Sendable {
@@ -10,12 +8,6 @@ public struct RoomNews: Sendable, Equatable {
     public var change: Change
     public var room: String
     public var who: Visitor
-
-    public init(_ change: Change, room: String, who: Visitor) {
-        self.change = change
-        self.room = room
-        self.who = who
-    }
 }
 
 /// Somebody who is in a room, by whatever protocol.
@@ -40,37 +32,4 @@ public struct Visitor: Sendable, Equatable {
     /// The client's address.
     public var address: String
     public var kind: Kind
-
-    public init(id: String, name: String?, address: String, kind: Kind) {
-        self.id = id
-        self.name = name
-        self.address = address
-        self.kind = kind
-    }
-}
-
-/// The current state of a room.
-public struct RoomReport: Sendable {
-    public var name: String
-    public var tracks: [Track]
-    public var visitors: [Presence]
-
-    /// A track of a room.
-    public struct Track: Sendable {
-        public var name: String
-        public var state: SourceState
-        /// How long the track has been in this state.
-        public var age: Duration
-    }
-
-    /// A visitor in a room.
-    public struct Presence: Sendable {
-        public var who: Visitor
-        /// How long the visitor has been in the room.
-        public var age: Duration
-        /// The tracks that the visitor watches.
-        public var tracks: [String]
-        /// Whether the visitor is in the meeting.
-        public var isMeeting: Bool
-    }
 }

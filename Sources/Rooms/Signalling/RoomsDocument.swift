@@ -45,9 +45,8 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var meeting: Bool
     }
 
-    /// Creates a document from a server's reports.
-    public init(_ reports: [RoomReport]) {
-        rooms = reports.map { Room($0) }
+    init(rooms: [Room]) {
+        self.rooms = rooms
     }
 
     /// Parses a document from `json`.
@@ -79,25 +78,4 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
 /// The text that was read isn't such a document.
 public struct RoomsDocumentError: Error, CustomStringConvertible {
     public var description: String { "the answer can't be understood; the host may be of another version" }
-}
-
-extension RoomsDocument.Room {
-    init(_ report: RoomReport) {
-        name = report.name
-        tracks = report.tracks.map { track in
-            RoomsDocument.Track(
-                name: track.name, state: track.state.word, message: track.state.message, seconds: track.age.inTenths)
-        }
-        members = report.visitors.map { visitor in
-            RoomsDocument.Member(
-                id: visitor.who.id, kind: visitor.who.kind.rawValue, name: visitor.who.name,
-                address: visitor.who.address, seconds: visitor.age.inTenths, tracks: visitor.tracks,
-                meeting: visitor.isMeeting)
-        }
-    }
-}
-
-extension Duration {
-    /// The duration in seconds, rounded down to tenths.
-    fileprivate var inTenths: Double { (self / .milliseconds(100)).rounded(.down) / 10 }
 }

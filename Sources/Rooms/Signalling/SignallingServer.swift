@@ -112,10 +112,10 @@ public final class SignallingServer: Sendable {
         post { [pointers] in $0.pointers.takeNews(of: key, from: pointers) }
     }
 
-    /// Passes the current state of the rooms to `completion`, on the signalling thread. The list is empty if the server
+    /// Passes the current state of the rooms to `completion`, on the signalling thread. There are none if the server
     /// isn't running.
-    public func describe(_ completion: @escaping @Sendable ([RoomReport]) -> Void) {
-        guard let running else { return completion([]) }
+    public func describe(_ completion: @escaping @Sendable (RoomsDocument) -> Void) {
+        guard let running else { return completion(RoomsDocument(rooms: [])) }
         running.thread.post { completion($0.attendance.report()) }
     }
 
