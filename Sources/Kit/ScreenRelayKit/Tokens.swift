@@ -1,3 +1,4 @@
+import Foundation
 import SecureTransport
 
 extension HostConfiguration {
@@ -11,19 +12,8 @@ extension HostConfiguration {
     }
 
     private static func drawToken() -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        var token = ""
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in SecureRandom.bytes(16) {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                token.append(alphabet[Int(bits >> UInt32(count)) & 63])
-            }
-        }
-        if count > 0 { token.append(alphabet[Int(bits << UInt32(6 - count)) & 63]) }
-        return token
+        // The alphabet of RFC 4648, section 5, without padding.
+        Data(SecureRandom.bytes(16)).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }
