@@ -73,11 +73,7 @@ final class CaptureRecorder {
         for index in 0..<picture.encoded.count {
             let unit = picture.encoded[index]
             var message = ByteWriter(capacity: unit.count + 44)
-            do throws(LinkError) {
-                try encoder.appendStart(of: index, in: picture, to: &message)
-            } catch {
-                throw .message(error)
-            }
+            try encoder.appendStart(of: index, in: picture, to: &message)
             message.append(unit)
             add(message.bytes)
         }

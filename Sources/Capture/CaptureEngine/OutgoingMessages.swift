@@ -61,11 +61,7 @@ struct OutgoingMessages {
         if let notice { encoder.append(.picture(notice), to: &writer) }
         for index in 0..<picture.encoded.count {
             let bytes = picture.encoded[index]
-            do throws(LinkError) {
-                try encoder.appendStart(of: index, in: picture, to: &writer)
-            } catch {
-                throw .message(error)
-            }
+            try encoder.appendStart(of: index, in: picture, to: &writer)
             if writer.count + bytes.count <= Self.gathered {
                 writer.append(bytes)
             } else {
@@ -118,15 +114,17 @@ struct OutgoingMessages {
 }
 
 extension MessageEncoder {
-    private static let startCode: [UInt8] = [0, 0, 0, 1]
-
     /// Appends what precedes a unit of `picture`: the message's header and the start code.
     func appendStart(
         of index: Int, in picture: PictureCoder.Picture, to writer: inout ByteWriter
-    ) throws(LinkError) {
-        try appendUnitHeader(
-            payloadCount: Self.startCode.count + picture.encoded[index].count, captureTime: picture.captureTime,
-            endsFrame: index == picture.encoded.count - 1, to: &writer)
-        writer.append(Self.startCode)
+    ) throws(CaptureError) {
+        do throws(LinkError) {
+            try appendUnitHeader(
+                payloadCount: MessageHeader.unitMark.count + picture.encoded[index].count,
+                captureTime: picture.captureTime, endsFrame: index == picture.encoded.count - 1, to: &writer)
+        } catch {
+            throw .message(error)
+        }
+        writer.append(MessageHeader.unitMark)
     }
 }
