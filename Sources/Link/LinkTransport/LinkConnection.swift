@@ -79,11 +79,9 @@ public final class LinkConnection {
         }
         var written = 0
         if !hasPending {
-            // A Result is used because the standard library's closure here can only throw untyped errors.
-            let sent = header.withUnsafeBytes { head in
-                Result { () throws(LinkTransportError) in try send(head, payload) }
+            written = try header.withUnsafeBufferPointer { head throws(LinkTransportError) in
+                try send(UnsafeRawBufferPointer(head), payload)
             }
-            written = try sent.get()
         }
         if written < header.count { outgoing.append(header[written...]) }
         let ofPayload = max(0, written - header.count)
@@ -92,10 +90,9 @@ public final class LinkConnection {
 
     /// Writes a message whose payload is an array.
     public func enqueue(header: [UInt8], payload: [UInt8] = []) throws(LinkTransportError) {
-        let queued = payload.withUnsafeBytes { bytes in
-            Result { () throws(LinkTransportError) in try enqueue(header: header, payload: bytes) }
+        try payload.withUnsafeBufferPointer { bytes throws(LinkTransportError) in
+            try enqueue(header: header, payload: UnsafeRawBufferPointer(bytes))
         }
-        try queued.get()
     }
 
     /// Writes waiting bytes as far as the peer accepts them. Returns true if none are left.

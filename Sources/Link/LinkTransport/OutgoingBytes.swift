@@ -32,11 +32,8 @@ struct OutgoingBytes {
     func withUnsafeBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws(LinkTransportError) -> Value
     ) throws(LinkTransportError) -> Value {
-        let result: Result<Value, LinkTransportError> = bytes.withUnsafeBytes { all in
-            Result { () throws(LinkTransportError) in
-                try body(UnsafeRawBufferPointer(rebasing: all[min(start, all.count)...]))
-            }
+        try bytes.withUnsafeBufferPointer { all throws(LinkTransportError) in
+            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[min(start, all.count)...])))
         }
-        return try result.get()
     }
 }
