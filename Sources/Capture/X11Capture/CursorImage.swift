@@ -3,7 +3,7 @@ import CaptureLink
 import ColorConversion
 import MediaTypes
 
-/// The pointer's image and its hotspot, the pixel that points.
+/// The pointer's image and its hotspot, the pixel that points. Without pixels, the pointer is invisible.
 struct CursorImage: Equatable {
     /// The width in pixels.
     var width = 0
@@ -15,18 +15,6 @@ struct CursorImage: Equatable {
     var hotY = 0
     /// Premultiplied ARGB, row by row, alpha in the highest byte; `width` times `height` values.
     var pixels: [UInt32] = []
-
-    /// Creates a shape from its pixels.
-    init(width: Int, height: Int, hotX: Int, hotY: Int, pixels: [UInt32]) {
-        self.width = width
-        self.height = height
-        self.hotX = hotX
-        self.hotY = hotY
-        self.pixels = pixels
-    }
-
-    /// Creates an invisible shape.
-    init() {}
 
     /// The same shape, scaled down if a side is longer than `limit`.
     func fitting(_ limit: Int = PointerImage.longestSide) -> CursorImage {

@@ -11,13 +11,6 @@ struct StillEncoder {
     /// A fixed quantizer, for encoders that support one.
     var quantizer: Int32?
 
-    init(codec: AVCodecID, name: String, size: PictureSize, format: AVPixelFormat) {
-        self.codec = codec
-        self.name = name
-        self.size = size
-        self.format = format
-    }
-
     /// Encodes a frame into which `fill` writes the picture's samples; `fill` returns false if it can't.
     func encode(_ fill: (UnsafeMutablePointer<AVFrame>) -> Bool) throws(PictureFileError) -> [UInt8] {
         guard let encoder = avcodec_find_encoder(codec) else {

@@ -11,12 +11,4 @@ public struct AssembledFrame: Sendable {
     public let epoch: UInt64
     /// The picture's number and damaged area, if the sender told them.
     public let notice: PictureNotice?
-
-    /// Creates a frame with what is known of it.
-    public init(frame: CodedFrame, codec: TrackFormat.Codec, epoch: UInt64, notice: PictureNotice?) {
-        self.frame = frame
-        self.codec = codec
-        self.epoch = epoch
-        self.notice = notice
-    }
 }

@@ -112,10 +112,6 @@ public struct RecordingFile: ~Copyable, Sendable {
 private struct OpenDescriptor: ~Copyable {
     let number: Int32
 
-    init(number: Int32) {
-        self.number = number
-    }
-
     /// Removes the open file if it is still the one at `path`.
     func remove(_ path: String) -> Bool {
         var (ours, theirs) = (stat(), stat())

@@ -32,15 +32,6 @@ public struct SettingsDocument: Sendable {
         public var list: [String]?
         /// The entry's line number, counted from 1.
         public var line: Int
-
-        /// An entry with these properties.
-        public init(group: String, key: String, text: String?, list: [String]?, line: Int) {
-            self.group = group
-            self.key = key
-            self.text = text
-            self.list = list
-            self.line = line
-        }
     }
 
     /// The file's path, for error messages.
@@ -49,13 +40,6 @@ public struct SettingsDocument: Sendable {
     public var groups: [(name: String, line: Int)]
     /// All entries.
     public var entries: [Entry]
-
-    /// A document with these properties.
-    public init(path: String, groups: [(name: String, line: Int)], entries: [Entry]) {
-        self.path = path
-        self.groups = groups
-        self.entries = entries
-    }
 }
 
 extension CommandSet {
