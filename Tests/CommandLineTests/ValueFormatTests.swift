@@ -38,7 +38,7 @@ struct ValueFormatTests {
             ("none", nil),
         ] as [(String, UInt64?)])
     func sizes(text: String, bytes: UInt64?) {
-        #expect(read(text, .byteCount)?.bytes == bytes)
+        #expect(read(text, .byteCount) == bytes)
     }
 
     @Test(

@@ -55,20 +55,9 @@ extension ValueFormat where Value == Duration {
     }
 }
 
-/// A number of bytes.
-public struct ByteCount: Sendable, Equatable {
-    /// The number of bytes.
-    public var bytes: UInt64
-
-    /// A count of this many bytes.
-    public init(_ bytes: UInt64) {
-        self.bytes = bytes
-    }
-}
-
-extension ValueFormat where Value == ByteCount {
+extension ValueFormat where Value == UInt64 {
     /// A size in bytes: `200M`, `1.5G`, `50000k` or `200000000`, with decimal units; from 1M to 1T.
-    public static var byteCount: ValueFormat<ByteCount> {
+    public static var byteCount: ValueFormat<UInt64> {
         ValueFormat { (text) throws(ValueProblem) in
             let units = [
                 ("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000), ("", 1),
@@ -79,7 +68,7 @@ extension ValueFormat where Value == ByteCount {
             guard (1_000_000...1_000_000_000_000).contains(bytes) else {
                 throw ValueProblem("size out of range; it may be from 1M to 1T")
             }
-            return ByteCount(UInt64(bytes))
+            return UInt64(bytes)
         }
     }
 }

@@ -10,7 +10,7 @@ public struct RecordOptions: Sendable {
     /// Reads the options.
     public init(_ options: ParsedOptions) throws(UsageError) {
         path = try options.value("record", as: .text)
-        limit = try options.value("record-limit", as: .byteCount)?.bytes
+        limit = try options.value("record-limit", as: .byteCount)
         if path == nil, let size = options.value("record-limit") {
             throw UsageError("--record-limit \(size): nothing is recorded; add --record FILE")
         }

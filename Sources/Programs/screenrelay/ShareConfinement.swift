@@ -38,7 +38,7 @@ struct ShareConfinement {
         _ options: ParsedOptions, _ capture: CaptureOptions
     ) throws(UsageError) -> CaptureMemory {
         if options.value("capture-memory") == "none" { return .unlimited }
-        if let size = try options.value("capture-memory", as: .byteCount) { return .bytes(size.bytes) }
+        if let size = try options.value("capture-memory", as: .byteCount) { return .bytes(size) }
         var expectation = CaptureMemoryExpectation()
         expectation.hasFullChroma = capture.chroma != .yuv420
         switch capture.scale {
