@@ -98,55 +98,39 @@ public struct MessageHeader: Hashable, Sendable {
     }
 }
 
-/// The kind of a message's payload: byte 1 of its header.
+/// The kind of a message's payload: byte 1 of its header. The case of ``LinkMessage`` with the same name says what each
+/// means.
 public enum MessageKind: UInt8, Sendable, CaseIterable {
-    /// One unit of a frame behind `00 00 00 01`; of H.264, one NAL unit.
+    // Capture to host.
     case unit = 0
-    /// Who the sender is; the first message from each end in the extended form, except for the proof of a token.
-    case hello = 1
-    /// The number and the damaged area of the picture whose NAL units follow. Capture to host.
     case picture = 2
-    /// The size that the pictures have from here on. Capture to host.
     case size = 3
-    /// What the capture has done and used so far. Capture to host.
     case statistics = 4
-    /// Why the sender ends the connection. Both ways.
-    case end = 5
-    /// What the pointer looks like. Capture to host.
     case pointerShape = 6
-    /// Where the pointer is. Capture to host.
     case pointerPosition = 7
-    /// Whether the sharer is sharing now. Capture to host.
     case sharing = 8
-    /// The answer to a ping. Capture to host.
     case pong = 9
-    /// Proves to a host that asks for it that the capture has the host's token. Capture to host, before its hello.
+    /// Before the capture's hello.
     case answer = 12
-    /// The codec of the stream from here on. Capture to host.
     case format = 13
-    /// Make the next picture an IDR picture. Host to capture.
+
+    // Both ways. A hello is the first message from each end in the extended form, except for the proof of a token.
+    case hello = 1
+    case end = 5
+
+    // Host to capture.
     case requestIDR = 32
-    /// The bit rate to stay under. Host to capture.
     case bitRate = 33
-    /// The frame rate to stay under. Host to capture.
     case frameRate = 34
-    /// Stop taking pictures. Host to capture.
     case unwatched = 35
-    /// Take pictures again. Host to capture.
     case watched = 36
-    /// Whether the pointer is to be drawn into the pictures. Host to capture.
     case pointerMode = 37
-    /// Whether the sharer pauses or goes on. Host to capture.
     case sharerPaused = 38
-    /// The chroma format that all viewers can decode. Host to capture.
     case chroma = 39
-    /// Asks for the time of the capture's clock. Host to capture.
     case ping = 40
-    /// Encode the parts that stand still in finer quality than usual. Host to capture.
     case sharpen = 41
-    /// Asks the capture to prove that it has the host's token. Host to capture, before its hello.
+    /// Before the capture's hello.
     case challenge = 42
-    /// Proves that the host has the token as well. Host to capture.
     case proof = 43
 }
 
