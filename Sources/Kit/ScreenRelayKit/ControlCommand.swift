@@ -74,8 +74,8 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     static let usage = "pause, resume, stop, status, status json, sharpen, rate fps=N bitrate=N, rooms, link, kick ID"
 
-    /// Parses `line`. Nil if it is not a command.
-    init?(line: String) {
+    /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
+    public init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         switch words.first {
         case "pause" where words.count == 1: self = .pause

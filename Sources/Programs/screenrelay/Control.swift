@@ -179,13 +179,7 @@ enum Control {
     /// The command with its options as the user wrote it.
     private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
         switch name {
-        case "pause": return .pause
-        case "resume": return .resume
-        case "stop": return .stop
-        case "sharpen": return .sharpen
         case "status": return options.has("json") ? .statusJSON : .status
-        case "rooms": return .rooms
-        case "link": return .link
         case "kick": return .kick(options.operands.first ?? "")
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in
@@ -198,7 +192,9 @@ enum Control {
                 throw UsageError("rate: give a limit with --fps or --bitrate")
             }
             return .rate(ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits))
-        default: throw UsageError("unknown command '\(name)'")
+        default:
+            guard let command = ControlCommand(line: name) else { throw UsageError("unknown command '\(name)'") }
+            return command
         }
     }
 
