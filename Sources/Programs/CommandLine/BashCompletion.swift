@@ -9,14 +9,14 @@ extension CommandSet {
             "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}",
             "    local options= values= files=",
             "    if [ \"$COMP_CWORD\" -eq 1 ]; then",
-            "        mapfile -t COMPREPLY < <(compgen -W \(quoted(first)) -- \"$word\")",
+            "        mapfile -t COMPREPLY < <(compgen -W \(shellQuoted(first)) -- \"$word\")",
             "        return",
             "    fi",
             "    # To bash --option=value is three words.",
             "    if [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi",
             "    if [ \"$word\" = = ]; then before=${COMP_WORDS[COMP_CWORD-1]} word=; fi",
             "    case ${COMP_WORDS[1]} in",
-            "        help) values=\(quoted(commands.map(\.name).joined(separator: " "))) ;;",
+            "        help) values=\(shellQuoted(commands.map(\.name).joined(separator: " "))) ;;",
         ]
         for command in commands { lines += bashCase(of: command) }
         lines += [
@@ -36,7 +36,7 @@ extension CommandSet {
     private func bashCase(of command: Command) -> [String] {
         let all = command.shownOptions
         var lines = ["        \(command.name))"]
-        lines.append("            options=\(quoted(all.map(\.spelling).joined(separator: " ")))")
+        lines.append("            options=\(shellQuoted(all.map(\.spelling).joined(separator: " ")))")
         lines += assignments(for: completion(of: command.operands)).map { "            \($0)" }
         lines.append("            case $before in")
         for option in all where option.isRequired {
@@ -51,14 +51,12 @@ extension CommandSet {
         switch word {
         case .nothing: []
         case .files: ["files=1"]
-        case .words(let words): ["values=\(quoted(words.joined(separator: " ")))"]
+        case .words(let words): ["values=\(shellQuoted(words.joined(separator: " ")))"]
         }
     }
-
-    private func quoted(_ text: String) -> String { shellQuoted(text) }
 }
 
 /// The text as one shell word, in single quotes.
-func shellQuoted(_ text: String) -> String {
+public func shellQuoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }

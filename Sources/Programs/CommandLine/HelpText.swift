@@ -1,12 +1,7 @@
 extension Command {
     /// The text of `--help`, at most 80 columns wide. `program` is what the user typed (`screenrelay share`).
     public func helpText(program: String) -> String {
-        var usage = "Usage: \(program) [OPTION]..."
-        if operands.count.upperBound > 0 {
-            let one = operands.count.lowerBound > 0 ? operands.name : "[\(operands.name)]"
-            usage += " \(one)\(operands.count.upperBound > 1 ? "..." : "")"
-        }
-        var lines = [usage, ""] + wrapped(summary, width: 80)
+        var lines = ["Usage: \(program) \(argumentUsage)", ""] + wrapped(summary, width: 80)
         if !operands.help.isEmpty { lines += [""] + entry("  \(operands.name)", operands.help) }
         lines += ["", "Options:"]
         for option in shownOptions { lines += help(for: option) }
@@ -19,6 +14,13 @@ extension Command {
         }
         lines += exitStatusLines()
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What follows the command: `[OPTION]... [FILE]`.
+    var argumentUsage: String {
+        if operands.count.upperBound == 0 { return "[OPTION]..." }
+        let one = operands.count.lowerBound > 0 ? operands.name : "[\(operands.name)]"
+        return "[OPTION]... \(one)\(operands.count.upperBound > 1 ? "..." : "")"
     }
 }
 

@@ -26,12 +26,7 @@ extension CommandSet {
         page.name(name, command.summary)
         page.heading("SYNOPSIS")
         let operand = command.operands
-        var rest = "[OPTION]..."
-        if operand.count.upperBound > 0 {
-            let one = operand.count.lowerBound > 0 ? operand.name : "[\(operand.name)]"
-            rest += " \(one)\(operand.count.upperBound > 1 ? "..." : "")"
-        }
-        page.usage([program, command.name], rest)
+        page.usage([program, command.name], command.argumentUsage)
         page.heading("DESCRIPTION")
         page.paragraph(command.summary)
         if !operand.help.isEmpty { page.item("\\fI\(page.escaped(operand.name))\\fR", operand.help) }

@@ -20,40 +20,31 @@ public struct WallClock: Sendable {
     }
 
     /// `12:03:04`, in local time.
-    public var timeOfDay: String { Self.time(localParts) }
+    public var timeOfDay: String { text("%H:%M:%S", localtime_r) }
 
     /// `12:03:04.567`, in local time.
     public var preciseTimeOfDay: String { timeOfDay + "." + milliseconds }
 
     /// `2026-11-20 12:03:04`, in local time.
-    public var dateAndTime: String { "\(Self.date(localParts)) \(timeOfDay)" }
+    public var dateAndTime: String { text("%Y-%m-%d %H:%M:%S", localtime_r) }
 
-    private var localParts: tm {
-        var (seconds, parts) = (time.tv_sec, tm())
-        localtime_r(&seconds, &parts)
-        return parts
-    }
-
-    private static func date(_ parts: tm) -> String {
-        [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
-            .map { digits($0.0, $0.1) }.joined(separator: "-")
-    }
-
-    private static func time(_ parts: tm) -> String {
-        [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits(Int($0), 2) }.joined(separator: ":")
-    }
+    /// `2026-11-20 12:03:04 UTC`
+    public var universalDateAndTime: String { text("%Y-%m-%d %H:%M:%S UTC", gmtime_r) }
 
     /// `2026-11-20T12:03:04.567Z` (RFC 3339)
-    public var timestamp: String {
+    public var timestamp: String { text("%Y-%m-%dT%H:%M:%S.", gmtime_r) + milliseconds + "Z" }
+
+    /// Three digits: the last of a number from 1000 to 1999.
+    private var milliseconds: String { String("\(1000 + time.tv_nsec / 1_000_000)".dropFirst()) }
+
+    /// The time in a format of strftime(3), whose parts `convert` finds.
+    private func text(
+        _ format: String, _ convert: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
+    ) -> String {
         var (seconds, parts) = (time.tv_sec, tm())
-        gmtime_r(&seconds, &parts)
-        return Self.date(parts) + "T" + Self.time(parts) + "." + milliseconds + "Z"
-    }
-
-    private var milliseconds: String { Self.digits(Int(time.tv_nsec / 1_000_000), 3) }
-
-    private static func digits(_ number: Int, _ count: Int) -> String {
-        let text = "\(number)"
-        return String(repeating: "0", count: max(0, count - text.count)) + text
+        _ = convert(&seconds, &parts)
+        return String(unsafeUninitializedCapacity: 64) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { strftime($0.baseAddress, $0.count, format, &parts) }
+        }
     }
 }

@@ -49,10 +49,6 @@ enum Listing {
     /// The name as a shell word.
     private static func quoted(_ name: String) -> String {
         let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:".contains($0)) }
-        return isPlain && !name.isEmpty
-            ? name
-            : "'"
-                + name.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
+        return isPlain && !name.isEmpty ? name : shellQuoted(name)
     }
 }

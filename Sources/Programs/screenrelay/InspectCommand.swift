@@ -115,7 +115,7 @@ extension RecordedFile {
         switch form {
         case .recording:
             guard let header else { return "a recording" }
-            return "a recording of \(Self.calendarWords(header.wallClock))"
+            return "a recording of \(WallClock(unixTime: Int(header.wallClock / 1_000_000_000)).universalDateAndTime)"
         case .dump:
             switch linkForm {
             case .extended: return "a raw dump of the link"
@@ -125,15 +125,5 @@ extension RecordedFile {
             }
         case .annexB: return "H.264 in Annex B form"
         }
-    }
-
-    /// Nanoseconds since 1970 as `2026-11-20 13:14:07 UTC`.
-    private static func calendarWords(_ nanoseconds: Int64) -> String {
-        var seconds = time_t(nanoseconds / 1_000_000_000)
-        var parts = tm()
-        guard gmtime_r(&seconds, &parts) != nil else { return "an unknown time" }
-        var text = [CChar](repeating: 0, count: 64)
-        strftime(&text, text.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

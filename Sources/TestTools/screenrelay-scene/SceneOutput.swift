@@ -15,7 +15,7 @@ struct SceneOutput {
             if let before = previous, before > tick { previous = nil }
             _ = scene.paint(tick: tick, after: previous, with: &picture)
             previous = tick
-            guard write(picture.bytes) else { return false }
+            guard writeAll(picture.bytes, to: STDOUT_FILENO) else { return false }
         }
         return true
     }
@@ -30,18 +30,5 @@ struct SceneOutput {
     func writeFacts() -> Bool {
         guard let work = scene as? WorkScene else { return true }
         return StandardStreams.print(work.facts.map { $0 + "\n" }.joined())
-    }
-
-    private func write(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            var offset = 0
-            while offset < buffer.count {
-                let count = Glibc.write(STDOUT_FILENO, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { return false }
-                offset += count
-            }
-            return true
-        }
     }
 }
