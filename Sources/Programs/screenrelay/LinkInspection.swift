@@ -1,4 +1,3 @@
-import CLinux
 import CaptureLink
 import Clocks
 import CommandLine

@@ -1,4 +1,3 @@
-import CLinux
 import Clocks
 import Glibc
 import MediaTypes
