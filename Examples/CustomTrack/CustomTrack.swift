@@ -32,7 +32,7 @@ enum CustomTrack {
 
         // The track, and its way back.
         let track = CustomVideoTrack(
-            canMakeIDR: false,
+            makesKeyFrames: false,
             feedback: CustomVideoTrack.Feedback(
                 keyFrameWanted: { say("a viewer needs an IDR") },
                 targetBitRateChanged: { say("the viewers' paths carry \($0.bitsPerSecond / 1000) kbit/s") },

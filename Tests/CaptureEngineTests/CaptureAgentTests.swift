@@ -60,7 +60,7 @@ struct CaptureAgentTests {
             if case .hello(let hello) = message.body { hello } else { nil }
         }
         #expect(hellos.map(\.role) == [.capture])
-        #expect(hellos.first?.canMakeIDR == true)
+        #expect(hellos.first?.makesKeyFrames == true)
         let notices = host.units.compactMap(\.notice)
         let first = try #require(notices.first).sequenceNumber
         #expect(notices.map(\.sequenceNumber) == (0..<UInt64(notices.count)).map { first + $0 })
@@ -95,11 +95,11 @@ struct CaptureAgentTests {
     }
 
     @Test("an IDR picture comes when asked for, also of a still screen")
-    func requestIDR() throws {
+    func requestKeyFrame() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let (capture, host) = try RunningCapture.pair(display: screen.name)
         try host.wait(for: "a picture") { host.count >= 1 }
-        try host.send(.requestIDR)
+        try host.send(.requestKeyFrame)
         func idrs() -> [Int] { host.units.indices.filter { host.units[$0].frame.isRandomAccess } }
         try host.wait(for: "an IDR picture") { idrs().count == 2 }
         #expect(host.types(try #require(idrs().last)) == [7, 8, 5])

@@ -149,7 +149,7 @@ struct CaptureRecordingTests {
         try host.send(.pointerMode(.apart))
         func idrs() -> Int { host.units.count { $0.frame.isRandomAccess } }
         let before = idrs()
-        try host.send(.requestIDR)
+        try host.send(.requestKeyFrame)
         try host.wait(for: "what was taken after the host's wish") { idrs() > before }
         #expect(host.units.last?.notice?.isPointerDrawn == true)
         func hasPosition() -> Bool { host.messages.contains { $0.header.kind == .pointerPosition } }

@@ -140,7 +140,7 @@ struct FlowControlTests {
         #expect(sharing().isEmpty)
         for turn in 1...301 {
             try host.send(.sharerPaused(turn % 2 == 1))
-            try host.send(.requestIDR)
+            try host.send(.requestKeyFrame)
             poll(nil, 0, 1)
         }
         let count = host.count

@@ -89,10 +89,10 @@ struct OutgoingMessagesTests {
         let host = try SlowHost()
         var outgoing = OutgoingMessages(MessageEncoder(epoch: 3))
         for _ in 0..<3 { try outgoing.send(.sharing(.live), on: host.connection) }
-        try outgoing.write([.sharing(.paused), .requestIDR], to: host.connection)
+        try outgoing.write([.sharing(.paused), .requestKeyFrame], to: host.connection)
         try host.read()
         let expected: [LinkMessage] = [
-            .sharing(.live), .sharing(.live), .sharing(.live), .sharing(.paused), .requestIDR,
+            .sharing(.live), .sharing(.live), .sharing(.live), .sharing(.paused), .requestKeyFrame,
         ]
         #expect(host.messages.map(\.body) == expected)
     }
@@ -122,7 +122,7 @@ struct OutgoingMessagesTests {
         #expect(began >= before)
         // It takes nothing: what comes meanwhile, or another try, doesn't change that.
         try outgoing.flush(host.connection, began + .seconds(1))
-        try outgoing.write([.requestIDR], to: host.connection)
+        try outgoing.write([.requestKeyFrame], to: host.connection)
         #expect(outgoing.idle(on: host.connection) == began)
         try host.read()
         try outgoing.flush(host.connection, began + .seconds(2))
@@ -138,9 +138,9 @@ struct OutgoingMessagesTests {
         let short = #expect(throws: CaptureError.self) { try write([[]], notice: nil, with: &outgoing, to: host) }
         guard case .message(.unitTooShort)? = short else { throw short ?? CaptureError.link(.closed) }
         // Nothing of it was written, nor is it in front of what comes next.
-        try outgoing.write([.requestIDR], to: host.connection)
+        try outgoing.write([.requestKeyFrame], to: host.connection)
         try host.read()
-        #expect(host.messages.map(\.body) == [.requestIDR])
+        #expect(host.messages.map(\.body) == [.requestKeyFrame])
         host.leave()
         // A moment later where a child of another test, which is just being started, has a copy of the socket.
         let gone = try eventually("the host's end") { () throws -> CaptureError? in

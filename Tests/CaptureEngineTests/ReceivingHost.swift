@@ -55,7 +55,7 @@ final class ReceivingHost {
     }
 
     func sendHello() throws {
-        try send(.hello(Hello(role: .host, name: "test", processID: 1, canMakeIDR: false)))
+        try send(.hello(Hello(role: .host, name: "test", processID: 1, makesKeyFrames: false)))
     }
 
     /// Reads until `condition` holds.

@@ -22,7 +22,7 @@ struct LinkProofTests {
         #expect(host.challenge == decode(try LinkVectors.bytes("challenge")).messages.first?.body)
         let answer = try #require(answer(&capture, to: host.challenge))
         #expect(answer == decode(try LinkVectors.bytes("answer")).messages.first?.body)
-        let hello = LinkMessage.hello(Hello(role: .host, name: "h", processID: 1, canMakeIDR: true))
+        let hello = LinkMessage.hello(Hello(role: .host, name: "h", processID: 1, makesKeyFrames: true))
         var step = capture.take(hello)
         #expect(step == .other)
         let proof = try #require(host.proof(for: answer))
@@ -94,8 +94,8 @@ struct LinkProofTests {
 
     @Test("a capture with a token leaves a host that doesn't ask for it: there is no way back to less")
     func downgrade() {
-        let hello = LinkMessage.hello(Hello(role: .host, name: "h", processID: 1, canMakeIDR: true))
-        for message in [hello, .watched, .proof(code: Self.hostNonce), .requestIDR] {
+        let hello = LinkMessage.hello(Hello(role: .host, name: "h", processID: 1, makesKeyFrames: true))
+        for message in [hello, .watched, .proof(code: Self.hostNonce), .requestKeyFrame] {
             var capture = capture
             let step = capture.take(message)
             #expect(step == .failed(.notChallenged))
@@ -116,7 +116,7 @@ struct LinkProofTests {
 
     @Test("nothing but a right answer proves anything to a host")
     func otherMessages() {
-        let hello = LinkMessage.hello(Hello(role: .capture, name: "c", processID: 1, canMakeIDR: true))
+        let hello = LinkMessage.hello(Hello(role: .capture, name: "c", processID: 1, makesKeyFrames: true))
         for message in [hello, .unit([0, 0, 0, 1, 0x67]), host.challenge, .proof(code: Self.hostNonce)] {
             #expect(host.proof(for: message) == nil)
         }

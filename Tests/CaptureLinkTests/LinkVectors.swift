@@ -21,12 +21,13 @@ enum LinkVectors {
         [
             (
                 "hello-capture",
-                .hello(Hello(role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true)),
+                .hello(Hello(role: .capture, name: "screenrelay-capture 1.0", processID: 4242, makesKeyFrames: true)),
                 epoch,
                 nil
             ),
             (
-                "hello-host", .hello(Hello(role: .host, name: "screenrelay 1.0", processID: 77, canMakeIDR: false)), 0,
+                "hello-host", .hello(Hello(role: .host, name: "screenrelay 1.0", processID: 77, makesKeyFrames: false)),
+                0,
                 nil
             ),
             (
@@ -42,7 +43,7 @@ enum LinkVectors {
             ("statistics", .statistics(statistics), epoch, nil),
             ("statistics-recent", .statistics(recentStatistics), epoch, nil),
             ("end", .end(EndNotice(reason: .displayLost, text: "the X server :0 went away")), epoch, nil),
-            ("request-idr", .requestIDR, 0, nil),
+            ("request-key-frame", .requestKeyFrame, 0, nil),
             ("bit-rate", .bitRate(BitRate(bitsPerSecond: 4_000_000)), 0, nil),
             ("frame-rate", .frameRate(FrameRate(framesPerSecond: 30)), 0, nil),
             ("unwatched", .unwatched, 0, nil),
@@ -68,7 +69,7 @@ enum LinkVectors {
         ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
 
     private static let ableHello = Hello(
-        role: .capture, name: "screenrelay-capture 1.0", processID: 4242, canMakeIDR: true, tellsPointer: true,
+        role: .capture, name: "screenrelay-capture 1.0", processID: 4242, makesKeyFrames: true, tellsPointer: true,
         changesChroma: true)
 
     private static let captureCode = bytes(of: "8bace35b5a2a56547c95f19d244c87adff80ee08cc575c01c7d325312e081e78")

@@ -47,7 +47,7 @@ struct MessageDecoderTests {
 
     @Test("a connection keeps its form, whatever a later header holds")
     func formIsKept() throws {
-        let ours = try LinkVectors.bytes("request-idr")
+        let ours = try LinkVectors.bytes("request-key-frame")
         let (messages, error) = decode(try LinkVectors.bytes("legacy40") + ours)
         #expect(messages.count == 4)
         #expect(error == .unitTooShort(length: 0, offset: 233))
@@ -57,7 +57,7 @@ struct MessageDecoderTests {
     func unknownKinds() throws {
         var decoder = MessageDecoder()
         decoder.push(try LinkVectors.bytes("unknown-kind"))
-        #expect(try decoder.next()?.body == .requestIDR)
+        #expect(try decoder.next()?.body == .requestKeyFrame)
         #expect(try decoder.next() == nil)
         #expect(decoder.skippedCount == 1)
         #expect(decoder.messageCount == 2)
@@ -70,7 +70,7 @@ struct MessageDecoderTests {
         #expect(error == nil)
         #expect(
             messages.map(\.body) == [
-                .hello(Hello(role: .capture, name: "later", processID: 4242, canMakeIDR: true, version: 2))
+                .hello(Hello(role: .capture, name: "later", processID: 4242, makesKeyFrames: true, version: 2))
             ])
     }
 
@@ -115,11 +115,11 @@ struct MessageDecoderTests {
     func errorOrder() throws {
         var decoder = MessageDecoder()
         decoder.push(try LinkVectors.bytes("bad-marker"))
-        #expect(try decoder.next()?.body == .requestIDR)
+        #expect(try decoder.next()?.body == .requestKeyFrame)
         for _ in 0..<2 {
             #expect(throws: LinkError.notAMessage(offset: 40, found: 0x41)) { try decoder.next() }
         }
-        decoder.push(try LinkVectors.bytes("request-idr"))
+        decoder.push(try LinkVectors.bytes("request-key-frame"))
         #expect(throws: LinkError.notAMessage(offset: 40, found: 0x41)) { try decoder.next() }
     }
 

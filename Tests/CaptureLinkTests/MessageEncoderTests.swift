@@ -38,7 +38,7 @@ struct MessageEncoderTests {
                     payloadCount: payload.count, captureTime: LinkVectors.time, endsFrame: true) + payload
         }
         #expect(try written == LinkVectors.bytes(form == .legacy40 ? "legacy40" : "legacy16"))
-        #expect(encoder.encode(.requestIDR).isEmpty)
+        #expect(encoder.encode(.requestKeyFrame).isEmpty)
     }
 
     @Test("a NAL unit that no receiver would take is refused by name")
@@ -55,7 +55,7 @@ struct MessageEncoderTests {
     @Test("a long name is cut between characters")
     func longName() throws {
         let name = String(repeating: "ä", count: 300) + "end"
-        let hello = Hello(role: .capture, name: "x" + name, processID: 1, canMakeIDR: true)
+        let hello = Hello(role: .capture, name: "x" + name, processID: 1, makesKeyFrames: true)
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.hello(hello)))
         #expect(error == nil)
         guard case .hello(let read)? = messages.first?.body else {

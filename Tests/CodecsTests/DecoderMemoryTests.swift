@@ -26,7 +26,7 @@ struct DecoderMemoryTests {
         #expect(unit.bytes.count < 170_000)
         let refusal = try #require(try error(of: unit))
         #expect(refusal == .tooLarge(size: Self.size8K, pictures: 17, bytes: 17 * 8192 * 4320 * 3 / 2))
-        #expect(!refusal.wantsIDR)
+        #expect(!refusal.wantsKeyFrame)
         #expect(
             refusal.description
                 == "17 pictures of 8192x4320, which the stream has its decoder keep, take 860 MiB; the limit is 320")
@@ -68,7 +68,7 @@ struct DecoderMemoryTests {
         }
         // A PPS of the SPS that was refused finds none.
         let other = SkippedPictures.accessUnit([small.pictureParameterSet(of: 1), small.idrSlice()], isIDR: true)
-        #expect(try error(of: other, decoder)?.wantsIDR == true)
+        #expect(try error(of: other, decoder)?.wantsKeyFrame == true)
         #expect(try error(of: small.idr(), decoder) == nil)
     }
 

@@ -70,7 +70,7 @@ struct StreamDecodingTests {
     func damaged(stream: TestStream) throws {
         let (pictures, failures) = try decodeAll(try stream.bytes())
         #expect(!failures.isEmpty, "\(pictures.count) pictures")
-        #expect(!failures.contains { !$0.wantsIDR })
+        #expect(!failures.contains { !$0.wantsKeyFrame })
     }
 
     @Test("checking without copying keeps the last picture for whoever asks, with its capture time")
@@ -164,7 +164,7 @@ struct VideoDecodingTests {
             _ = try decoder.decode(unit([0, 0, 0, 1, 0x41, 0x9A, 0x24, 0x6C, 0x41, 0x4F]))
             Issue.record("decoded")
         } catch {
-            #expect(error.wantsIDR)
+            #expect(error.wantsKeyFrame)
             #expect(error.description.contains("non-existing PPS"), "\(error)")
         }
     }

@@ -49,7 +49,7 @@ extension EndToEndInBrowser {
             let capture = try RunningProgram(
                 "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
             let socket = try listener.accepted()
-            let hello = Hello(role: .host, name: "test", processID: 0, canMakeIDR: true)
+            let hello = Hello(role: .host, name: "test", processID: 0, makesKeyFrames: true)
             try socket.send(MessageEncoder(epoch: 0).encode(.hello(hello)))
 
             var decoder = MessageDecoder()

@@ -23,7 +23,7 @@ extension EndToEndInBrowser {
             try capture.wait(for: "30 pictures", within: .seconds(20)) { capture.taken.count >= 30 }
             for _ in 0..<3 {
                 let count = capture.taken.count { $0.isIDR }
-                try capture.send(.requestIDR)
+                try capture.send(.requestKeyFrame)
                 try capture.wait(for: "an IDR picture") { capture.taken.count { $0.isIDR } > count }
             }
             try capture.read(for: .milliseconds(300))
@@ -32,7 +32,7 @@ extension EndToEndInBrowser {
             var most = before.resident
             while now() - stopped < .seconds(4) {
                 // A host that hangs only partly may still send requests.
-                try capture.send(.requestIDR)
+                try capture.send(.requestKeyFrame)
                 _ = try? eventually("some time", within: .milliseconds(50)) { false }
                 most = max(most, try ProcessFigures(capture.processID).resident)
             }

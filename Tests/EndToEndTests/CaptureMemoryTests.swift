@@ -29,7 +29,7 @@ extension EndToEnd {
                 try capture.wait(for: "motion", within: .seconds(60)) { capture.taken.count >= 5 }
                 // The most memory is needed for an IDR picture in the middle of motion.
                 let count = capture.taken.count { $0.isIDR }
-                try capture.send(.requestIDR)
+                try capture.send(.requestKeyFrame)
                 try capture.wait(for: "an IDR picture", within: .seconds(60)) {
                     capture.taken.count { $0.isIDR } > count
                 }

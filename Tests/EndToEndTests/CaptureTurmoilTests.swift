@@ -101,7 +101,7 @@ extension EndToEnd {
             }
             for round in 0..<50 {
                 try capture.send(.sharerPaused(round % 2 == 0))
-                if round % 7 == 0 { try capture.send(.requestIDR) }
+                if round % 7 == 0 { try capture.send(.requestKeyFrame) }
                 try capture.read(for: .milliseconds(20))
             }
             try capture.send(.sharerPaused(true))
@@ -127,7 +127,7 @@ extension EndToEnd {
                 case 4: try capture.send(Bool.random(using: &random) ? .unwatched : .watched)
                 case 5: client.saveScreen(Bool.random(using: &random))
                 case 6: try screen.resize(to: PictureSize(width: .random(in: 90...640, using: &random), height: 301))
-                default: try capture.send(.requestIDR)
+                default: try capture.send(.requestKeyFrame)
                 }
                 client.fill(PixelRectangle(x: 0, y: 0, width: 640, height: 480), color: .random(in: 0...0xFFFFFF))
                 try capture.read(for: .milliseconds(10))

@@ -36,7 +36,8 @@ final class ChromaSender {
             encoder.encode(
                 .hello(
                     Hello(
-                        role: .capture, name: "chroma", processID: 1, canMakeIDR: true, changesChroma: changesChroma))))
+                        role: .capture, name: "chroma", processID: 1, makesKeyFrames: true, changesChroma: changesChroma
+                    ))))
     }
 
     /// Reads what the host wants, and sends a picture if one is due.

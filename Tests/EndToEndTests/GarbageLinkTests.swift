@@ -191,7 +191,7 @@ extension EndToEnd {
 
         private static let encoder = MessageEncoder(epoch: 7)
         private static let hello = encoder.encode(
-            .hello(Hello(role: .capture, name: "broken", processID: 1, canMakeIDR: true)))
+            .hello(Hello(role: .capture, name: "broken", processID: 1, makesKeyFrames: true)))
 
         /// What ends a connection at once, and what the log says about it.
         private static let endings: [(String, [UInt8], String)] = [

@@ -114,7 +114,7 @@ extension EndToEnd {
             let capture = try eventually("inspect to listen") { try? UnixSocket.connected(to: socket) }
             let encoder = MessageEncoder(epoch: 9)
             try capture.send(
-                encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true))))
+                encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))
             try capture.send(encoder.encode(.size(PictureSize(width: 64, height: 48))))
             try eventually("the messages to be shown", holds: { inspect.output?.text.contains("\"64x48\"") == true })
             // Send bytes that are no message, then a message, then another one that confirms that the first is real.

@@ -73,7 +73,7 @@ final class LinkedCapture {
             throw ProgramEnded(status: program.child.poll() ?? .exited(-1), log: program.log)
         }
         if greets {
-            try send(.hello(Hello(role: .host, name: "test", processID: 0, canMakeIDR: false)))
+            try send(.hello(Hello(role: .host, name: "test", processID: 0, makesKeyFrames: false)))
         }
     }
 

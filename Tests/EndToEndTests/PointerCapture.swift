@@ -34,7 +34,7 @@ final class PointerCapture {
                 size: Self.size, framesPerSecond: 30,
                 rate: .ceiling(BitRate(bitsPerSecond: 4_000_000))))
         try send(
-            .hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true, tellsPointer: true)))
+            .hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true, tellsPointer: true)))
         try send(.size(Self.size))
         let pixels = [UInt32](repeating: 0xFFFF_FFFF, count: Self.side * Self.side)
         let size = PictureSize(width: Self.side, height: Self.side)
@@ -73,7 +73,7 @@ final class PointerCapture {
         while let message = try decoder.next() {
             switch message.body {
             case .pointerMode(let mode): wanted = mode
-            case .requestIDR: needsIDR = true
+            case .requestKeyFrame: needsIDR = true
             default: break
             }
         }

@@ -30,7 +30,7 @@ extension EndToEnd {
         func flood() throws {
             let host = try NetworkHost(["--record", file])
             let process = host.program.child.processID
-            var unknown = MessageEncoder(epoch: 99).encode(.requestIDR)
+            var unknown = MessageEncoder(epoch: 99).encode(.requestKeyFrame)
             unknown[1] = 31
             let sockets = try (0..<8).map { _ in try RawSocket.connected(to: host.port, .tcp) }
             func send(_ rounds: Int) throws {

@@ -84,7 +84,7 @@ extension EndToEnd {
             let capture = try LinkConnection.connect(to: .unix(path: path))
             let encoder = MessageEncoder(epoch: 9)
             try capture.enqueue(
-                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true))))
+                header: encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))
             var statistics = CaptureStatistics()
             (statistics.pictures, statistics.bytes) = (1, 30_000)
             for (milliseconds, words) in [

@@ -23,11 +23,12 @@ final class TestCapture {
         self.init(try LinkConnection.connect(to: .unix(path: path)), form: form)
     }
 
-    func greet(canMakeIDR: Bool = true, changesChroma: Bool = false) throws {
+    func greet(makesKeyFrames: Bool = true, changesChroma: Bool = false) throws {
         try send(
             .hello(
                 Hello(
-                    role: .capture, name: "test", processID: 1, canMakeIDR: canMakeIDR, changesChroma: changesChroma)))
+                    role: .capture, name: "test", processID: 1, makesKeyFrames: makesKeyFrames,
+                    changesChroma: changesChroma)))
     }
 
     /// Proves to the host that it has `token`, and waits until the host has proved the same.

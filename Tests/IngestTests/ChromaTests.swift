@@ -17,7 +17,7 @@ private final class TwoFormatSource: PictureSource {
         case running(Bool)
     }
 
-    let canMakeIDR = true
+    let makesKeyFrames = true
     let changesChroma: Bool
     let words = Mutex<[Word]>([])
 
@@ -25,7 +25,7 @@ private final class TwoFormatSource: PictureSource {
         self.changesChroma = changesChroma
     }
 
-    func requestIDR() {}
+    func requestKeyFrame() {}
     func requestPicture() {}
     func setWatched(_ isRunning: Bool) { words.withLock { $0.append(.running(isRunning)) } }
     func setTargetBitRate(_ rate: BitRate) {}
@@ -102,7 +102,7 @@ struct ChromaTests {
         let ranges = AnnexB.nalUnits(in: made.bytes)
         let unit = CodedFrame(h264: made.bytes, units: ranges, captureTime: now())
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         let reader = hub.subscribe {}
         ingest.deliver(unit, epoch: 1, arrival: now())
         #expect(reader.take().map(\.format.chroma) == [.yuv444])

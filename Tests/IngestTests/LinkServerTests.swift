@@ -58,7 +58,7 @@ struct LinkServerTests {
         host.hub.requestKeyFrame(now: now())
         host.hub.changeTargetBitRate(to: BitRate(bitsPerSecond: 900_000), now: now())
         try capture.wait(for: "what viewers need") { messages in
-            messages.contains(.watched) && messages.contains(.requestIDR)
+            messages.contains(.watched) && messages.contains(.requestKeyFrame)
                 && messages.contains(.bitRate(BitRate(bitsPerSecond: 900_000)))
         }
         let pictures = try PlainPictures()
@@ -78,7 +78,7 @@ struct LinkServerTests {
         let host = try Host()
         let capture = try TestCapture(path: host.path)
         let name = String(repeating: "x", count: 200)
-        try capture.send(.hello(Hello(role: .capture, name: name, processID: 1, canMakeIDR: true)))
+        try capture.send(.hello(Hello(role: .capture, name: name, processID: 1, makesKeyFrames: true)))
         for width in 1...300 { try capture.send(.size(PictureSize(width: 2 * width, height: 100))) }
         let other = try TestCapture(path: host.path)
         try other.greet()
@@ -144,7 +144,7 @@ struct LinkServerTests {
         let host = try Host()
         let peer = try TestCapture(path: host.path)
         try peer.send(
-            .hello(Hello(role: role, name: "not a capture", processID: 1, canMakeIDR: true, version: version)))
+            .hello(Hello(role: role, name: "not a capture", processID: 1, makesKeyFrames: true, version: version)))
         try peer.wait(for: "the end, with its reason") { messages in
             messages.contains { message in
                 guard case .end(let notice) = message else { return false }
@@ -190,7 +190,7 @@ struct LinkServerTests {
             let bytes = encoder.encode(message)
             #expect(write(pair.childDescriptor, bytes, bytes.count) == bytes.count)
         }
-        send(.hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true)))
+        send(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)))
         send(.size(PictureSize(width: 64, height: 48)))
         let size = LinkWatcher.Event.size(PictureSize(width: 64, height: 48))
         try eventually("the arrival", holds: { events.withLock { $0 } == [.arrived, size] })
@@ -217,7 +217,7 @@ struct LinkServerTests {
         let host = try Host()
         let reader = host.hub.subscribe {}
         let peer = try TestCapture(path: host.path)
-        try peer.send(.hello(Hello(role: .replay, name: "replay", processID: 1, canMakeIDR: false)))
+        try peer.send(.hello(Hello(role: .replay, name: "replay", processID: 1, makesKeyFrames: false)))
         try peer.send(try PlainPictures().next(shade: 50, isIDR: true))
         var taken: [TrackFrame] = []
         try eventually("a unit") {

@@ -157,7 +157,7 @@ struct NetworkLinkTests {
         case 2: try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         case 3:
             // A message of a kind that the host doesn't know.
-            var unknown = MessageEncoder(epoch: 99).encode(.requestIDR)
+            var unknown = MessageEncoder(epoch: 99).encode(.requestKeyFrame)
             unknown[1] = 31
             try capture.send(bytes: unknown)
         case 4: try capture.answer(with: [UInt8](repeating: 0, count: 4096))

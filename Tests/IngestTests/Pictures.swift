@@ -65,14 +65,14 @@ final class AskedSource: PictureSource {
         var sharpenings = 0
     }
 
-    let canMakeIDR: Bool
+    let makesKeyFrames: Bool
     let asked = Mutex(Asked())
 
-    init(canMakeIDR: Bool = true) {
-        self.canMakeIDR = canMakeIDR
+    init(makesKeyFrames: Bool = true) {
+        self.makesKeyFrames = makesKeyFrames
     }
 
-    func requestIDR() { asked.withLock { $0.idrs += 1 } }
+    func requestKeyFrame() { asked.withLock { $0.idrs += 1 } }
     func requestPicture() { asked.withLock { $0.pictures += 1 } }
     func setWatched(_ isRunning: Bool) { asked.withLock { $0.running.append(isRunning) } }
     func setTargetBitRate(_ rate: BitRate) { asked.withLock { $0.rates.append(rate) } }

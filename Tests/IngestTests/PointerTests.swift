@@ -50,7 +50,7 @@ struct PointerTests {
 
     private func greet(_ capture: TestCapture, tellsPointer: Bool) throws {
         try capture.send(
-            .hello(Hello(role: .capture, name: "test", processID: 1, canMakeIDR: true, tellsPointer: tellsPointer)))
+            .hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true, tellsPointer: tellsPointer)))
     }
 
     @Test("shape, place and the size they belong to are handed on, and no longer hold when the source goes")
@@ -138,7 +138,7 @@ struct PointerTests {
     func hostEncoder() throws {
         let hub = TrackHub(origin: now())
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         var unit = try PlainPictures().next(shade: 80, isIDR: true)
         unit.attachment = .pointerLeftOut
         ingest.deliver(unit, epoch: 1, arrival: now())

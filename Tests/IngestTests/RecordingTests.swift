@@ -58,14 +58,15 @@ struct RecordingTests {
         let began = now()
         let capture = try TestCapture(path: host.path)
         let encoder = MessageEncoder(epoch: 99)
-        var unknown = encoder.encode(.requestIDR)
+        var unknown = encoder.encode(.requestKeyFrame)
         unknown[1] = 31
         let useless =
             try encoder.unitHeader(payloadCount: 7, captureTime: nil, endsFrame: true) + [0, 0, 0, 1, 0, 0, 0]
         let pictures = try PlainPictures()
         let unit = try capture.bytes(of: pictures.next(shade: 50, isIDR: true))
         let sent = [
-            encoder.encode(.hello(Hello(role: .capture, name: "t", processID: 1, canMakeIDR: true))), unknown, useless,
+            encoder.encode(.hello(Hello(role: .capture, name: "t", processID: 1, makesKeyFrames: true))), unknown,
+            useless,
             unit,
             encoder.encode(.end(EndNotice(reason: .stopped, text: ""))),
         ]
@@ -108,9 +109,9 @@ struct RecordingTests {
 
     /// A capture of `host` that has sent an IDR picture and, after it, one that shows a change of that many pixels a
     /// side.
-    private func capture(of host: Host, change: Int, canMakeIDR: Bool = true) throws -> TestCapture {
+    private func capture(of host: Host, change: Int, makesKeyFrames: Bool = true) throws -> TestCapture {
         let capture = try TestCapture(path: host.path)
-        try capture.greet(canMakeIDR: canMakeIDR)
+        try capture.greet(makesKeyFrames: makesKeyFrames)
         let pictures = try PlainPictures()
         for (number, side) in [64, change].enumerated() {
             let damage = PixelRectangle(x: 0, y: 0, width: side, height: side)
@@ -125,18 +126,20 @@ struct RecordingTests {
     func keyFrames() throws {
         let host = try Host(keyFramePeriod: .zero)
         let capture = try capture(of: host, change: 16)
-        try capture.wait(for: "the request") { $0.contains(.requestIDR) }
+        try capture.wait(for: "the request") { $0.contains(.requestKeyFrame) }
     }
 
     @Test("not for a screen that stands still, nor before the last is old, nor of a source that makes none")
     func noKeyFrames() throws {
-        for (period, change, canMakeIDR) in [(Interval.zero, 0, true), (.seconds(3600), 16, true), (.zero, 16, false)] {
+        for (period, change, makesKeyFrames) in [
+            (Interval.zero, 0, true), (.seconds(3600), 16, true), (.zero, 16, false),
+        ] {
             let host = try Host(keyFramePeriod: period)
-            let capture = try capture(of: host, change: change, canMakeIDR: canMakeIDR)
+            let capture = try capture(of: host, change: change, makesKeyFrames: makesKeyFrames)
             host.ingest.setRecorded(false)
             // The pause is sent after all requests that came before it.
             try capture.wait(for: "a pause") { $0.contains(.unwatched) }
-            #expect(!capture.received.contains(.requestIDR), "\(period), \(change), \(canMakeIDR)")
+            #expect(!capture.received.contains(.requestKeyFrame), "\(period), \(change), \(makesKeyFrames)")
         }
     }
 
@@ -180,7 +183,7 @@ struct RecordingTests {
         var taken: [TrackFrame] = []
         for count in 1...2 {
             let replay = try TestCapture(path: host.path)
-            try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+            try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, makesKeyFrames: false)))
             try replay.send(unit)
             try eventually("the unit") {
                 taken += reader.take()
@@ -200,7 +203,7 @@ struct RecordingTests {
         let reader = host.hub.subscribe {}
         let capture = try TestCapture(path: host.path)
         try capture.greet()
-        try capture.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+        try capture.send(.hello(Hello(role: .replay, name: "r", processID: 1, makesKeyFrames: false)))
         let unit = try PlainPictures().next(shade: 50, isIDR: true).withCaptureTime(now())
         try capture.send(unit)
         let taken = try eventually("the unit") { reader.take().first }
@@ -279,7 +282,7 @@ struct RecordingTests {
     func heldBack(limit: Int) throws {
         let host = try Host(limit: limit)
         let replay = try TestCapture(path: host.path)
-        try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, canMakeIDR: false)))
+        try replay.send(.hello(Hello(role: .replay, name: "r", processID: 1, makesKeyFrames: false)))
         let encoder = MessageEncoder(epoch: 99)
         var sent: [UInt8] = []
         var random = SeededRandom(seed: 7)

@@ -178,7 +178,7 @@ struct SharingTests {
     func legacy() throws {
         let hub = TrackHub(origin: now())
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         let reader = hub.subscribe {}
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 50, isIDR: true), epoch: 0, arrival: now())
@@ -250,9 +250,9 @@ struct SharingTests {
     @Test("however threads get in each other's way, source and viewers hear the same last word")
     func lastWord() throws {
         final class Holding: PictureSource {
-            let canMakeIDR = true
+            let makesKeyFrames = true
             let held = Mutex(false)
-            func requestIDR() {}
+            func requestKeyFrame() {}
             func requestPicture() {}
             func setWatched(_ isRunning: Bool) {}
             func setTargetBitRate(_ rate: BitRate) {}

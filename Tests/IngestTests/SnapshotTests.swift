@@ -21,7 +21,7 @@ struct SnapshotTests {
     @Test("the last picture is there at once, also when its source is gone")
     func last() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        let source = AskedSource(canMakeIDR: false)
+        let source = AskedSource(makesKeyFrames: false)
         #expect(ingest.attach(source))
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 40, isIDR: true), epoch: 1, arrival: now())
@@ -36,7 +36,7 @@ struct SnapshotTests {
     @Test("a stream that changes its size, or was broken, is followed from its next IDR on")
     func changes() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         func waitForPicture(_ shade: Int, _ size: PictureSize) throws {
             try eventually("a picture of \(size)") { () throws -> Void? in
                 let answers = Answers()

@@ -99,10 +99,10 @@ struct TrackIngestTests {
     @Test("an application may write the IDR that it is asked for at once, in the very call that asks")
     func writesWhenAsked() throws {
         final class Eager: PictureSource {
-            let canMakeIDR = true
+            let makesKeyFrames = true
             let onRequest = Mutex<(@Sendable () -> Void)?>(nil)
 
-            func requestIDR() { onRequest.withLock { $0 }?() }
+            func requestKeyFrame() { onRequest.withLock { $0 }?() }
             func requestPicture() {}
             func setWatched(_ isRunning: Bool) {}
             func setTargetBitRate(_ rate: BitRate) {}
@@ -126,7 +126,7 @@ struct TrackIngestTests {
     @Test("a legacy stream that comes faster than it can be decoded is decoded to its last picture")
     func floodWithoutIDR() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        let source = AskedSource(canMakeIDR: false)
+        let source = AskedSource(makesKeyFrames: false)
         #expect(ingest.attach(source))
         let pictures = try PlainPictures()
         for index in 0..<300 {
@@ -150,7 +150,7 @@ struct TrackIngestTests {
     @Test("while the host's encoder takes over, no picture of the source is left out, whatever comes in between")
     func takeOverInMotion() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         let pictures = try PlainPictures()
         let reader = hub.subscribe {}
         ingest.deliver(try pictures.next(shade: 30, isIDR: true), epoch: 0, arrival: now())
@@ -205,7 +205,7 @@ struct TrackIngestTests {
     @Test("makes an IDR of the last picture where the source makes none, and carries on until the source's next")
     func hostEncoder() throws {
         let ingest = try TrackIngest(hub: hub, log: .silent)
-        #expect(ingest.attach(AskedSource(canMakeIDR: false)))
+        #expect(ingest.attach(AskedSource(makesKeyFrames: false)))
         let pictures = try PlainPictures()
         ingest.deliver(try pictures.next(shade: 80, isIDR: true), epoch: 1, arrival: now())
         ingest.deliver(try pictures.next(shade: 81), epoch: 1, arrival: now())

@@ -28,7 +28,7 @@ struct MadeStream {
     ) throws {
         messages.append(
             message(
-                .hello(Hello(role: .capture, name: "test", processID: 7, canMakeIDR: true)), at: Self.start))
+                .hello(Hello(role: .capture, name: "test", processID: 7, makesKeyFrames: true)), at: Self.start))
         try append(times: times, idrs: idrs, size: size)
     }
 

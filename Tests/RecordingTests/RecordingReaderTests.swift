@@ -37,9 +37,9 @@ struct RecordingReaderTests {
             if case .message(let message, let direction) = item.content { (message, direction) } else { nil }
         }
         #expect(messages.map(\.1) == [.toHost, .toCapture, .toHost])
-        #expect(messages.map(\.0.header.kind) == [.hello, .requestIDR, .unit])
+        #expect(messages.map(\.0.header.kind) == [.hello, .requestKeyFrame, .unit])
         let hello = try #require(try messages[0].0.received())
-        let expected = Hello(role: .capture, name: "screen", processID: 4242, canMakeIDR: true)
+        let expected = Hello(role: .capture, name: "screen", processID: 4242, makesKeyFrames: true)
         #expect(hello.body == .hello(expected))
         #expect(messages[2].0.unit?.first == 0x65)
         #expect(messages[2].0.header.captureTime == MonotonicTime(nanoseconds: 12_345_678_901_234))

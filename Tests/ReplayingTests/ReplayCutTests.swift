@@ -12,7 +12,7 @@ struct ReplayCutTests {
     func cuts() throws {
         var sample = SampleRecording()
         sample.add(.connection, at: .zero)
-        sample.add(.hello(Hello(role: .capture, name: "c", processID: 1, canMakeIDR: true)), at: .zero)
+        sample.add(.hello(Hello(role: .capture, name: "c", processID: 1, makesKeyFrames: true)), at: .zero)
         for number in 0..<90 {
             try sample.addPicture(
                 UInt64(number), isIDR: number % 7 == 0, at: .milliseconds(Int64(number) * 33), capture: Int64(number))

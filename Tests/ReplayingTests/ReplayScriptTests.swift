@@ -14,7 +14,7 @@ struct ReplayScriptTests {
     private func sample() throws -> SampleRecording {
         var sample = SampleRecording()
         sample.add(.connection, at: .zero)
-        sample.add(.hello(Hello(role: .capture, name: "c", processID: 1, canMakeIDR: true)), at: .milliseconds(1))
+        sample.add(.hello(Hello(role: .capture, name: "c", processID: 1, makesKeyFrames: true)), at: .milliseconds(1))
         sample.add(.size(PictureSize(width: 64, height: 48)), at: .milliseconds(1))
         for number in 0..<4 {
             try sample.addPicture(
@@ -156,7 +156,7 @@ struct ReplayScriptTests {
     func kinds() throws {
         var sample = SampleRecording()
         for kind in UInt8(9)...40 {
-            var bytes = sample.encoder.encode(.requestIDR)
+            var bytes = sample.encoder.encode(.requestKeyFrame)
             bytes[1] = kind
             sample.add(bytes, .extended, at: .zero)
         }

@@ -254,8 +254,8 @@ struct PublishedTrackTests {
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let asked = Mutex(0)
         let isAttached = source.attach(
-            to: ingest, recorder: nil, after: nil, askForIDR: { asked.withLock { $0 += 1 } }, onFailure: {})
-        #expect(isAttached && source.canMakeIDR && !source.restsUnwatched)
+            to: ingest, recorder: nil, after: nil, askForKeyFrame: { asked.withLock { $0 += 1 } }, onFailure: {})
+        #expect(isAttached && source.makesKeyFrames && !source.restsUnwatched)
         let size = PictureSize(width: 64, height: 48)
         let encoder = try X264Encoder(
             X264Configuration(
@@ -286,10 +286,10 @@ struct PublishedTrackTests {
         }
         #expect(published.map(\.coded.isRandomAccess) == [true, false, true, false])
         #expect(published[2].coded.units.prefix(sets.count).map { Array(published[2].coded.bytes[$0]) } == sets)
-        source.requestIDR()
+        source.requestKeyFrame()
         #expect(asked.withLock { $0 } == 1)
         source.keyFrameRequestsIgnored()
-        #expect(!source.canMakeIDR)
+        #expect(!source.makesKeyFrames)
         source.end(reason: "enough")
         try eventually("its end") { ingest.hub.sourceState != .live }
         guard case .gone(_, "enough") = ingest.hub.sourceState else {

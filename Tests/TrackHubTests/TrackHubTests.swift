@@ -20,13 +20,13 @@ final class CountingSource: PictureSource {
     let watched = Mutex<[Bool]>([])
     let chroma = Mutex<[ChromaFormat]>([])
 
-    let canMakeIDR = true
+    let makesKeyFrames = true
     let restsUnwatched = false
     let changesChroma: Bool
 
     init(changesChroma: Bool = false) { self.changesChroma = changesChroma }
 
-    func requestIDR() { keyFrames.withLock { $0 += 1 } }
+    func requestKeyFrame() { keyFrames.withLock { $0 += 1 } }
     func requestPicture() { pictures.withLock { $0 += 1 } }
     func setTargetBitRate(_ rate: BitRate) { rates.withLock { $0.append(rate) } }
     func setWatched(_ isWatched: Bool) { watched.withLock { $0.append(isWatched) } }

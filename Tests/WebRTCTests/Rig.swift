@@ -297,7 +297,7 @@ final class RecordingSource: PictureSource, TrackObserver {
     /// How often it was asked for 4:4:4 again.
     var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
 
-    let canMakeIDR = true
+    let makesKeyFrames = true
     let restsUnwatched = false
     var changesChroma: Bool {
         get { state.withLock { $0.changesChroma } }
@@ -308,7 +308,7 @@ final class RecordingSource: PictureSource, TrackObserver {
         if case .makeKeyFrame = action { state.withLock { $0.keyFrameRequests += 1 } }
     }
 
-    func requestIDR() {}
+    func requestKeyFrame() {}
     func requestPicture() { state.withLock { $0.pictureRequests += 1 } }
     func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
     func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }

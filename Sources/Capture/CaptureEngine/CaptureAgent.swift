@@ -190,7 +190,7 @@ public final class CaptureAgent {
         case .hello:
             if sharing != .live { link.send(.sharing(sharing)) }
             pointer.tellAnew()
-        case .requestIDR:
+        case .requestKeyFrame:
             log.debug("the host wants an IDR picture")
             demandKeyFrame()
         case .unwatched:

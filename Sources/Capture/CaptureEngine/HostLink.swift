@@ -135,14 +135,14 @@ final class HostLink {
                 write(introduction(size))
                 body(message)
                 // The pictures taken until now went only into the recording.
-                if configuration.linkToken != nil { body(.requestIDR) }
+                if configuration.linkToken != nil { body(.requestKeyFrame) }
             }
         case .unwatched, .watched:
             // The host has accepted this capture: it sends these requests to no other.
             if isTurnedAway { log.info("connected to \(configuration.link)") }
             isTurnedAway = false
             body(message)
-        case .requestIDR, .bitRate, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen: body(message)
+        case .requestKeyFrame, .bitRate, .frameRate, .pointerMode, .sharerPaused, .chroma, .sharpen: body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:
             refusal = .tokenRefused(text: notice.text)
@@ -163,7 +163,7 @@ final class HostLink {
     private func introduction(_ size: PictureSize) -> [LinkMessage] {
         let hello = Hello(
             role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            canMakeIDR: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420)
+            makesKeyFrames: true, tellsPointer: true, changesChroma: configuration.chroma == .yuv444Or420)
         return [.hello(hello), .size(size)] + (configuration.codec == .h264 ? [] : [.format(configuration.codec)])
     }
 

@@ -19,7 +19,7 @@ public enum VideoDecodingError: Error, Equatable, Sendable, CustomStringConverti
     case outOfMemory
 
     /// Whether an IDR picture may help.
-    public var wantsIDR: Bool {
+    public var wantsKeyFrame: Bool {
         switch self {
         case .damaged, .unusableAccessUnit: true
         case .decoderUnavailable, .unsupportedFormat, .tooLarge, .tooManyPictures, .outOfMemory: false

@@ -28,11 +28,11 @@ final class DecodeTap: Sendable {
         var gate = RandomAccessGate(isClosed: false)
         /// When to make an IDR from the last picture, unless the source's own IDR arrives first.
         var makeIDRAt: MonotonicTime?
-        var canMakeIDR = false
+        var makesKeyFrames = false
         var snapshots: [SnapshotRequest] = []
         var isStopped = false
         /// Whether it is time to make an IDR.
-        var isIDRDue = false
+        var isKeyFrameDue = false
     }
 
     /// One access unit of the source.
@@ -113,7 +113,7 @@ final class DecodeTap: Sendable {
         let deadline = MonotonicTime.now() + .seconds(5)
         while MonotonicTime.now() < deadline {
             let mustWait = inbox.withLock { inbox in
-                !inbox.canMakeIDR && !inbox.isStopped && inbox.byteCount > 0
+                !inbox.makesKeyFrames && !inbox.isStopped && inbox.byteCount > 0
                     && inbox.byteCount + unit.bytes.count > Self.waitingBytes
             }
             guard mustWait else { return }
@@ -127,7 +127,7 @@ final class DecodeTap: Sendable {
         let isFirstLoss = inbox.withLock { inbox in
             if delivery.unit.isRandomAccess { inbox.makeIDRAt = nil }
             let isFull =
-                (inbox.canMakeIDR && inbox.units.count >= Self.waitingUnits)
+                (inbox.makesKeyFrames && inbox.units.count >= Self.waitingUnits)
                 || inbox.byteCount + delivery.unit.bytes.count > Self.waitingBytes
             let wasClosed = inbox.gate.isClosed
             if isFull {
@@ -145,13 +145,13 @@ final class DecodeTap: Sendable {
     }
 
     /// Sets whether the source makes IDRs when asked. If it doesn't, the tap goes on decoding after an error.
-    func sourceChanged(canMakeIDR: Bool) {
-        inbox.withLock { $0.canMakeIDR = canMakeIDR }
+    func sourceChanged(makesKeyFrames: Bool) {
+        inbox.withLock { $0.makesKeyFrames = makesKeyFrames }
         wake.signal()
     }
 
     /// Makes an IDR from the last picture at `moment`, unless an IDR of the source arrives before then.
-    func makeIDR(at moment: MonotonicTime) {
+    func makeKeyFrame(at moment: MonotonicTime) {
         inbox.withLock { inbox in inbox.makeIDRAt = min(moment, inbox.makeIDRAt ?? .distantFuture) }
         wake.signal()
     }
@@ -175,16 +175,16 @@ final class DecodeTap: Sendable {
         let taken = inbox.withLock { inbox in
             if let due = inbox.makeIDRAt, due <= now, inbox.units.isEmpty {
                 inbox.makeIDRAt = nil
-                inbox.isIDRDue = true
+                inbox.isKeyFrameDue = true
             }
             let taken = inbox
             inbox.units = []
             inbox.byteCount = 0
             inbox.snapshots = []
-            inbox.isIDRDue = false
+            inbox.isKeyFrameDue = false
             return taken
         }
-        if !taken.canMakeIDR { room.signal() }
+        if !taken.makesKeyFrames { room.signal() }
         return taken
     }
 }

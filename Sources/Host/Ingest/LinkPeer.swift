@@ -77,7 +77,7 @@ final class LinkPeer {
         if let check { send(check.challenge) }
         // Send this at once: our own captures wait for it before they send anything but NAL units. A legacy sender
         // never reads it.
-        send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), canMakeIDR: true)))
+        send(.hello(Hello(role: .host, name: hostName, processID: UInt32(getpid()), makesKeyFrames: true)))
     }
 
     var descriptor: Int32 { connection.descriptor }
@@ -97,7 +97,7 @@ final class LinkPeer {
     }
 
     /// Whether it is expected to send something while it runs.
-    private var isToBeHeard: Bool { isAttached && source.canMakeIDR }
+    private var isToBeHeard: Bool { isAttached && source.makesKeyFrames }
 
     /// Reads what has arrived, and passes on what is complete.
     func read(into buffer: inout [UInt8], now: MonotonicTime) {
@@ -267,7 +267,9 @@ final class LinkPeer {
         if case .sharing(let state) = message.body { ingest.hub.sharingChanged(of: source, to: state) }
         for report in pointer.take(message) { ingest.hub.report(report, from: source) }
         pictures.add(message, at: now)
-        if source.canMakeIDR, recording?.wantsKeyFrame(behind: message.body, at: now) == true { source.requestIDR() }
+        if source.makesKeyFrames, recording?.wantsKeyFrame(behind: message.body, at: now) == true {
+            source.requestKeyFrame()
+        }
         deliver(now: now)
         return true
     }

@@ -9,7 +9,7 @@ final class LinkSource: PictureSource {
     private let makesIDRs = Flag()
     private let hasBothChromaFormats = Flag()
     private let reportsPointer = Flag()
-    var canMakeIDR: Bool { makesIDRs.isSet }
+    var makesKeyFrames: Bool { makesIDRs.isSet }
     var tellsPointer: Bool { reportsPointer.isSet }
     var changesChroma: Bool { hasBothChromaFormats.isSet }
     private let known = Mutex<SourceTiming?>(nil)
@@ -25,12 +25,12 @@ final class LinkSource: PictureSource {
 
     /// Takes from the capture's hello what it can do.
     func greeted(with hello: Hello) {
-        makesIDRs.set(hello.canMakeIDR)
+        makesIDRs.set(hello.makesKeyFrames)
         reportsPointer.set(hello.tellsPointer)
         hasBothChromaFormats.set(hello.changesChroma)
     }
 
-    func requestIDR() { post(.requestIDR) }
+    func requestKeyFrame() { post(.requestKeyFrame) }
 
     func setWatched(_ isRunning: Bool) { post(isRunning ? .watched : .unwatched) }
 

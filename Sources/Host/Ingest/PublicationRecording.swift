@@ -17,7 +17,7 @@ public struct PublicationRecording {
         keyFrames = RecordedKeyFrames(period: recorder.keyFramePeriod)
         encoder = MessageEncoder(epoch: epoch)
         recorder.beginConnection(at: time)
-        let hello = Hello(role: .capture, name: "publisher", processID: 0, canMakeIDR: false)
+        let hello = Hello(role: .capture, name: "publisher", processID: 0, makesKeyFrames: false)
         add(encoder.encode(.hello(hello)), at: time)
     }
 

@@ -22,7 +22,7 @@ final class TapWork {
     private var keptPicture: I420Picture?
     private var headers: [UInt8] = []
     private var gate = RandomAccessGate(isClosed: true)
-    private var canSourceMakeIDR = false
+    private var sourceMakesKeyFrames = false
     private var failures = 0
     /// When the last picture arrived, not when it was decoded: a picture from before a pause must not pass for one
     /// after it.
@@ -53,15 +53,15 @@ final class TapWork {
     func perform(_ inbox: DecodeTap.Inbox) -> Bool {
         snapshots += inbox.snapshots
         if inbox.isStopped { return false }
-        canSourceMakeIDR = inbox.canMakeIDR
+        sourceMakesKeyFrames = inbox.makesKeyFrames
         for delivery in inbox.units { decode(delivery) }
         answerSnapshots()
-        if inbox.isIDRDue { makeIDR() }
+        if inbox.isKeyFrameDue { makeKeyFrame() }
         return true
     }
 
     /// Encodes the last picture as an IDR, with which the host's encoder takes over the track.
-    private func makeIDR() {
+    private func makeKeyFrame() {
         guard let picture = lastPicture() else { return }
         encode(picture, forceIDR: true)
     }
@@ -82,7 +82,7 @@ final class TapWork {
             self.headers = headers
         }
         // A source that makes IDRs has been asked for one; until it arrives, every picture would only fail again.
-        guard gate.passes(isRandomAccess: unit.isRandomAccess) || !canSourceMakeIDR else { return }
+        guard gate.passes(isRandomAccess: unit.isRandomAccess) || !sourceMakesKeyFrames else { return }
         do throws(VideoDecodingError) {
             let decoder = try currentDecoder()
             let before = decoder.pictureCount
@@ -99,7 +99,7 @@ final class TapWork {
             gate.close()
             if failures == 1 { log.warning("a picture can't be decoded (\(error)); an IDR is wanted") }
             if failures == Self.failuresBeforeNewDecoder { dropDecoder() }
-            if error.wantsIDR { onFailure() }
+            if error.wantsKeyFrame { onFailure() }
         }
     }
 

@@ -52,8 +52,8 @@ public final class TrackIngest: TrackObserver {
             log.info(
                 format == .yuv420
                     ? "the source is asked for 4:2:0: a viewer has no 4:4:4" : "the source is asked for 4:4:4 again")
-        case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(canMakeIDR: canMakeKeyFrames)
-        case .makeKeyFrame(let delay): tap.makeIDR(at: MonotonicTime.now() + delay)
+        case .sourceChanged(let canMakeKeyFrames): tap.sourceChanged(makesKeyFrames: canMakeKeyFrames)
+        case .makeKeyFrame(let delay): tap.makeKeyFrame(at: MonotonicTime.now() + delay)
         case .noteHostCarries: log.info("the source makes no IDR now: the host's own encoder carries on")
         case .announce(let state): onStateChange(state)
         case .report(let report): onPointer(report)
@@ -79,7 +79,7 @@ public final class TrackIngest: TrackObserver {
     public func deliver(
         _ frame: CodedFrame, from source: any PictureSource, epoch: UInt64, arrival: MonotonicTime
     ) {
-        if !source.canMakeIDR, hub.source === source { tap.awaitRoom(for: frame) }
+        if !source.makesKeyFrames, hub.source === source { tap.awaitRoom(for: frame) }
         hub.deliver(frame, from: source, epoch: epoch, arrival: arrival) { number in
             !tap.take(DecodeTap.Delivery(unit: frame, epoch: epoch, arrival: arrival, number: number))
         }
@@ -114,7 +114,7 @@ public final class TrackIngest: TrackObserver {
             return
         }
         let runningSince = hub.changeSnapshots(by: 1, now: now)
-        let from = hub.source?.canMakeIDR == true ? runningSince : nil
+        let from = hub.source?.makesKeyFrames == true ? runningSince : nil
         tap.snapshot(from: from, until: now + patience) { [weak hub] picture, number in
             // The sharer may have paused meanwhile; if so, this picture may show the screen as it was before.
             completion(hub?.shows(number) == true ? picture : nil)

@@ -4,12 +4,12 @@ public import MediaTypes
 /// The source of a track's pictures: a capture process over the link, a publisher, or an application that writes its
 /// own pictures. Its methods are called on any thread, but on one at a time, and must not block.
 public protocol PictureSource: AnyObject, Sendable {
-    /// Whether it makes an IDR picture on request; a legacy sender and a replay can't.
-    var canMakeIDR: Bool { get }
+    /// Whether it makes a key frame on request; a legacy sender and a replay can't.
+    var makesKeyFrames: Bool { get }
     /// Whether it makes no pictures while nobody watches. Its last picture is then outdated when a viewer comes.
     var restsUnwatched: Bool { get }
-    /// Asks for the next picture to be an IDR picture.
-    func requestIDR()
+    /// Asks for the next picture to be a key frame.
+    func requestKeyFrame()
     /// Asks for one more picture, even of a screen that stands still. Does nothing if the source can't make one.
     func requestPicture()
     /// Tells the source whether anybody watches (true) or not (false); if nobody does, it may pause.
@@ -35,13 +35,13 @@ public protocol PictureSource: AnyObject, Sendable {
     var timing: SourceTiming? { get }
     /// Whether it can switch between 4:4:4 and 4:2:0. Such a source begins with 4:4:4.
     var changesChroma: Bool { get }
-    /// Asks for the next picture to be an IDR picture in this format. Called only if `changesChroma` is true.
+    /// Asks for the next picture to be a key frame in this format. Called only if `changesChroma` is true.
     func setChroma(_ format: ChromaFormat)
 }
 
 extension PictureSource {
-    /// Defaults to `canMakeIDR`.
-    public var restsUnwatched: Bool { canMakeIDR }
+    /// Defaults to `makesKeyFrames`.
+    public var restsUnwatched: Bool { makesKeyFrames }
     public func setSharerPaused(_ isHeld: Bool) {}
     public func setFrameRate(_ rate: FrameRate) {
         // By default the rate can't be changed.
@@ -62,7 +62,7 @@ extension PictureSource {
 
 /// What a source can do.
 public struct SourceAbilities: Hashable, Sendable {
-    var canMakeIDR: Bool
+    var makesKeyFrames: Bool
     var restsUnwatched: Bool
     var tellsPointer: Bool
     var changesChroma: Bool
@@ -72,7 +72,7 @@ extension PictureSource {
     /// What the source can do now.
     var abilities: SourceAbilities {
         SourceAbilities(
-            canMakeIDR: canMakeIDR, restsUnwatched: restsUnwatched, tellsPointer: tellsPointer,
+            makesKeyFrames: makesKeyFrames, restsUnwatched: restsUnwatched, tellsPointer: tellsPointer,
             changesChroma: changesChroma)
     }
 
@@ -83,7 +83,7 @@ extension PictureSource {
         case .tell(.bitRate(let rate)): setTargetBitRate(rate)
         case .tell(.frameRate(let rate)): setFrameRate(rate)
         case .tell(.running(let isRunning)): setWatched(isRunning)
-        case .requestKeyFrame: requestIDR()
+        case .requestKeyFrame: requestKeyFrame()
         case .requestPicture: requestPicture()
         case .setSharerPaused(let isHeld): setSharerPaused(isHeld)
         case .setPointerMode(let mode): setPointerMode(mode)

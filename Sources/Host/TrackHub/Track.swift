@@ -71,7 +71,7 @@ public struct Track: Sendable {
     /// The source says what it can do.
     mutating func abilitiesChanged(to abilities: SourceAbilities, now: MonotonicTime) {
         self.abilities = abilities
-        actions.append(.sourceChanged(canMakeKeyFrames: abilities.canMakeIDR))
+        actions.append(.sourceChanged(canMakeKeyFrames: abilities.makesKeyFrames))
         tellSource(now)
         if abilities.tellsPointer { actions.append(.setPointerMode(pointerMode)) }
         actions.append(.report(.ability(tellsPointer: abilities.tellsPointer)))
@@ -187,7 +187,7 @@ public struct Track: Sendable {
 
     private mutating func askForKeyFrame() {
         guard takesKeyFrame else { return }
-        if abilities?.canMakeIDR == true {
+        if abilities?.makesKeyFrames == true {
             // If the source hangs, the host's encoder makes one, so that a viewer doesn't wait forever.
             actions += [.requestKeyFrame, .makeKeyFrame(after: .seconds(1))]
         } else {

@@ -38,7 +38,7 @@ public final class CustomVideoTrack: PictureSource {
     }
 
     /// Whether the application makes an IDR on request. If not, the host's own encoder makes one from the last picture.
-    public let canMakeIDR: Bool
+    public let makesKeyFrames: Bool
     /// Whether the application switches between 4:4:4 and 4:2:0 on request. It starts with 4:4:4.
     public let changesChroma: Bool
 
@@ -47,8 +47,8 @@ public final class CustomVideoTrack: PictureSource {
     private let epoch = UInt64.random(in: 1 ... .max)
 
     /// A track that is not in a room yet. ``ScreenRelayHost/publish(_:)`` puts it into one.
-    public init(canMakeIDR: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
-        self.canMakeIDR = canMakeIDR
+    public init(makesKeyFrames: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
+        self.makesKeyFrames = makesKeyFrames
         self.changesChroma = changesChroma
         self.feedback = feedback
         ingest = Mutex(nil)
@@ -92,7 +92,7 @@ public final class CustomVideoTrack: PictureSource {
         attached?.detach(self, reason: reason)
     }
 
-    public func requestIDR() { feedback.keyFrameWanted() }
+    public func requestKeyFrame() { feedback.keyFrameWanted() }
     public func requestPicture() {
         // The application decides when pictures come.
     }

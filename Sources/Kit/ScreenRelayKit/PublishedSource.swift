@@ -32,9 +32,9 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         var waiting: [PublishedFrame] = []
         var waitingBytes = 0
         /// Since when pictures are dropped because they depend on dropped ones. Nil while none are.
-        var needsIDRSince: MonotonicTime?
-        var canMakeIDR = false
-        var askForIDR: (@Sendable () -> Void)?
+        var needsKeyFrameSince: MonotonicTime?
+        var makesKeyFrames = false
+        var askForKeyFrame: (@Sendable () -> Void)?
         /// The track that the source is attached to.
         var ingest: TrackIngest?
         var end: String?
@@ -56,17 +56,17 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     ///   - ingest: the track's ingest.
     ///   - recorder: the track's recorder, or nil if it is not recorded.
     ///   - predecessor: a source of the track that has ended but may still occupy it.
-    ///   - askForIDR: requests an IDR from the publisher, or nil if it can't be asked.
+    ///   - askForKeyFrame: requests an IDR from the publisher, or nil if it can't be asked.
     ///   - onFailure: called if another source took the track when the predecessor left it.
     func attach(
         to ingest: TrackIngest, recorder: LinkRecorder?, after predecessor: PublishedSource?,
-        askForIDR: (@Sendable () -> Void)?,
+        askForKeyFrame: (@Sendable () -> Void)?,
         onFailure: @escaping @Sendable () -> Void
     ) -> Bool {
         state.withLock { state in
             state.ingest = ingest
-            state.askForIDR = askForIDR
-            state.canMakeIDR = askForIDR != nil
+            state.askForKeyFrame = askForKeyFrame
+            state.makesKeyFrames = askForKeyFrame != nil
         }
         let isAttached = ingest.attach(self)
         // A source of another kind took the track meanwhile: it won't let go with the predecessor.
@@ -115,33 +115,33 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
 
     func receive(_ frame: PublishedFrame) {
         let isFirstLoss = state.withLock { state in
-            if frame.isRandomAccess { state.needsIDRSince = nil }
+            if frame.isRandomAccess { state.needsKeyFrameSince = nil }
             // If no one can ask for an IDR, it may never come.
-            if !state.canMakeIDR, let since = state.needsIDRSince, frame.arrival - since >= Self.patience {
-                state.needsIDRSince = nil
+            if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.patience {
+                state.needsKeyFrameSince = nil
             }
             let isFull =
                 state.waiting.count >= Self.waitingFrames
                 || state.waitingBytes + frame.byteCount > Self.waitingBytes && !state.waiting.isEmpty
-            let hadLoss = state.needsIDRSince != nil
+            let hadLoss = state.needsKeyFrameSince != nil
             if isFull {
                 state.waiting = []
                 state.waitingBytes = 0
-                state.needsIDRSince = frame.isRandomAccess ? nil : frame.arrival
+                state.needsKeyFrameSince = frame.isRandomAccess ? nil : frame.arrival
             }
-            if state.needsIDRSince == nil || !frame.hasMedia {
+            if state.needsKeyFrameSince == nil || !frame.hasMedia {
                 state.waiting.append(frame)
                 state.waitingBytes += frame.byteCount
             }
-            return state.needsIDRSince != nil && !hadLoss
+            return state.needsKeyFrameSince != nil && !hadLoss
         }
         wake.signal()
-        if isFirstLoss { requestIDR() }
+        if isFirstLoss { requestKeyFrame() }
     }
 
     func keyFrameRequestsIgnored() {
         let ingest = state.withLock { state in
-            state.canMakeIDR = false
+            state.makesKeyFrames = false
             return state.ingest
         }
         log.info("a publisher ignores requests for IDR pictures: the host's own encoder makes them when needed")
@@ -150,11 +150,11 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
 
     // MARK: What the track asks for
 
-    var canMakeIDR: Bool { state.withLock { $0.canMakeIDR } }
+    var makesKeyFrames: Bool { state.withLock { $0.makesKeyFrames } }
     var restsUnwatched: Bool { false }
 
-    func requestIDR() {
-        let ask = state.withLock { $0.askForIDR }
+    func requestKeyFrame() {
+        let ask = state.withLock { $0.askForKeyFrame }
         ask?()
     }
 
@@ -186,8 +186,8 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
                 for unit in frame.units { builder?.add(unit, captureTime: frame.captureTime) }
                 builder?.endFrame()
                 while let accessUnit = builder?.next() {
-                    let wantsIDR = recording?.record(accessUnit, at: frame.arrival) ?? false
-                    if wantsIDR, canMakeIDR { requestIDR() }
+                    let wantsKeyFrame = recording?.record(accessUnit, at: frame.arrival) ?? false
+                    if wantsKeyFrame, makesKeyFrames { requestKeyFrame() }
                     ingest.deliver(accessUnit, from: self, epoch: epoch, arrival: frame.arrival)
                 }
             }

@@ -86,7 +86,7 @@ final class RoomPublishing: TrackPublishing {
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
             let isAttached = source.attach(
                 to: hosted.ingest, recorder: hosted.linkRecorder, after: predecessor,
-                askForIDR: answersKeyFrameRequests ? ask : nil,
+                askForKeyFrame: answersKeyFrameRequests ? ask : nil,
                 onFailure: { media.close(opened.id) })
             guard isAttached else {
                 throw .taken(

@@ -26,7 +26,7 @@ import MediaTypes
 ///     sharerPaused    1 or 0 u8
 ///     chroma          format u8
 ///     ping            time i64
-///     requestIDR, unwatched, watched, sharpen: nothing
+///     requestKeyFrame, unwatched, watched, sharpen: nothing
 ///
 /// A payload may be longer than this: a later version appends fields, and an older one ignores them.
 enum ControlPayload {
@@ -36,7 +36,7 @@ enum ControlPayload {
     static func encode(_ message: LinkMessage, into writer: inout ByteWriter) {
         switch message {
         case .unit(let bytes): writer.append(bytes)
-        case .requestIDR, .unwatched, .watched, .sharpen: break
+        case .requestKeyFrame, .unwatched, .watched, .sharpen: break
         case .format(let codec): writer.uint8(codec.rawValue)
         case .bitRate(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
@@ -44,7 +44,7 @@ enum ControlPayload {
             writer.uint16LittleEndian(hello.version)
             writer.uint8(hello.role.rawValue)
             writer.uint8(
-                (hello.canMakeIDR ? 1 : 0) | (hello.tellsPointer ? 2 : 0) | (hello.changesChroma ? 4 : 0))
+                (hello.makesKeyFrames ? 1 : 0) | (hello.tellsPointer ? 2 : 0) | (hello.changesChroma ? 4 : 0))
             writer.uint32LittleEndian(hello.processID)
             encode(hello.name, limit: nameLimit, into: &writer)
         case .picture(let notice):
@@ -98,7 +98,7 @@ enum ControlPayload {
         switch kind {
         case .unit: return .success(.unit(bytes))
         case .format: return code(from: &reader).map { .format($0) }
-        case .requestIDR: return .success(.requestIDR)
+        case .requestKeyFrame: return .success(.requestKeyFrame)
         case .unwatched: return .success(.unwatched)
         case .watched: return .success(.watched)
         case .sharpen: return .success(.sharpen)
@@ -121,7 +121,7 @@ enum ControlPayload {
             return .success(
                 .hello(
                     Hello(
-                        role: role, name: name, processID: process, canMakeIDR: abilities & 1 != 0,
+                        role: role, name: name, processID: process, makesKeyFrames: abilities & 1 != 0,
                         tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version)))
         case .picture:
             guard let number = reader.uint64LittleEndian(), let x = reader.uint16LittleEndian(),

@@ -27,7 +27,7 @@ public enum LinkMessage: Hashable, Sendable {
     /// The capture's nonce of 32 bytes, and the code of 32 bytes that proves that it has the token (``LinkProof``).
     case answer(nonce: [UInt8], code: [UInt8])
     /// Make the next picture an IDR picture.
-    case requestIDR
+    case requestKeyFrame
     /// The bit rate to stay under.
     case bitRate(BitRate)
     /// The frame rate to stay under.
@@ -64,7 +64,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .pointerShape: .pointerShape
         case .pointerPosition: .pointerPosition
         case .sharing: .sharing
-        case .requestIDR: .requestIDR
+        case .requestKeyFrame: .requestKeyFrame
         case .bitRate: .bitRate
         case .frameRate: .frameRate
         case .unwatched: .unwatched
@@ -123,7 +123,7 @@ public struct Hello: Hashable, Sendable {
     /// The peer's process ID, or 0.
     public var processID: UInt32
     /// Whether the peer makes an IDR picture when asked.
-    public var canMakeIDR: Bool
+    public var makesKeyFrames: Bool
     /// Whether the peer can report where the pointer is, instead of drawing it.
     public var tellsPointer: Bool
     /// Whether the peer can switch between 4:4:4 and 4:2:0.
@@ -131,14 +131,14 @@ public struct Hello: Hashable, Sendable {
 
     /// Creates a hello with these fields.
     public init(
-        role: Role, name: String, processID: UInt32, canMakeIDR: Bool, tellsPointer: Bool = false,
+        role: Role, name: String, processID: UInt32, makesKeyFrames: Bool, tellsPointer: Bool = false,
         changesChroma: Bool = false, version: UInt16 = Hello.currentVersion
     ) {
         self.role = role
         self.version = version
         self.name = name
         self.processID = processID
-        self.canMakeIDR = canMakeIDR
+        self.makesKeyFrames = makesKeyFrames
         self.tellsPointer = tellsPointer
         self.changesChroma = changesChroma
     }

@@ -119,7 +119,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case end = 5
 
     // Host to capture.
-    case requestIDR = 32
+    case requestKeyFrame = 32
     case bitRate = 33
     case frameRate = 34
     case unwatched = 35

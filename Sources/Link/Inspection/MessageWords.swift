@@ -8,7 +8,7 @@ enum MessageWords {
     static func words(of body: LinkMessage) -> String {
         switch body {
         // The codes of a proof are never shown: they could be used to guess the token.
-        case .unit, .requestIDR, .unwatched, .watched, .sharpen, .answer, .challenge, .proof: ""
+        case .unit, .requestKeyFrame, .unwatched, .watched, .sharpen, .answer, .challenge, .proof: ""
         case .format(let codec): "\(codec)"
         case .hello(let hello): words(of: hello)
         case .picture(let notice): words(of: notice)

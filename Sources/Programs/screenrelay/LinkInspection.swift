@@ -121,7 +121,7 @@ final class LinkInspection {
         strangerDeadline = isStranger ? MonotonicTime.now() + Self.strangersPatience : nil
         let hello = Hello(
             role: .host, name: "\(Program.name) inspect \(screenRelayVersion)", processID: UInt32(getpid()),
-            canMakeIDR: true)
+            makesKeyFrames: true)
         for message in [check?.challenge, .hello(hello), .watched].compactMap({ $0 }) {
             try? new.enqueue(header: encoder.encode(message))
         }

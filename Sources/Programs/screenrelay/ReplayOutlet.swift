@@ -105,7 +105,7 @@ final class ReplayOutlet {
     func greet(tellsPointer: Bool) throws(LinkTransportError) {
         let hello = Hello(
             role: .replay, name: "screenrelay replay \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
-            canMakeIDR: false, tellsPointer: tellsPointer)
+            makesKeyFrames: false, tellsPointer: tellsPointer)
         batch += encoder.encode(.hello(hello))
         try write()
     }
