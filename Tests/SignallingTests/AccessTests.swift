@@ -1,3 +1,5 @@
+import ByteCoding
+import Foundation
 import LinkTransport
 import MediaSessions
 import MediaTypes
@@ -281,10 +283,17 @@ struct PageRuleTests {
         }
     }
 
-    @Test("the page has no code or style within its HTML, and nothing from elsewhere")
-    func nothingInline() throws {
+    @Test("the page has no style and one script within its HTML, which its policy names, and nothing from elsewhere")
+    func inline() throws {
         let server = try RunningServer()
-        let html = try server.request("GET", "/").text
+        let page = try server.request("GET", "/")
+        let parts = page.text.split(separator: "<script>", maxSplits: 1)
+        let rest = try #require(parts.last).split(separator: "</script>", maxSplits: 1)
+        var hash = SHA256()
+        hash.update(try #require(rest.first).utf8)
+        let policy = try #require(page.headers["content-security-policy"])
+        #expect(policy.contains("script-src 'self' 'sha256-\(Data(hash.finish()).base64EncodedString())'"))
+        let html = try #require(parts.first) + #require(rest.last)
         #expect(html.contains("<script type=\"module\" src=\""))
         for (pattern, what) in [
             (try Regex("<style"), "a style element"), (try Regex("\\sstyle\\s*="), "a style attribute"),
