@@ -64,12 +64,12 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
         }
 
-        @Test("a page whose files could not be loaded loads itself again", .timeLimit(.minutes(2)))
+        @Test("a page reloads itself if its files could not be loaded", .timeLimit(.minutes(2)))
         func lostFiles() throws {
             let desktop = try SharedDesktop()
             let page = try Browser.launch().newPage()
             try page.send("Network.enable")
-            // Even the page's own files fail one by one while the browser's network changes.
+            // While the browser's network changes, loading fails for some of the page's own files.
             try page.send("Network.setBlockedURLs", ["urls": ["*.js*"]])
             try page.navigate(desktop.link)
             #expect(try page.evaluate("window.screenRelay === undefined").bool == true)

@@ -32,12 +32,12 @@ struct LineBudgetTests {
         #expect(written.count(of: "b") == 1)
         write("a", 1_000, of: "192.0.2.1", at: start + .seconds(1))
         #expect(written.count(of: "a") == 55)
-        // One who has a /64 counts as one address.
+        // All addresses of a /64 count as one.
         for number in 0..<100 { write("c", of: "2001:db8:0:7::\(number)") }
         #expect(written.count(of: "c") == 50)
     }
 
-    @Test("one who has any number of addresses can't cause any number of lines, or use up the memory")
+    @Test("a peer with any number of addresses can't cause unlimited lines or use up the memory")
     func allAddresses() {
         for number in 0..<20_000 { write("a", 2, of: "2001:db8:0:\(String(number, radix: 16))::1") }
         #expect(written.count(of: "a") == 500)
@@ -59,7 +59,7 @@ struct LineBudgetTests {
         #expect(written.count(of: "30 more lines like those before were left out") == 1)
     }
 
-    @Test("a line is cut at 200 characters, also if it is a few letters with thousands of accents")
+    @Test("a line is cut at 200 characters, even if it is a few letters with thousands of accents")
     func cut() {
         write(String(repeating: "x", count: 200), of: "192.0.2.1")
         write(String(repeating: "y", count: 201), of: "192.0.2.1")
@@ -72,7 +72,7 @@ struct LineBudgetTests {
         #expect(written.lines.withLock { $0.last?.count } == 5_000)
     }
 
-    @Test("an address may save up a burst and goes on at its rate")
+    @Test("an address may send a burst after a quiet time, and then goes on at its rate")
     func rate() {
         var rate = AddressRate(perSecond: 10, burst: 5)
         func taken(_ count: Int, _ address: String, after wait: Interval) -> Int {

@@ -73,7 +73,7 @@ struct LinkServerTests {
         #expect(taken.map(\.coded.captureTime) == units.map(\.captureTime))
     }
 
-    @Test("a capture's lines in the log are cut at 200 characters, and there are not many of them at once")
+    @Test("a capture's lines in the log are cut at 200 characters and limited in number")
     func lineBudget() throws {
         let host = try Host()
         let capture = try TestCapture(path: host.path)

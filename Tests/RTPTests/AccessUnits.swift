@@ -67,7 +67,7 @@ enum AccessUnits {
 }
 
 extension ReceivedFrame {
-    /// Whether nothing of it is missing.
+    /// Whether it is complete.
     var isComplete: Bool { contents != nil }
     /// Its NAL units, without their start codes.
     var nalUnits: [[UInt8]] { (contents?.units ?? []).map { Array($0.dropFirst(4)) } }

@@ -30,7 +30,7 @@ struct HostedTrackTests {
         #expect(host.link(to: "cellar") == nil)
     }
 
-    @Test("the list of the rooms has each room's links, which a program reads back")
+    @Test("the list of rooms includes each room's links, and can be parsed again")
     func listedLinks() throws {
         let host = try host()
         defer { host.stop() }

@@ -88,7 +88,7 @@ struct TLSTests {
             server.server.announce(.gone(since: .zero, reason: "\(number) \(words)"), room: "desk")
         }
         reader.freeze()
-        /// Waits until the server's thread has done all that it was told.
+        /// Waits until the server's thread has carried out all earlier calls.
         func settle() throws {
             let isDone = Mutex(false)
             server.server.describe { _ in isDone.withLock { $0 = true } }

@@ -46,7 +46,7 @@ final class CaptureRecorder {
     /// key frame on.
     func takeGap() -> Bool { hadGap.set(false) }
 
-    /// Whether the recording, which `picture` has been added to, needs a key frame among those that follow.
+    /// Whether the recording, to which `picture` has been added, now needs a key frame.
     func wantsKeyFrame(behind picture: PictureCoder.Picture) -> Bool {
         isRecording
             && keyFrames.recorded(

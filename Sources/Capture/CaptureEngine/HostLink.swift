@@ -159,7 +159,7 @@ final class HostLink {
         }
     }
 
-    /// What a host and a recording are told before the first picture. A stream of which no format is told is H.264.
+    /// The messages that precede the first picture. A stream without a format message is H.264.
     private func introduction(_ size: PictureSize) -> [LinkMessage] {
         let hello = Hello(
             role: .capture, name: "screenrelay-capture \(screenRelayVersion)", processID: UInt32(clamping: getpid()),

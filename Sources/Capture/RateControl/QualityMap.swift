@@ -176,7 +176,7 @@ public struct QualityMap: Sendable {
     }
 
     /// The earliest time at which a macroblock coarser than `quantizer` may be refined, which may be in the past; nil
-    /// if no macroblock is coarser, which is found out at next to no cost.
+    /// if no macroblock is coarser, which costs almost nothing to find out.
     public func refinementDue(to quantizer: Int) -> MonotonicTime? {
         guard coarserCount(than: quantizer) > 0 else { return nil }
         let time = Self.milliseconds(latest)

@@ -2,8 +2,8 @@ import MediaTypes
 
 /// The size estimates for each sort of picture.
 struct SizeExpectations: Sendable {
-    /// The cost of a picture in a flowing motion as a share of one that shows something new, and of such a jump as a
-    /// share of a key frame, assumed until they are known better.
+    /// The first estimates: a picture in a flowing motion costs this share of a jump (a picture that shows something
+    /// new), and a jump costs this share of a key frame.
     private static let flowShare = 0.03
     private static let jumpShare = 0.85
     private static let flowLasts = Interval.seconds(2)

@@ -18,9 +18,9 @@ final class TimedLooks {
 
     /// The interval between two looks.
     static let period = Interval.milliseconds(33)
-    /// How many looks are requested at once: the first at first, then more and more up to the last while the motion
-    /// goes on. One system call covers all of them, and the server isn't woken for each. Once the pointer rests, those
-    /// left are wasted.
+    /// How many looks are requested at once: the lower bound at first, and more each time, up to the upper bound, while
+    /// the motion goes on. One system call covers them all, and the server isn't woken for each. Once the pointer
+    /// rests, those left are wasted.
     private static let batches = 2...8
 
     /// Opens another connection to `display`; returns nil if the server has no clock to wait for.

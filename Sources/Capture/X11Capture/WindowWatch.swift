@@ -17,8 +17,8 @@ struct WindowWatch {
         connection.select(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), on: window)
     }
 
-    /// Handles an event; returns whether it was about the window or its frame. A configure event with the width, height
-    /// and border `keeping` only moves the window, and changes nothing for the caller.
+    /// Handles an event; returns whether it was about the window or its frame. A configure event that keeps the width,
+    /// height and border of `keeping` only moves the window, which changes nothing for the caller.
     mutating func take(
         _ event: UnsafePointer<xcb_generic_event_t>, keeping: (width: Int, height: Int, border: Int)?
     ) -> Bool {

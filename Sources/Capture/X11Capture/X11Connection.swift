@@ -194,7 +194,7 @@ extension X11Connection {
                 onWarning("only the window itself is shared: viewers don't see its menus and dialogs")
                 return tracked
             }
-            onWarning("the display has no Composite: viewers see whatever covers the window, as its menus do")
+            onWarning("the display has no Composite: viewers see whatever covers the window, such as its menus")
             return try TrackedVisibleWindow(self, found)
         }
     }

@@ -2,14 +2,14 @@ public import MediaTypes
 
 /// Encodes the pictures of a screen in one codec. Unchanged parts of it should cost almost nothing.
 ///
-/// It is told in macroblocks, of 16 by 16 luma samples, what changed, and what moved; and quantizers are on H.264's
-/// scale, 0...51, of which 6 double the step (ITU-T H.264 section 8.5.9). An encoder with other blocks or another scale
-/// converts them. Not thread-safe: use it from one thread at a time.
+/// The caller says which macroblocks of 16 by 16 luma samples changed or moved, and gives quantizers on H.264's scale
+/// of 0...51, where 6 more double the step size (ITU-T H.264 section 8.5.9). An encoder with other blocks or another
+/// scale converts them. Not thread-safe: use it from one thread at a time.
 public protocol PictureEncoder: AnyObject {
     /// Encodes one picture.
     ///
-    /// The planes must cover whole macroblocks and are only read during the call. The first picture is a random access
-    /// picture, and so is one for which `isRandomAccess` is true; these are encoded as a whole. `time` only orders the
+    /// The planes must cover whole macroblocks and are only read during the call. The first picture is a key frame, and
+    /// so is each for which `isRandomAccess` is true; key frames are encoded as a whole. `time` only orders the
     /// pictures. The result is valid until the next call.
     func encode(
         _ planes: SourcePlanes, _ activity: borrowing PictureActivity, quantizer: Int, isRandomAccess: Bool,

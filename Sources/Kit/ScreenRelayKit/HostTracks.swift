@@ -50,8 +50,8 @@ final class HostTracks: Sendable {
             return state.tracks
         }
         for track in tracks {
-            // Another call may have set other limits meanwhile, and may have given them to this track before these
-            // ones arrive. So each call goes on until the track has the limits that are set now.
+            // If another call sets other limits at the same time, its limits may reach this track before ours. So
+            // repeat this until the track has the limits that are set now.
             var given: SourceLimits
             repeat {
                 given = self.limits

@@ -7,7 +7,8 @@ import Threading
 extension ScreenRelayHost {
     private static let answerPatience = Interval.seconds(1)
 
-    /// The rooms with their links, and who is in them now. Waits at most 1 s for the signalling thread. Nil if that thread has ended.
+    /// The rooms with their links, and who is in them now. Waits for the signalling thread; nil if that takes more than
+    /// 1 s or the thread has ended.
     public func rooms() -> RoomsDocument? {
         let answer = HandOver<RoomsDocument>()
         signalling.describe { answer?.give($0) }

@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// A frame that was assembled from messages.
 public struct AssembledFrame: Sendable {
-    /// The frame. One of random access begins with its headers.
+    /// The frame. A key frame begins with its headers.
     public let frame: CodedFrame
     /// Its codec.
     public let codec: TrackFormat.Codec

@@ -30,7 +30,7 @@ public struct ExportPass: Sendable {
     /// Takes the next picture of the recording, and returns the pictures that can be written.
     public mutating func add(_ picture: TimedPictures.Picture) -> [Picture] {
         defer { index += 1 }
-        // Headers before the first part count too.
+        // Read pictures before the first part as well, because their headers may still apply in it.
         let facts = readers.read(picture)
         guard part < plan.parts.count, index >= plan.parts[part].first else { return [] }
         var given: [Picture] = []

@@ -1,7 +1,6 @@
 import Glibc
 
-/// A shared secret that capture and host prove to each other over TCP: the content of a file, which itself is never
-/// sent.
+/// A secret in a file. Over TCP, capture and host prove to each other that they have it, without sending it.
 public struct LinkToken: Sendable {
     /// The allowed lengths of a token in bytes.
     public static let lengths = 16...4096

@@ -6,7 +6,7 @@ public import MediaTypes
 /// only at one.
 ///
 /// While pictures change, a key frame is requested when the last one is 10 s old. No request is made for a still
-/// screen: its keep-alive pictures and refinements show no change. An key frame that comes for another reason counts
+/// screen: its keep-alive pictures and refinements show no change. A key frame that comes for another reason counts
 /// too.
 public struct RecordedKeyFrames: Sendable {
     /// The longest time that a recording of changing pictures may go without a key frame.

@@ -1,6 +1,6 @@
 public import CaptureLink
 
-/// Reads one of the formats of ``RecordedStream``, whose members of the same names describe these.
+/// Reads one format of file for ``RecordedStream``, which documents the members that both have.
 protocol RecordedReader: Sendable {
     var fault: RecordingFault? { get }
     var offset: UInt64 { get }
@@ -10,7 +10,7 @@ protocol RecordedReader: Sendable {
     mutating func finish()
     mutating func next() -> RecordedItem?
     mutating func goOn()
-    /// A reader of the same file for the bytes from `offset` on.
+    /// Creates a reader of the same file that begins at `offset`.
     func restarted(at offset: UInt64) -> Self
 }
 

@@ -218,7 +218,7 @@ public struct ReplayScript: Sendable {
 
     private mutating func emitHeaders(before message: ReplayMessage, _ place: PicturePlaces.Place) {
         defer { headersOwed = [] }
-        // A sender that repeats its headers sends all that the picture needs.
+        // If the sender repeats its headers here, it repeats all that the picture needs.
         if message.facts(places.codec)?.contains(.firstHeader) == true { return }
         for unit in headersOwed {
             let payload = MessageHeader.unitMark + unit

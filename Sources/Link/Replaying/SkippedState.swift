@@ -2,8 +2,7 @@ import CaptureLink
 import CodecTable
 import MediaTypes
 
-/// The state set by the messages before the start of a replay: codec, size, sharing state,
-/// pointer and headers.
+/// The state set by the messages before the start of a replay: codec, size, sharing state, pointer and headers.
 struct SkippedState: Sendable {
     private var latest: [UInt8: ReplayMessage] = [:]
     /// Keeps the headers of the stream.
@@ -13,10 +12,10 @@ struct SkippedState: Sendable {
     /// The latest message of each kind, in the order in which a capture sends them.
     var controls: [ReplayMessage] { Self.kinds.compactMap { latest[$0.rawValue] } }
 
-    /// The headers that pictures from here on may need, without marks.
+    /// The headers that pictures from here on may need, without start codes.
     var headers: [[UInt8]] { builder.headers }
 
-    /// Takes a message of a stream of `codec` that is skipped.
+    /// Takes a skipped message of a stream of `codec`.
     mutating func note(_ message: ReplayMessage, _ codec: TrackFormat.Codec) {
         guard let kind = message.header.kind else { return }
         if kind == .hello {

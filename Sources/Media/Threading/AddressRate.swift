@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// A token bucket for what each address does, such as making requests: a rate, and a burst after a quiet time.
+/// A token bucket for each address: it limits uses of something, such as requests, to a rate with bursts.
 ///
 /// At most 4,096 addresses are remembered (an IPv6 /64 counts as one, see ``ClientAddress``). Time is an argument.
 public struct AddressRate: Sendable {

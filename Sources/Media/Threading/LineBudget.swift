@@ -5,11 +5,10 @@ import Synchronization
 /// Limits the lines that peers can cause in a log, so that nobody can fill the disk or bury the lines of others.
 ///
 /// A line is cut at 200 characters. Each address may cause 5 lines a second, and 50 at once. All addresses together may
-/// cause ten times as many, because an attacker may have any number of addresses. Lines beyond that are counted and
-/// reported in one line. The memory doesn't grow with the number of addresses. May be used from any thread.
+/// cause ten times as many, since an attacker may have any number of addresses. Lines beyond these limits are counted,
+/// and reported in one line. The memory doesn't grow with the number of addresses. May be used from any thread.
 public final class LineBudget: Sendable {
-    /// The longest line that a peer can cause. Unicode scalars are counted, since one `Character` may have any number of
-    /// them.
+    /// The longest line that a peer can cause, in Unicode scalars; a `Character` may have any number of them.
     private static let longestLine = 200
     private static let reportPeriod = Interval.seconds(5)
 
@@ -31,7 +30,7 @@ public final class LineBudget: Sendable {
             return false
         }
 
-        /// Returns the number of lines to report as left out now, and begins to count anew if there are any.
+        /// Returns how many lines have been left out, and starts to count again from 0. Returns 0 if no report is due.
         mutating func takeReport(now: MonotonicTime) -> Int {
             guard reportDue <= now else { return 0 }
             defer { withheld = 0 }
@@ -46,13 +45,13 @@ public final class LineBudget: Sendable {
 
     /// A log for the lines that a peer causes.
     ///
-    /// - Parameter address: the peer's address, without its port. All peers whose address isn't known share the empty one.
+    /// - Parameter address: the peer's address, without its port; empty for all peers whose address isn't known.
     public func callAsFunction(of address: String) -> EventLog {
         EventLog { [self] level, line in write(line, level, of: address, now: .now()) }
     }
 
     func write(_ line: String, _ level: EventLog.Level, of address: String, now: MonotonicTime) {
-        // Usually nobody reads the details for developers, so they don't use up what others may cause.
+        // Debug lines, which are usually not written, don't count.
         guard level == .debug || state.withLock({ $0.take(address, now: now) }) else { return reportWithheld(now: now) }
         reportWithheld(now: now)
         let scalars = line.unicodeScalars
@@ -60,8 +59,8 @@ public final class LineBudget: Sendable {
         own.write(level, isLong ? String(scalars.prefix(Self.longestLine - 1)) + "…" : line)
     }
 
-    /// Reports lines that were left out, at most once in 5 s. Every line that a peer causes does this too, so it need
-    /// not be called regularly; but then the report waits for the next line.
+    /// Reports lines that were left out, at most once in 5 s. Every line that a peer causes calls this as well, so it
+    /// only has to be called if the report must not wait for the next line.
     public func reportWithheld(now: MonotonicTime = .now()) {
         let count = state.withLock { $0.takeReport(now: now) }
         if count > 0 { own.warning("\(count) more lines like those before were left out") }

@@ -17,15 +17,15 @@ public func blockSignals(_ signals: [Int32]) {
     pthread_sigmask(SIG_BLOCK, &set, nil)
 }
 
-/// Blocks `signals` in the same way, and returns a descriptor that is readable while one of them has come and wasn't
-/// taken (signalfd(2)); -1 with the reason in `errno` if none is left. The caller closes it.
+/// Blocks `signals` in the same way, and returns a descriptor that is readable while one of them waits to be taken
+/// (signalfd(2)). Returns -1 with the reason in `errno` if that fails. The caller closes the descriptor.
 public func signalDescriptor(for signals: [Int32]) -> Int32 {
     blockSignals(signals)
     var set = sigset_t(signals)
     return signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
 }
 
-/// Takes the next signal from such a descriptor; nil if none has come.
+/// Takes the next signal from such a descriptor; nil if none waits.
 public func takeSignal(from descriptor: Int32) -> Int32? {
     var information = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size

@@ -34,10 +34,10 @@ public struct WallClock: Sendable {
     /// `2026-11-20T12:03:04.567Z` (RFC 3339)
     public var timestamp: String { text("%Y-%m-%dT%H:%M:%S.", gmtime_r) + milliseconds + "Z" }
 
-    /// Three digits: the last of a number from 1000 to 1999.
+    /// Three digits. Adding 1000 gives the number its leading zeros.
     private var milliseconds: String { String("\(1000 + time.tv_nsec / 1_000_000)".dropFirst()) }
 
-    /// The time in a format of strftime(3), whose parts `convert` finds.
+    /// The time in a format of strftime(3). `convert` is `localtime_r` or `gmtime_r`.
     private func text(
         _ format: String, _ convert: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
     ) -> String {

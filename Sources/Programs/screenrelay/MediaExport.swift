@@ -52,8 +52,8 @@ enum MediaExport {
     private static func tellParts(_ plan: ExportPlan, _ source: ExportSource, _ target: ExportTarget) {
         for (index, part) in plan.parts.enumerated().dropFirst() {
             source.tell(
-                "from \(DecimalText.seconds(part.start)) s the pictures are of another size or colour format "
-                    + "(\(part.format.size)): they go to '\(target.name(index))'")
+                "from \(DecimalText.seconds(part.start)) s on, the pictures have another size or colour format "
+                    + "(\(part.format.size)) and go to '\(target.name(index))'")
         }
     }
 }

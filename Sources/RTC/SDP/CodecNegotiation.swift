@@ -1,9 +1,9 @@
 import MediaTypes
 
-/// A form of a codec: what frames have it, and the value of its fmtp line.
+/// One form of a codec: the format of its frames, and the value of its fmtp line.
 typealias CodecForm = (track: TrackFormat, parameters: String)
 
-/// What offers and answers say of one codec.
+/// What offers and answers say about one codec.
 protocol CodecNegotiation: Sendable {
     /// The codec's name for people.
     var name: String { get }
@@ -12,18 +12,19 @@ protocol CodecNegotiation: Sendable {
     /// The forms in which we offer to send it, the preferred one first.
     var offered: [CodecForm] { get }
 
-    /// The payload formats under which we send the codec to a peer, each with our answer to it; that of most frames
-    /// comes first. Throws if we can send none of them.
+    /// The payload formats in which we send the codec to a peer, each with the form that we answer with; the one that
+    /// most frames will have comes first. Throws if we can send none of them.
     ///
     /// - Parameter listed: the peer's payload formats with our encoding name and clock rate, in its order; not empty.
     func sent(to listed: [PayloadFormat]) throws(SDPError) -> [(PayloadFormat, CodecForm)]
 
-    /// The one of a publisher's payload formats that it is to send, with our answer. Throws if we can receive none.
+    /// The payload format in which a publisher is to send, with the form that we answer with. Throws if we can receive
+    /// none of those that it lists.
     func received(from listed: [PayloadFormat]) throws(SDPError) -> (PayloadFormat, CodecForm)
 }
 
 extension TrackFormat.Codec {
-    /// What offers and answers say of this codec.
+    /// What offers and answers say about this codec.
     var negotiation: any CodecNegotiation {
         switch self {
         case .h264: H264Negotiation()

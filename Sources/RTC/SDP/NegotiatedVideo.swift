@@ -50,7 +50,8 @@ public struct NegotiatedVideo: Sendable, Equatable {
         case server
     }
 
-    /// The formats that the track may have, that of most frames first; at least one. Several may have one payload type.
+    /// The formats that the track may have, at least one; the one that most frames will have comes first. Formats may
+    /// share a payload type.
     public var formats: [Format]
     /// The media section's identification, as sent in the mid extension.
     public var mid: String?

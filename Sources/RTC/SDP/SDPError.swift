@@ -31,7 +31,7 @@ public enum SDPError: Error, Sendable, Equatable, CustomStringConvertible {
     case answerDoesNotFitOffer
     /// None of our codecs is among the peer's, which `offered` names.
     case noCodec(offered: [String])
-    /// The peer lists one of our codecs, but in no form that we can send or receive; the text says so of the codec.
+    /// The peer lists one of our codecs, but in no form that we can use; the text names the form that is needed.
     case unusableFormats(String)
     /// The transport is not DTLS-SRTP.
     case unsupportedTransport(String)

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// Negotiates what a peer's video section and we have in common (RFC 3264).
+/// Finds what a peer's video section and we have in common (RFC 3264).
 struct VideoNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
@@ -38,8 +38,8 @@ struct VideoNegotiation {
             dtlsRole: try role(section.setup ?? bundled?.setup))
     }
 
-    /// What the section and our codecs agree on: at least one format, and for a receiver only one, which has no
-    /// retransmission payload type: the publisher sends requested packets again unchanged.
+    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
+    /// no retransmission payload type, because the publisher sends requested packets again unchanged.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedVideo.Format] {
         var agreed: [NegotiatedVideo.Format] = []
         var refusal: SDPError?

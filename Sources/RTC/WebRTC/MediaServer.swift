@@ -45,8 +45,8 @@ public final class MediaServer: SessionServer {
     struct Counters {
         var lastID: UInt64 = 0
         var open: Set<MediaSessionID> = []
-        /// What was negotiated with the peers, for sessions that have been answered; with the credentials of the peer's
-        /// current ICE generation.
+        /// The result of the negotiation with each session's peer, once there is an answer. Its credentials are those
+        /// of the peer's current ICE generation.
         var negotiated: [MediaSessionID: NegotiatedVideo] = [:]
         /// The offers that wait for an answer.
         var offers: [MediaSessionID: PendingOffer] = [:]
@@ -152,8 +152,8 @@ public final class MediaServer: SessionServer {
         }
     }
 
-    /// The parameters of the session `id`, which is already counted. Keeps `video` for ICE restarts. If it can't be
-    /// used, the session is no longer counted.
+    /// The parameters of the session `id`, which already counts as open. Keeps `video` for ICE restarts. If it throws,
+    /// the session no longer counts.
     func parameters(
         of id: MediaSessionID, local: LocalDescription, video: NegotiatedVideo
     ) throws(MediaRefusal) -> SessionParameters {

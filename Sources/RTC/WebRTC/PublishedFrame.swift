@@ -2,7 +2,7 @@ public import MediaTypes
 
 /// A complete frame from a publisher.
 public struct PublishedFrame: Sendable {
-    /// How it is coded.
+    /// Its codec.
     public let codec: TrackFormat.Codec
     /// The codec's units in order, each after `00 00 00 01` as in a `CodedFrame`; none is empty.
     public let units: [[UInt8]]
@@ -21,7 +21,7 @@ public struct PublishedFrame: Sendable {
 
 /// The receiver of a publisher's frames. Called on the media thread; must not block.
 public protocol PublishedFrameReceiver: AnyObject, Sendable {
-    /// Receives the publisher's next frame, which is never incomplete. If one was lost, those that depend on it
+    /// Receives the publisher's next frame, which is never incomplete. If a frame was lost, those that depend on it
     /// are left out until the next key frame, or for two seconds.
     func receive(_ frame: PublishedFrame)
     /// Called if the publisher was asked for a key frame and has sent frames for two seconds without sending one.

@@ -4,7 +4,7 @@ import SDP
 
 /// The payload types of a session: one for each format that the track may have, all in the same RTP stream.
 struct SessionFormats: Sendable {
-    /// What the peer decodes, the one that most frames will have first.
+    /// The formats that the peer decodes; the one that most frames will have comes first.
     var formats: [NegotiatedVideo.Format]
 
     /// The highest chroma format that the peer decodes; it also decodes all lower ones.

@@ -208,7 +208,7 @@ extension Admission {
             return .problem(404, "this host has no /api; start it with a token for it")
         }
         guard configuration.administration?.allowsNetwork == true || ClientAddress.isLoopback(exchange.clientAddress)
-        else { return .problem(403, "/api can be used on the host's own machine alone, unless the host has --api-lan") }
+        else { return .problem(403, "/api can be used only on the host's own machine, unless the host has --api-lan") }
         guard case .ours = origin(of: exchange) else {
             return .problem(403, "/api can't be used by other sites' pages")
         }

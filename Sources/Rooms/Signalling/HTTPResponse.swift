@@ -51,10 +51,10 @@ extension HTTPResponse {
         HTTPResponse(status, headers: commonHeaders + [("Cache-Control", "no-store")] + headers, text: text)
     }
 
-    /// What a client is told that uses another method than those in `allowed`.
+    /// The message for a client that used a method other than those in `allowed`.
     static func wrongMethod(_ allowed: String) -> String { "this method can't be used here; use one of \(allowed)" }
 
-    /// The response to another method than those in `allowed`.
+    /// The response to a method other than those in `allowed`.
     static func wrongMethod(_ allowed: String, _ headers: HTTPHeaders) -> HTTPResponse {
         HTTPResponse(405, headers: headers + [("Allow", allowed)], text: wrongMethod(allowed))
     }

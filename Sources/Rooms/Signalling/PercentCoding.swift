@@ -10,7 +10,7 @@ enum PercentCoding {
 
     /// Returns `text` with all characters encoded as `%XX` except unreserved ones (RFC 3986 section 2.3).
     static func encode(_ text: String) -> String {
-        // Nil only for a text that isn't Unicode, which a String can't hold.
+        // Never nil: only text that isn't valid Unicode can't be encoded, and a String can't hold such text.
         text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 

@@ -105,7 +105,7 @@ extension SkyRTCRooms {
     func announce(_ state: SourceState, in room: String, track: TrackName?) {
         guard let address = rooms.address(of: track, in: room), rooms.set(state, of: address) else { return }
         let whose = rooms.label(of: address).map { "the source of \($0)" } ?? "the source"
-        // Publishers cause this too, as often as they come and go.
+        // Limited, because a publisher can cause this line any number of times by coming and going.
         log(of: "").info("room \(room): \(whose) is \(state.word)")
         if let reply = stateReply(of: address) { rooms.tellViewers(of: room, reply.text) }
     }

@@ -17,8 +17,8 @@ public struct ViewerFile: Sendable {
 
 /// The page that shows a shared screen: HTML, CSS and JavaScript modules, embedded in the program.
 ///
-/// It loads nothing from elsewhere, and its one inline script is named by its hash, so it can be served with
-/// `contentSecurityPolicy`.
+/// It loads nothing from elsewhere, so it can be served with `contentSecurityPolicy`, which allows its one inline
+/// script by the script's hash.
 public enum ViewerFiles {
     /// The value of Content-Security-Policy for every file.
     public static let contentSecurityPolicy =
